@@ -17,8 +17,19 @@ from impl.numbers.outward import TINY, UNIT, add_up, mul_up
 from impl.numbers.tanh import tanh
 
 _ROUNDINGS = 4 * UNIT  # what the libraries' functions are off by, relative to their scale
+_SINGLE = 2.0**-24  # u of float32
 _THRESHOLD = 40.0  # softplus is the identity above it: off by e⁻⁴⁰ < u
 _TANGENT = "2.3993572805154676678327396972823"  # the root of z tanh(z/2) = 2, to 10⁻³⁰
+
+
+def working(unit: float) -> float:
+    """The unit roundoff with which torch's functions are computed in a dtype of unit roundoff u.
+
+    float32 and float64 have their own. Half precision is taken to float32, and what comes of it is
+    rounded to the dtype, or not where a fused kernel goes on with it. In their working precision
+    tanh, σ and the other activations are off by 8 units at most, exp, sin and cos by 16.
+    """
+    return min(unit, _SINGLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +102,16 @@ class Activation:
         capped = torch.full_like(Z, self.cap * units)
         error = add_up(torch.minimum(capped, mul_up(self.rate, Z)), self.floor * units)
         return torch.where((Z == 0) & (self.at_zero == 0), 0.0, error * (1 + 4 * UNIT))
+
+    def error_in(self, unit: float, n: int, Z: Tensor) -> Tensor:
+        """The same in a dtype of unit roundoff u, as torch computes it: see `working`."""
+        library = mul_up(working(unit) * 2.0**54, self.error(n, Z))
+        if unit == working(unit):
+            return library
+        root = math.sqrt(n) * (1 + 2 * UNIT)
+        steep = add_up(self.at_zero * root, mul_up(self.slope, Z))
+        most = add_up(torch.clamp(steep, max=self.bound * root), library)
+        return torch.where(library == 0, 0.0, add_up(library, mul_up(unit, most)))
 
     def relative_error(self, norm: Tensor) -> Tensor:
         """4u ‖ρ(z)‖₂: the tempting relative model, which no library function is bound to obey."""

@@ -1,5 +1,6 @@
 """Units of many columns, each entry a number of its own: what balls and rationals share."""
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
@@ -23,16 +24,16 @@ class Entries(Elementary, Generic[N]):
         return len(self.units)
 
     def __add__(self, other: Self) -> Self:
-        return self.met(other, lambda a, b: a + b)
+        return self.met(other, operator.add)
 
     def __sub__(self, other: Self) -> Self:
-        return self.met(other, lambda a, b: a - b)
+        return self.met(other, operator.sub)
 
     def __mul__(self, other: Self) -> Self:
-        return self.met(other, lambda a, b: a * b)
+        return self.met(other, operator.mul)
 
     def __neg__(self) -> Self:
-        return self.mapped(lambda a: -a)
+        return self.mapped(operator.neg)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
@@ -44,12 +45,12 @@ class Entries(Elementary, Generic[N]):
 
     def mapped(self, f: Callable[[Any], Any]) -> Self:
         """f of each number."""
-        return type(self)([[f(a) for a in unit] for unit in self.units])
+        return type(self)([list(map(f, unit)) for unit in self.units])
 
     def met(self, other: Self, f: Callable[[Any, Any], Any]) -> Self:
         """f of each pair of numbers."""
         pairs = zip(self.units, other.units, strict=True)
-        return type(self)([[f(a, b) for a, b in zip(*_level(u, v), strict=True)] for u, v in pairs])
+        return type(self)([list(map(f, *_level(u, v))) for u, v in pairs])
 
     @classmethod
     def joined(cls, *parts: Self) -> Self:
@@ -60,5 +61,9 @@ class Entries(Elementary, Generic[N]):
 
 
 def _level(u: list[N], v: list[N]) -> tuple[list[N], list[N]]:
-    """Both of the length of the longer one."""
-    return (u * len(v) if len(u) == 1 else u), (v * len(u) if len(v) == 1 else v)
+    """Both of the length of the longer one; raises ValueError where neither is one number."""
+    if len(u) == len(v):
+        return u, v
+    if 1 not in (len(u), len(v)):
+        raise ValueError(f"{len(u)} columns meet {len(v)}")
+    return (u * len(v), v) if len(u) == 1 else (u, v * len(u))

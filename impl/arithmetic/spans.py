@@ -3,7 +3,8 @@
 Without a dtype the numbers are real, and all ends are rounded outwards. With one they are those of
 a run in it: rounding to nearest is monotone, so that the ends of what an operation gives are
 rounded as the run rounds them. Sums may be in any order, γ_m of the dtype off (Higham, section
-3.1); functions are off by at most `_LIBRARY` relative to their value, before they are rounded.
+3.1); functions are off by 16 units at most of what they are computed with, see
+`impl.arithmetic.activation.working`, relative to their value, before they are rounded.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from impl.arithmetic.activation import working
 from impl.arithmetic.base import ALL, Program
 from impl.arithmetic.inputs.given import spread
 from impl.arithmetic.inputs.sets import InputSet
@@ -31,8 +33,6 @@ from impl.arithmetic.intervals import (
 from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up
-
-_LIBRARY = 2.0**-20  # half precision computes in float32: 8 units of that, or of float64
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Run:
     @property
     def library(self) -> float:
         """How far functions are off, relative to their values."""
-        return 16 * self.unit if self.dtype == torch.float64 else _LIBRARY
+        return 16 * working(self.unit)
 
     def rounded(self, a: Interval) -> Interval:
         """What an operation returns whose exact result lies in a; nothing known beyond overflow."""

@@ -189,7 +189,7 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float)
         if not max(2 * float(computed), headroom * states) < info.max:  # GELU takes 2z on its way
             return Rounding(reason="the dtype may overflow")
         summation = mul_up(mul_up(rho.slope, relative), Z)
-        library = mul_up(unit * 2.0**54, rho.error(model.n, computed))
+        library = rho.error_in(unit, model.n, computed)
         underflow = model.n * terms * info.tiny
         step = add_up(add_up(summation, library), underflow if float(Z) > 0 else 0.0)
         carried = mul_up(norm.fed, fed.off) if fed.off else 0.0

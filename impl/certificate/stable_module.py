@@ -40,14 +40,17 @@ def stable_(
 ) -> torch.nn.Module:
     """Project the recurrent weights of a module in place, so that each layer contracts by λ < 1.
 
-    After it `certify(module, input_bound)` certifies the model, and what it projects onto are
-    convex sets that do not depend on the weights, to the nearest point: `torch.nn.RNN` to
+    After it `certify(module, input_bound)` finds that each layer does, and certifies the model,
+    unless what is left is so large that sums overflow: of biases in float64, which is refused, or
+    of a gate in the module's dtype, which is undecided. What it projects onto are convex sets that
+    do not depend on the weights, to the nearest point: `torch.nn.RNN` to
     ‖W‖ ≤ λ in that norm, `LSTM` and `GRU` to the sets of `stable_lstm` and `stable_gru` with
     1 − (1 − θ)(1 − f̄) = λ, any of them with layers, or as cells. `forget` is f̄, the largest that
     the gate which keeps the state may be, below λ: more of it is a longer memory in the state
     itself and less by way of W; by default 1 − √(1 − λ), halfway. `norm` is about RNNs alone. A
     projection of an LSTM (`proj_size`) is kept at ‖W_hr‖_∞ ≤ 1. Layers above the first have inputs
-    ‖h‖₂ ≤ √n. `module` may hold its one recurrent module inside.
+    ‖h‖₂ ≤ √n; of an `InputSet` in place of B the ball that holds it is meant. `module` may hold its
+    one recurrent module inside.
     Raises an InputError for other modules, two directions, λ or f̄ out of range, NaN and B < 0.
     Sources: Miller & Hardt, section 4; `impl.training.stable_gru` for the proof about GRUs.
     """
@@ -59,7 +62,7 @@ def stable_(
     part = next(one for one in module.modules() if isinstance(one, _RECURRENT))
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
     names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
-    B = input_bound
+    B = float(input_bound)
     for suffix in names:
         weights = _weights(part, suffix)
         moved = _moved(part, weights, lam, B, forget, norm)

@@ -12,7 +12,7 @@ sums in any order, also of the terms of several products W v + U x + b, which a 
 one; the last as it stands or as b + g∘(a − b). Each operation is rounded once, or not, as a kernel
 may leave roundings out; what underflows loses at most the least normal number, flushed or not;
 where a value or a part of a sum may exceed a quarter of the largest number, nothing is known. Of
-functions the libraries' error models are taken at 2u in place of 2⁻⁵³: eight units of tanh and σ.
+functions the libraries' error models are taken as `impl.arithmetic.activation.working` has them.
 Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, running error analysis.
 """
 
@@ -23,7 +23,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS
+from impl.arithmetic.activation import ACTIVATIONS, working
 from impl.arithmetic.base import ALL, Program
 from impl.arithmetic.inputs.given import spread
 from impl.arithmetic.inputs.sets import InputSet
@@ -45,7 +45,6 @@ from impl.models.torch_machine import keeps_to_its_model
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up, underflow
 
-_HALVES = 2.0**54  # that many times u is the 2u of a dtype over the 2⁻⁵³ of float64
 _FUNCTIONS = {"exp": 16.0, "sin": 16.0, "cos": 16.0, "reciprocal": 2.0}  # units, of the value or 1
 _MIX = 6.0  # units
 _BELOW = 4.0  # values are this many times below the largest number: GELU takes 2z on its way
@@ -138,11 +137,11 @@ class Off(Mapped):
         found, unit = self.through(bounded(name)), self.run.unit
         if name in ACTIVATIONS:
             sound = keeps_to_its_model(name, dtype=str(self.run.dtype).removeprefix("torch."))
-            rho = ACTIVATIONS[name]
-            library = mul_up(unit * _HALVES, rho.error(1, self.most))
+            library = ACTIVATIONS[name].error_in(unit, 1, self.most)
             own = library if sound else torch.full_like(library, torch.inf)
         else:
-            units = _FUNCTIONS.get(name, torch.inf) * unit
+            units = _FUNCTIONS.get(name, torch.inf) * working(unit)
+            units += (unit > working(unit)) * unit * (1 + 2.0**-10)  # rounded, from that far off
             own = mul_up(units, found.most if name in ("exp", "reciprocal") else 1.0 + found.error)
         return self.told(
             found.range, add_up(found.error, add_up(own, underflow(own, self.run.tiny)))

@@ -19,6 +19,7 @@ from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.memory.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated
+HELD = 2**24  # entries of Jacobians and of their products, at a time
 _SEED = 0
 
 
@@ -34,8 +35,9 @@ class Local:
 
 def sampled(runner: Runner, windows: int, length: int) -> int:
     """Of how many windows the steps are differentiated: the first ones."""
-    rows = max(runner.states, runner.outputs)
-    return max(1, min(windows, WORK // max(1, length * runner.states**2 * rows)))
+    N, rows = runner.states, max(runner.states, runner.outputs)
+    held = N * (length * N + rows)
+    return max(1, min(windows, WORK // max(1, length * N * N * rows), HELD // max(1, held)))
 
 
 def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:

@@ -73,20 +73,21 @@ def worst_error(
     rho: Activation, z: Tensor, device: str = "cpu", dtype: str = "float64"
 ) -> tuple[float, bool]:
     """The greatest error of a function at the points z (m,), in units of what its model allows, and
-    whether none exceeds 1; of dtypes below float64 the model allows twice as many of their own. The
-    function that writes to plain tensors counts as well."""
+    whether none exceeds 1; of dtypes below float64 as `Activation.error_in` has it. The function
+    that writes to plain tensors counts as well."""
     kind = torch.finfo(getattr(torch, dtype))
-    units, lost = (1.0, 0.0) if dtype == "float64" else (kind.eps * 2.0**53, kind.tiny)
     computed = [rho(z.to(device, getattr(torch, dtype))).double().cpu()]
     if (device, dtype) == ("cpu", "float64"):
         computed.append(torch.empty_like(z))
         rho.into(z, computed[1])
-    allowed = rho.error(1, z.abs()).tolist()
+    lost, allowed = 0.0, rho.error(1, z.abs()).tolist()
+    if dtype != "float64":
+        lost, allowed = kind.tiny, rho.error_in(kind.eps / 2, 1, z.abs()).tolist()
     worst, within = 0.0, True
     with ctx.workprec(_PRECISION):
         values = zip(*(each.tolist() for each in computed), strict=True)
         for point, found, error in zip(z.tolist(), values, allowed, strict=True):
-            true, room = rho.ball(arb(point)), arb(error) * units + lost
+            true, room = rho.ball(arb(point)), arb(error) + lost
             for value in set(found):
                 off = abs(arb(value) - true)
                 within = within and bool(off <= room)

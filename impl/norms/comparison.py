@@ -7,8 +7,9 @@ The state s stays in a box |s_i| ≤ box_i that contains 0, and there one step o
 row by row. So for every v > 0 with (M_r v)_i ≤ λ v_i for all r and i, the cell contracts by λ in
 max |s_i|/v_i, and with the output h, the last n entries of s,
 
-    ‖h_T − h_T^k‖₂ ≤ ‖v_h‖₂ λᵏ min(max box_i/v_i, S/(1 − λ)),    S = max sup |φ(0, x)_i|/v_i.
+    ‖h_T − h_T^k‖₂ ≤ ‖v_h‖₂ λᵏ min(max box_i/v_i, S/(1 − λ)),    S = max sup |φ(0, x)_i|/v_i,
 
+and at most what the matrices themselves leave: `impl.norms.remaining`.
 How v was found is of no consequence: the inequality is checked with outward rounding. The spectral
 norm is max ‖s_b‖₂/w_b over the blocks s_b of the state, (c, h) say, for which a matrix of Euclidean
 operator norms takes the place of M: it sees the signs of the weights. Sources:
@@ -24,6 +25,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
+from impl.norms.remaining import Layer, Remaining, started
 from impl.norms.state_norms import StateNorm
 from impl.norms.weighted import perron_vector
 from impl.numbers.ball_functions import float_above
@@ -125,29 +127,34 @@ class Comparison:
         return self._spectral(v) if norm.name == "spectral" else self._unitwise(norm.name, v[None])
 
     def _unitwise(self, name: str, v: Tensor) -> StateNorm:
+        lam, drive = float(self.factor(v)), float(div_up(self.drive, v).amax())
+        radius = float(div_up(self.box, v).amax())
+        start = started(self.box[0], v[0], drive, lam, radius)
         return StateNorm(
             name,
-            float(self.factor(v)),
-            float(div_up(self.drive, v).amax()),
+            lam,
+            drive,
             float(norm_up(v[0, -self.n :])),
             float(div_up(1.0, v.amin())),
             None if name == "infinity" else tuple(v[0].tolist()),
-            float(div_up(self.box, v).amax()),
+            radius,
             fed=float(div_up(norm_up(self.inputs), v).amax()),
+            remaining=Remaining((Layer(self.matrices[0].detach(), start),), self.n),
         )
 
     def _spectral(self, w: Tensor) -> StateNorm:
-        drive, box = (
-            div_up(norm_up(part[0].reshape(self.blocks, self.width)), w).amax()
-            for part in (self.drive, self.box)
-        )
+        rest, box = (norm_up(part[0].reshape(self.blocks, self.width))
+                     for part in (self.drive, self.box))  # fmt: skip
+        drive, radius = (float(div_up(part, w).amax()) for part in (rest, box))
         lam = float(div_up(rows_up(self.euclidean, w[None]), w).amax())
         reach, weights = float(div_up(1.0, w.amin())), tuple(w.tolist())
         moved = certified_norm(self.inputs.reshape(self.blocks, self.width, -1))
         fed = float(div_up(moved, w).amax())
+        left = Layer(self.euclidean.detach(), started(box, w, drive, lam, radius))
         return StateNorm(
-            "spectral", lam, float(drive), weights[-1], reach, weights, float(box), fed=fed
-        )
+            "spectral", lam, drive, weights[-1], reach, weights, radius, fed=fed,
+            remaining=Remaining((left,), 1),
+        )  # fmt: skip
 
 
 def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:

@@ -176,7 +176,10 @@ def _powers(steps: Steps, centre: float, A: Tensor) -> list[float]:
     products = [_Products.start(A, steps)]
     for _ in range(STEPS):
         products.append(products[-1].times(G))
-    return [float(product.norms) for product in products]
+    matrices = torch.stack([product.matrices for product in products])
+    errors = torch.stack([product.error for product in products])
+    found: list[float] = add_up(certified_norm(matrices), errors).tolist()
+    return found
 
 
 def _vertices(steps: Steps, m: int) -> float:

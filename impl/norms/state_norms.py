@@ -8,12 +8,13 @@ linear systems only, and a norm of several steps sees that slopes have a sign
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from impl.norms.iterated import Iterated, Steps, iterated
+from impl.norms.remaining import Remaining
 from impl.norms.semidefinite import SOLVED, semidefinite_scaling
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
 from impl.numbers.inverse import certified_inverse
@@ -45,7 +46,8 @@ class StateNorm:
     max |s_i|/v_i, d of ‖(d_i s_i)‖₂, the rows of Q of ‖Qs‖₂, or w of max ‖s_b‖₂/w_b over the blocks
     of a gated cell's state; None for the plain norms. radius: a bound on ‖s_t‖_* for all t that
     needs no contraction. steps: r of an iterated norm, 1 for all others. fed: L with
-    ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂.
+    ‖φ(s, x) − φ(s, x′)‖_* ≤ L‖x − x′‖₂. remaining: the comparison from which λ is, if it is from
+    one, and a start that holds all states.
     """
 
     name: str
@@ -57,6 +59,7 @@ class StateNorm:
     radius: float = math.inf
     steps: int = 1
     fed: float = math.inf
+    remaining: Remaining | None = field(default=None, repr=False, compare=False)
 
     @property
     def gain(self) -> float:
@@ -73,7 +76,13 @@ class StateNorm:
         return min(float(div_up(scale, gap)) if gap > 0 else math.inf, float(radius))
 
     def window(self, epsilon: float) -> int | None:
-        """The least k for which the bound on ‖h_T − h_T^k‖₂ is at most ε; None where none is."""
+        """The least k for which a bound on ‖h_T − h_T^k‖₂ is at most ε: C λᵏ times that on states,
+        or what is remaining of these; None where none is."""
+        k = self.geometric(epsilon)
+        return k if k is None or self.remaining is None else self.remaining.window(epsilon, k)
+
+    def geometric(self, epsilon: float) -> int | None:
+        """The same by λ alone."""
         scale, radius = (mul_up(self.equivalence, size) for size in (self.drive, self.radius))
         return least_window(float(scale), self.lam, epsilon, float(radius))
 
@@ -188,14 +197,17 @@ def _iterated(p: Parts) -> StateNorm:
     steps = Steps(p.W[0].detach(), max(p.least, -p.slope), p.slope, kept)
     plain, scaled = torch.ones_like(p.offset), diagonal_scaling(p.W).weights[0].diagonal()
     weights = [plain] if torch.equal(plain, scaled) else [plain, scaled]
-    found = [_adapted(p, one) for d in weights for one in iterated(steps, d)]
+    found: list[StateNorm] = []
+    for d in weights:
+        driven = _scaled_drive(p, d)
+        found += [_adapted(p, one, driven) for one in iterated(steps, d)]
     return min(found, key=_length)
 
 
-def _adapted(p: Parts, one: Iterated) -> StateNorm:
-    """N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
+def _adapted(p: Parts, one: Iterated, driven: tuple[float, float]) -> StateNorm:
+    """N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂, given the drive in ‖D·‖₂."""
     d = one.d
-    drive, fed = (float(mul_up(one.condition, size)) for size in _scaled_drive(p, d))
+    drive, fed = (float(mul_up(one.condition, size)) for size in driven)
     return StateNorm(
         "iterated",
         one.rate,

@@ -22,6 +22,7 @@ TINY = 2.0**-1000  # far above what underflow loses in any one operation
 _SPLITTER = 134217729.0  # 2²⁷ + 1
 _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
 _INFINITY = torch.tensor(math.inf, dtype=torch.float64)
+_ABOVE = _INFINITY.numpy()  # quicker than a number, which is made an array at each call
 _SMALL = 2**12  # numbers
 _SCALES = 1000  # by which a power of two can be multiplied at once
 
@@ -125,21 +126,25 @@ def _power_of_two(e: Tensor) -> Tensor:
 
 def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor:
     """An operation on small tensors of this machine over NumPy, on others as they are."""
-    tensors = [one for one in given if isinstance(one, Tensor)]
-    if all(map(_small, tensors)):
+    arrays: list[Any] = []
+    for one in given:
+        if not isinstance(one, Tensor):
+            arrays.append(np.float64(one))
+        elif _small(one):
+            arrays.append(one.numpy())
+        else:
+            break
+    else:
         with np.errstate(all="ignore"):
-            found = operation(
-                *(one.numpy() if isinstance(one, Tensor) else np.float64(one) for one in given)
-            )
-        return torch.from_numpy(np.asarray(found))
-    device = tensors[0].device
+            return torch.from_numpy(np.asarray(operation(*arrays)))
+    device = next(one.device for one in given if isinstance(one, Tensor))
     moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
     whole: Tensor = operation(*moved)
     return whole
 
 
 def _small(tensor: Tensor) -> bool:
-    plain = tensor.device.type == "cpu" and tensor.dtype == torch.float64
+    plain = tensor.is_cpu and tensor.dtype is torch.float64
     return plain and tensor.numel() <= _SMALL and not (tensor.requires_grad or tensor.is_neg())
 
 
@@ -224,7 +229,7 @@ def _upward(value: Floats, enough: Floats) -> Floats:
         above = torch.nextafter(value, _INFINITY)
         return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
     # The lesser of NaN and infinity is infinity.
-    return np.fmin(np.where(enough, value, np.nextafter(value, np.inf)), np.inf)
+    return np.fmin(np.where(enough, value, np.nextafter(value, _ABOVE)), _ABOVE)
 
 
 def gamma(m: int) -> float:

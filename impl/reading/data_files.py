@@ -48,7 +48,7 @@ def _npy(path: Path) -> Array:
 
 def _csv(path: Path) -> Array:
     try:
-        text = read_file(path, LARGEST_TEXT).decode("utf-8-sig")
+        text = _whole(path, LARGEST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ModelFileError(path, "is no text in UTF-8", _AGAIN) from None
     first = text.lstrip().partition("\n")[0]
@@ -86,7 +86,7 @@ def _number(cell: str) -> bool:
 
 
 def _parquet(path: Path) -> Array:
-    data = io.BytesIO(read_file(path, LARGEST))
+    data = io.BytesIO(_whole(path))
     try:
         from pyarrow import parquet
     except ImportError:
@@ -114,7 +114,7 @@ def _columns(batch: Any) -> Array:
 
 
 def _safetensors(path: Path) -> Array:
-    tensors, _ = parse_safetensors(read_file(path, LARGEST), path)
+    tensors, _ = parse_safetensors(_whole(path), path)
     if len(tensors) != 1:
         reason = f"holds {len(tensors)} tensors"
         raise ModelFileError(path, reason, "keep the one of the inputs")
@@ -126,6 +126,10 @@ def _safetensors(path: Path) -> Array:
 _READERS: Mapping[str, Callable[[Path], Array]] = {
     ".npy": _npy, ".csv": _csv, ".parquet": _parquet, ".safetensors": _safetensors,
 }  # fmt: skip
+
+
+def _whole(path: Path, largest: int = LARGEST) -> bytes:
+    return read_file(path, largest, what="data", smaller="save it as .npy, which is read in parts")
 
 
 def _line(cause: BaseException) -> str:

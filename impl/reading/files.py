@@ -1,5 +1,6 @@
 """Files of weights: read whole and without running what they hold, written whole or not at all."""
 
+import errno
 import io
 import warnings
 import zipfile
@@ -19,6 +20,7 @@ from impl.reading.foreign import foreign, foreign_archive, unpickled
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
+_SMALLER = "save the state dict of the recurrent layer alone, as safetensors"
 _DEEPEST = 8  # dictionaries in one another: a pickle may hold itself
 
 
@@ -29,17 +31,21 @@ class ModelFileError(InputError):
         super().__init__(f"{shown(path)}: {reason}; {remedy}")
 
 
-def read_file(path: Path, largest: int = LARGEST) -> bytes:
-    """A whole file, read at once: another process may replace it meanwhile.
+def read_file(
+    path: Path, largest: int = LARGEST, *, what: str = "weights", smaller: str = _SMALLER
+) -> bytes:
+    """A whole file of that kind, read at once: another process may replace it meanwhile.
 
-    Raises ModelFileError for what is no readable regular file, is empty, or larger than that.
+    Raises ModelFileError for what is no readable regular file, is empty, or larger than that, with
+    what to do about its size.
     """
     try:
         data = disk.read(path, largest)
     except OSError as cause:
-        raise ModelFileError(path, str(cause.strerror), _instead(path)) from None
+        remedy = smaller if cause.errno == errno.EFBIG else _instead(path, what)
+        raise ModelFileError(path, str(cause.strerror), remedy) from None
     if not data:
-        raise ModelFileError(path, "is empty", "save the weights again")
+        raise ModelFileError(path, "is empty", f"save the {what} again")
     return data
 
 
@@ -133,12 +139,12 @@ def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> Non
         raise _unwritable(path, cause) from None
 
 
-def _instead(path: Path) -> str:
+def _instead(path: Path, what: str) -> str:
     """What to do about a name of no file: in a folder there may be one that is meant."""
     with suppress(OSError, ValueError):
         if held := sorted(one for one in path.iterdir() if one.suffix in _MODELS):
             return f"it is a folder: name a file in it, say {shown(held[0])}"
-    return "name a file of weights"
+    return f"name a file of {what}"
 
 
 def _unwritable(path: Path, cause: OSError) -> ModelFileError:

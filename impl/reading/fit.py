@@ -15,10 +15,8 @@ from impl.cells.kind import Kind
 from impl.cells.layout import Layout
 from impl.cells.stacks.stack import depth, stacked
 from impl.cells.table import kind_of
-from impl.errors import InputError
 
 TORCH = re.compile(r"(weight|bias)_[hi][hir](_l\d+\w*)?")
-MOST_LAYERS = 256  # what anybody waits for
 _PARAMETRISED = "parametrizations."
 _PROJECTED = {  # what torch's modules become with a proj_size
     "lstm": "lstm-projected",
@@ -107,8 +105,6 @@ def fit(kind: Kind, group: Group, ignored: Collection[str], *, forced: bool = Fa
     layout = kind.layout(group)
     places = {name: name + end for name in layout.shapes}
     layers = depth(kind, group) if kind.suffix and end else 1
-    if layers > MOST_LAYERS:
-        raise InputError(f"{layers} layers of {kind.name} are too many; keep {MOST_LAYERS} at most")
     if kind.suffix and (forced or layers > 1):
         kind = stacked(kind)
         layout = kind.layout(group if end else ())

@@ -82,8 +82,7 @@ def print_records(folders: Sequence[Path]) -> int:
     """The table of what was run, in Markdown."""
     from rnnbounds.experiments.engine.summary import markdown, read
 
-    records = read(folders)
-    for line in markdown(records, [find_experiment(record.name).key for record in records]):
+    for line in markdown(read(folders)):
         echo(line)
     return 0
 

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment sunspots``: a forecaster of the yearly sunspot number, and its memory.
-
-The same network is trained twice from each start, with the stability projection and without; both
-are certified, and the projected one is truncated and compared on held-out years.
-"""
+"""``rnnbounds experiment sunspots``: a forecaster of the yearly sunspot number, and its memory."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,7 +14,7 @@ from impl.convert.truncate import save_truncated, truncate
 from impl.training.projection import stable
 from reports.pages.experiment import Code, Section
 from reports.pages.text import error
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import (
     Outcome,
@@ -28,6 +24,7 @@ from rnnbounds.experiments.engine.record import (
     curve,
     of_certificate,
 )
+from rnnbounds.experiments.engine.scores import picked, stated
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.gaps import (
     certified_forecast_gap,
@@ -38,7 +35,7 @@ from rnnbounds.experiments.gaps import (
     state_gap,
 )
 from rnnbounds.experiments.models.nets import Net
-from rnnbounds.experiments.models.tasks import Sunspots
+from rnnbounds.experiments.models.tasks import sunspots
 from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 EPSILONS = (1e-1, 1e-2, 1e-3)
@@ -61,20 +58,13 @@ class Sizes(Setting, frozen=True, kw_only=True):
 def load(setting: Sizes, data: str | None) -> Loaded:
     """The series, and what is learned of it: the last 60 years are held out, 60 before validate."""
     series = load_series()
-    return Loaded((series, Sunspots()), {"data": series.source})
-
-
-def units(setting: Sizes) -> list[Unit]:
-    """Both ways from every seed."""
-    return [Unit(TASK, "RNN", way, seed) for way in WAYS for seed in setting.each_seed]
+    return Loaded((series, sunspots()), {"data": series.source})
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network, certified, and cut to windows if it is."""
     s, way, (series, task) = job.setting, job.unit.variant, job.data
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.unit.seed)
-        model = Net("RNN tanh", 1, 1, 1, s.states)
+    model = Net("RNN tanh", task, s.states, job.unit.seed)
     W = dict(model.rnn.named_parameters())["weight_hh_l0"]
 
     @torch.no_grad()
@@ -140,16 +130,17 @@ def cut(job: Job[Sizes], model: Net, certificate: Certificate, epsilon: float) -
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whether the projected networks are certified, forecast as well, and keep their bounds."""
-    errors = {way: fmean(_of(run, ERROR) for run in runs if (run.task, run.variant) == (TASK, way))
-              for way in WAYS}  # fmt: skip
-    verdicts = {way: sorted({run.certificate.verdict for run in runs
-                             if run.certificate is not None and run.variant == way})
-                for way in WAYS}  # fmt: skip
+    of = {way: picked(runs, task=TASK, variant=way) for way in WAYS}
+    errors = {way: fmean(_of(run, ERROR) for run in some) for way, some in of.items()}
+    verdicts = {
+        way: sorted({run.certificate.verdict for run in some if run.certificate})
+        for way, some in of.items()
+    }
     middle = [run for run in runs if run.model == f"RNN, ε = {EPSILONS[1]:g}"]
     said = (
         f"Projected networks ({', '.join(verdicts['projected'])}) forecast the held-out years to "
-        f"{errors['projected']:.1f} sunspots, free ones ({', '.join(verdicts['free'])}) to "
-        f"{errors['free']:.1f}."
+        f"{stated(of['projected'], ERROR)} sunspots, free ones ({', '.join(verdicts['free'])}) to "
+        f"{stated(of['free'], ERROR)}."
     )
     if middle:
         k, bound, seen = (max(_of(run, name) for run in middle) for name in (YEARS, BOUND, APART))
@@ -224,14 +215,13 @@ EXPERIMENT = Experiment(
     source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
     rule=(
         "it holds if every projected network is certified, no certified gap is exceeded, and their "
-        f"mean held-out error is at most {MORE:.0%} above that of the free ones."
+        f"mean held-out error is at most {100 * MORE:g} % above that of the free ones."
     ),
     setting=Sizes(),
-    units=units,
+    units=lambda setting: every([TASK], ["RNN"], WAYS, setting.each_seed),
     work=work,
     judge=judge,
     load=load,
-    key=ERROR,
     sections=sections,
     packages=("safetensors", "statsmodels"),
     charts=(

@@ -22,7 +22,7 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.certificates import whole
+from theory.language.terms.certificates import remaining, whole
 from theory.language.terms.gates import gated_run
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, c, i, j, m, s, v, vector, x
@@ -84,11 +84,29 @@ RADIUS = assumed(
     (a,),
     Clause(le(weighted(a), R), (inside(a),)),
 )
+LEFT = assumed(
+    "comparison",
+    "what is left of v after j steps: C λ^j ‖v‖ or, of cells with comparison matrices, the less of "
+    "this and ‖(M^j |v|)_h‖₂; of two states at least what a step less leaves of their images",
+    (a, b, v, m, j),
+    le(norm(v), remaining(v, 0)),
+    Clause(
+        le(
+            remaining(phi(a, entry(x, m + 1)) - phi(b, entry(x, m + 1)), j),
+            remaining(a - b, j + 1),
+        ),
+        (inside(a), inside(b)),
+    ),
+)
 PRINTED = assumed(
     "printed window",
-    "the printed k is so large that C min(S/(1 − λ), R) λ^k ≤ ε",
-    (),
-    le(C * SPREAD * lam**window, epsilon),
+    "the printed k is so large that k steps or more leave at most ε of states of the invariant set "
+    "with ‖s‖ ≤ min(S/(1 − λ), R)",
+    (a, j),
+    Clause(
+        le(remaining(a, j), epsilon),
+        (inside(a), le(weighted(a), SPREAD), le(window, j)),
+    ),
 )
 
 

@@ -24,11 +24,13 @@ from impl.cells.program import ProgramCell
 from impl.cells.refutation.gated_refute import refute_gated
 from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack_analysis import StackAnalysis
+from impl.errors import InputError
 from impl.models.loaded import Cell, LoadedModel
 from impl.norms.semidefinite import SOLVED
 from impl.numbers.outward import norm_up
 
 PREFIX = "stacked-"
+MOST_LAYERS = 256  # what anybody waits for
 _NUMBERED = re.compile(r"(.*)_l(0|[1-9][0-9]*)", re.DOTALL)
 _SYMBOL = re.compile(r"[a-z]\w*")
 
@@ -124,10 +126,15 @@ class _Layer:
 
 
 def depth(kind: Kind, names: Collection[str]) -> int:
-    """How many layers of that kind the names speak of, up to the first that is missing; ≥ 1."""
+    """How many layers of that kind the names speak of, up to the first that is missing; ≥ 1.
+
+    Raises InputError for more than MOST_LAYERS.
+    """
     layers, named = 1, _by_layer(names)
     while kind.layout(own := named.get(str(layers), ())).required[0] in own:
         layers += 1
+    if layers > MOST_LAYERS:
+        raise InputError(f"{layers} layers of {kind.name} are too many; keep {MOST_LAYERS} at most")
     return layers
 
 

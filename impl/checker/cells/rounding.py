@@ -5,6 +5,7 @@ from states within q B_h is off by at most
 
     ε_1 = L_ρ γ Z + e_ρ(Z) + η,   Z = q ‖|W|‖₂ B_h + ‖|U|‖₂ B + ‖|b_ih| + |b_hh|‖₂,
 
+where e_ρ is that of the function in the dtype, in half precision that in float32, then rounded,
 and so, in a norm with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂ in which the cell contracts by λ, all states by at
 most C c ε_1/(1 − λ), if that keeps them within q B_h. Source: Higham, Accuracy and Stability.
 """
@@ -19,7 +20,8 @@ from impl.checker.cells.norms import Cell
 from impl.checker.definite import Rows, norm
 
 _HEADROOMS = (1.01, 1.1, 1.5, 2.0, 4.0, 16.0)  # q; in coarse dtypes states exceed B_h by more
-_FUNCTIONS = 2.0**54  # of the model's own unit roundoff, on the error model of float64
+_FUNCTIONS = 2.0**54  # of the unit roundoff that is worked with, on the error model of float64
+_SINGLE = 2.0**-24  # which is that of float32 in half precision
 BEYOND = {("rnn-erf", "bfloat16")}  # torch's functions that exceed their error model
 
 
@@ -49,12 +51,22 @@ def rounding_bound(
         sums = (1 + 2 * gamma) * Z
         if not (2 * sums < form.largest and reached < form.largest):  # GELU takes 2z on its way
             return None
-        step = arb(cell.slope) * gamma * Z + form.unit * _FUNCTIONS * _error(cell.rho, n, sums)
+        step = arb(cell.slope) * gamma * Z + _function(cell.rho, n, sums, form.unit)
         step += 0 if Z.is_zero() else n * (n + d + 3) * arb(form.tiny)
         error = factor * step
         if error + states < reached or error.is_zero():
             return error
     return None
+
+
+def _function(rho: BallActivation, n: int, Z: arb, unit: float) -> arb:
+    """The same in the dtype."""
+    library = min(unit, _SINGLE) * _FUNCTIONS * _error(rho, n, Z)
+    if unit <= _SINGLE or library.is_zero():
+        return library
+    steep = abs(rho.function(arb(0))) * arb(n).sqrt() + rho.slope * Z
+    most = steep.min(rho.bound * arb(n).sqrt()) if rho.bound.is_finite() else steep
+    return library + unit * (most + library)
 
 
 def _error(rho: BallActivation, n: int, Z: arb) -> arb:

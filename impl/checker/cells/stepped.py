@@ -79,12 +79,17 @@ class Stepped:
 
     def rates(self, v: list[fmpq]) -> list[arb]:
         """At least |Δφ_i| for |Δs_j| ≤ v_j."""
-        return [row.get(0, arb(0)) for row in self._moved([{0: arb(a)} for a in v]).rows]
+        return self.moves([arb(a) for a in v])
+
+    def moves(self, g: list[arb], x: list[arb] | None = None) -> list[arb]:
+        """The same of balls, and for |Δx_j| ≤ x_j where inputs move too."""
+        seeds = None if x is None else [{0: a} for a in x]
+        return [row.get(0, arb(0)) for row in self._moved([{0: a} for a in g], fed=seeds).rows]
 
     @cached_property
     def slopes(self) -> list[list[arb]]:
         """At least |Δφ_i| for |Δx_j| = 1 alone, (states, d)."""
-        rows = self._moved([{}] * self.states, fed=True).rows
+        rows = self._moved([{}] * self.states, fed=[{j: arb(1)} for j in range(self.d)]).rows
         return [[row.get(j, arb(0)) for j in range(self.d)] for row in rows]
 
     def fed(self) -> list[arb]:
@@ -125,18 +130,17 @@ class Stepped:
         self,
         rows: list[Row],
         box: list[arb] | None = None,
-        fed: bool = False,
+        fed: list[Row] | None = None,
         terms: tuple[Term, ...] = (),
     ) -> Units:
-        """One step from the box, whose units move by these rows, and the inputs each by itself."""
+        """One step from the box, whose units move by these rows, and the inputs by those."""
         sides = self.box if box is None else box
         s = Units([-r for r in sides], sides, rows, terms)
         low, high = ([sign * self.B] * self.d for sign in (-1, 1))
         if self.ends is not None:
             low = [a.max(b) for a, b in zip(low, self.ends[0], strict=True)]
             high = [a.min(b) for a, b in zip(high, self.ends[1], strict=True)]
-        seeds: list[Row] = [{j: arb(1)} if fed else {} for j in range(self.d)]
-        return self.step(self.weights, s, Units(low, high, seeds, radius=self.B))
+        return self.step(self.weights, s, Units(low, high, fed or [{}] * self.d, radius=self.B))
 
 
 @dataclass(frozen=True)
@@ -190,11 +194,14 @@ class Blocks:
         """E w ≤ λw, by the signs of the weights; by absolute values where these do not."""
         if cell.poles is not None:
             return bool(largest(cell.poles) <= arb(lam))
-        signed = cell.between_blocks(plain=False)
-        if self._kept(signed, lam):
+        if self._kept(cell.between_blocks(plain=False), lam):
             return True
-        both = zip(signed, cell.between_blocks(plain=True), strict=True)
-        return self._kept([[a.min(b) for a, b in zip(*rows, strict=True)] for rows in both], lam)
+        return self._kept(self.factors(cell), lam)
+
+    def factors(self, cell: Stepped) -> list[list[arb]]:
+        """E, by the signs of the weights or by absolute values, whichever is less."""
+        ways = (cell.between_blocks(plain=plain) for plain in (False, True))
+        return [[a.min(b) for a, b in zip(*rows, strict=True)] for rows in zip(*ways, strict=True)]
 
     def _kept(self, E: list[list[arb]], lam: float) -> bool:
         sums = [sum((e * arb(w) for e, w in zip(row, self.w, strict=True)), arb(0)) for row in E]

@@ -140,13 +140,9 @@ def attack(
     for epsilon, x, past, seen in search.run(epsilons):
         if seen < 0 or not inputs.holds(x):
             continue
-        run = (loaded.cell, weights, states)
-        k, gap = proved_gap(*run, x, past, epsilon)
-        if 0 <= k < seen:
-            x = x[: past + k]
-            k, gap = proved_gap(*run, x, past, epsilon)
+        k, gap = proved_gap(loaded.cell, weights, states, x, past, epsilon)
         if k >= 0:
-            found[epsilon] = MemoryWitness(epsilon, k, gap, x)
+            found[epsilon] = MemoryWitness(epsilon, k, gap, x[: past + k])
         if seen > k:
             reason = f"floats suggest {seen + 1}, which {BITS[-1]} bits or the limit leave unproved"
             skipped.append((f"more at ε = {exactly(epsilon)}", reason))

@@ -1,6 +1,7 @@
 """Witnesses as files, and their proof anew: nothing of the search is believed."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +130,9 @@ class _Stated:
 
     def proved(self, model: LoadedModel[Any]) -> bool:
         past = len(self.x) - self.k
-        known = (model.cell, weights_of(model), states_of(model), self.x, past, self.epsilon)
-        k, gap = proved_gap(*known)
-        return k == self.k and gap >= self.gap > self.epsilon
+        known = (model.cell, weights_of(model), states_of(model), self.x, past)
+        k, _ = proved_gap(*known, math.nextafter(self.gap, 0.0))  # above it, so at least the gap
+        return k == self.k and self.gap > self.epsilon
 
 
 def _set(told: dict[str, Any], d: int) -> Inputs:

@@ -1,7 +1,8 @@
 """The gap of a pair of runs in balls: the real arithmetic of the weights as stored.
 
 Balls grow with every step, by the sizes of the weights at worst, so that long runs need more bits:
-they are run again with twice as many until the gap is decided, within a limit of work.
+a run whose balls have outgrown what they hold is begun again, with as many as the steps that it has
+come suggest for all of them, until the gap is decided, within a limit of work.
 Source: Johansson, Arb.
 """
 
@@ -32,14 +33,13 @@ def proved_gap(
     """
     K, best = len(x) - past, (-1, 0.0)
     parts = {name: part.detach().double() for name, part in weights.items()}
-    for bits in BITS:
-        if not affordable(weights, len(x), bits):
-            break
+    left = [bits for bits in BITS if affordable(weights, len(x), bits)]
+    while left and best[0] < K:
+        bits, *left = left
         with ctx.workprec(bits):
-            found = _longest(cell, parts, states, x, past, epsilon)
+            found, came = _longest(cell, parts, states, x, past, epsilon, to_the_end=not left)
         best = max(best, found)
-        if best[0] == K:
-            break
+        left = [more for more in left if more * came >= bits * len(x)] or left[-1:]
     return best
 
 
@@ -55,12 +55,17 @@ def most_steps(weights: Mapping[str, Tensor]) -> int:
 
 
 def _longest(
-    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float
-) -> tuple[int, float]:
+    cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float,
+    to_the_end: bool,
+) -> tuple[tuple[int, float], int]:  # fmt: skip
+    """The same at the working precision, and after how many steps the balls had outgrown what they
+    hold, where a run that is not asked to the end is left."""
     m, best = Balls(weights), (-1, 0.0)
     s = Columns([[arb(0)]] * states)
     inputs = [Columns([[arb(a)] for a in row]) for row in x.tolist()]
-    for one in inputs[:past]:
+    for t, one in enumerate(inputs[:past]):
+        if not to_the_end and _lost(_norm([a for (a,) in s.units[-cell.n :]]), epsilon):
+            return best, max(t, 1)
         s = cell.program(m, s, one)
     both = Columns([[*unit, arb(0)] for unit in s.units])
     for k in range(len(inputs) - past + 1):
@@ -70,12 +75,17 @@ def _longest(
         gap = _norm(
             [a for (a,) in (m.affine(READ, None, apart) if READ in weights else apart).units]
         )
-        if not gap.is_finite():
-            break
+        if not gap.is_finite() or (not to_the_end and _lost(gap, epsilon)):
+            return best, max(past + k, 1)
         least = _below(gap)
         if least > epsilon:
             best = (k, least)
-    return best
+    return best, len(x)
+
+
+def _lost(size: arb, epsilon: float) -> bool:
+    """Whether a ball may as well hold nothing as more than ε."""
+    return bool(size.rad() > epsilon and size.rad() > abs(size.mid()))
 
 
 def _norm(entries: list[arb]) -> arb:

@@ -97,7 +97,7 @@ class Around:
             return of_h
         parts = [
             _reached(self.running.affine(READ, None, seen, slice(i, i + ROWS)), off.mapped(W))
-            for i, W in zip(range(0, len(C[0]), ROWS), C[0].split(ROWS), strict=True)
+            for i, W in zip(range(0, len(C[0]), ROWS), torch.split(C[0], ROWS), strict=True)
         ]
         of_read = norm_up(torch.cat(parts, -1))[0]
         return torch.minimum(of_read, mul_up(certified_norm(C), of_h))

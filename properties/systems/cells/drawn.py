@@ -14,11 +14,11 @@ from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import kind_of
 from properties.systems.drawing.regimes import (
     Array,
-    generator,
     input_draws,
     loss_draws,
     normal,
     shortened,
+    stream,
 )
 from properties.systems.spec import SystemSpec
 
@@ -35,11 +35,11 @@ def drawn(
     spec: SystemSpec, member: int, name: Callable[[SystemSpec], str], draw: Draw
 ) -> dict[str, Array]:
     """The weights by name, C, y, what is random in x, and the states (S, N)."""
-    weights = draw(spec, generator(spec, member))
+    weights = draw(spec, stream(spec, member))
     sizes = kind_of(name(spec)).layout(weights).sizes(weights)  # type: ignore[arg-type]
-    rng = generator(spec, member, stream=1)
+    rng = stream(spec, member, 1)
     found = loss_draws(spec, member, normal(rng, min(sizes.n, 2), sizes.n))
-    rng = generator(spec, member, stream=2)
+    rng = stream(spec, member, 2)
     found["x"] = input_draws(spec, rng, len(found["C"]))
     shape, signs = (spec.sequences, sizes.state), np.array([1.0, -1.0, 64.0])
     h, h_other = normal(rng, *shape), normal(rng, *shape)

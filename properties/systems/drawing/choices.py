@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 Choice = TypeVar("Choice")
 # λᵏ falls below 2⁻²⁴ at the last window drawn at random; longer windows are the extremal attack's.
 DEPTH = 24 * log(2)
+SEED_BITS = 16
 
 
 def pick(options: Sequence[Choice]) -> st.SearchStrategy[Choice]:
@@ -35,8 +36,10 @@ def _picked(
 
 @cache
 def seeds() -> st.SearchStrategy[int]:
-    """A seed of 48 bits."""
-    return st.tuples(*[st.booleans()] * 48).map(lambda bs: sum(b << i for i, b in enumerate(bs)))
+    """A seed of few bits, since Hypothesis looks at each of them: a block draws few specs, and a
+    later one moves its seeds by a number of its own."""
+    bits = st.tuples(*[st.booleans()] * SEED_BITS)
+    return bits.map(lambda bs: sum(b << i for i, b in enumerate(bs)))
 
 
 def windows(lam: float, T: int, K: int, depth: float = DEPTH) -> int:

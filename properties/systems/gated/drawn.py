@@ -7,11 +7,11 @@ import numpy as np
 from impl.cells.table import CELLS
 from properties.systems.drawing.regimes import (
     Array,
-    generator,
     input_draws,
     loss_draws,
     normal,
     shortened,
+    stream,
 )
 from properties.systems.spec import SystemSpec
 
@@ -28,7 +28,7 @@ def drawn(spec: SystemSpec, member: int) -> dict[str, Array]:
     """W (g n, n), U (g n, d), b, b_hh (g n), C, y, what is random in x, and the states (S, N)."""
     kind, n, S = CELLS[spec.kind], spec.n, spec.sequences
     g, N = kind.gates, kind.width * n
-    rng = generator(spec, member, stream=1)
+    rng = stream(spec, member, 1)
     U, b = normal(rng, g, n, spec.d) / 2, spec.bias * normal(rng, g, n)
     # Gates that hold: each is mostly open, mostly shut, or half open.
     b += np.array((0.0, 2.0, -2.0, 4.0))[rng.integers(0, 4, g)][:, None] * (spec.bias > 0)
@@ -43,8 +43,8 @@ def drawn(spec: SystemSpec, member: int) -> dict[str, Array]:
         U, b, b_hh = (np.repeat(part[:, :1], n, axis=1) for part in (U, b, b_hh))
         U[[gate for gate in range(g) if gate != CANDIDATE]] = 0
         b[CANDIDATE], b_hh[CANDIDATE] = 0, 0
-    W = recurrent(spec, generator(spec, member), U, b + b_hh)
-    rng = generator(spec, member, stream=2)
+    W = recurrent(spec, stream(spec, member), U, b + b_hh)
+    rng = stream(spec, member, 2)
     found: dict[str, Array] = {"W": W.reshape(g * n, n), "U": U.reshape(g * n, -1)} | targets
     found |= {"b": b.reshape(-1), "b_hh": b_hh.reshape(-1)}
     found["x"] = input_draws(spec, rng, len(found["C"]))

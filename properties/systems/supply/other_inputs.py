@@ -17,7 +17,7 @@ import torch
 
 from impl.numbers.outward import add_up, norm_up
 from properties.systems.cells.batch import Cells
-from properties.systems.drawing.regimes import Array, generator, lengths, normal, resonant
+from properties.systems.drawing.regimes import Array, lengths, normal, resonant, stream
 from properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
@@ -102,7 +102,7 @@ def drawn(batch: Members, places: Places) -> Array:
     """Directions of their own, (B, S, T, d)."""
     spec, (_, T, d, _) = batch.spec, batch.x.shape
     shape = spec.sequences, T, d
-    draws = [normal(generator(spec, member, stream=6), *shape) for member in spec.members]
+    draws = [normal(stream(spec, member, 6), *shape) for member in spec.members]
     return np.stack(draws)[:, places]
 
 

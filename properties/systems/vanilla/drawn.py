@@ -6,11 +6,11 @@ import numpy as np
 
 from properties.systems.drawing.regimes import (
     Array,
-    generator,
     input_draws,
     loss_draws,
     normal,
     recurrent_matrix,
+    stream,
 )
 from properties.systems.spec import SystemSpec
 
@@ -18,17 +18,17 @@ from properties.systems.spec import SystemSpec
 def drawn(spec: SystemSpec, member: int) -> dict[str, Array]:
     """W, U, b, C, what is random in x, h and h_other (S, n); y of a loss, and W2, U2, b2 where the
     kind has second weights."""
-    rng = generator(spec, member)
+    rng = stream(spec, member)
     n, d, S = spec.n, spec.d, spec.sequences
     W = recurrent_matrix(spec, rng)
-    rng = generator(spec, member, stream=1)
+    rng = stream(spec, member, 1)
     U, b, C = normal(rng, n, d) / 2, spec.bias * normal(rng, n), normal(rng, min(n, 2), n)
     found = {"W": W, "U": U, "b": b, "C": C}
     if spec.has("loss"):
         found |= loss_draws(spec, member, C)
     if spec.paired:
         found |= other_weights(spec, member, W, U, b)
-    rng = generator(spec, member, stream=2)
+    rng = stream(spec, member, 2)
     found["x"] = input_draws(spec, rng, len(found["C"]))
     shrink = np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
     h, h_other = shrink * normal(rng, S, n), shrink * normal(rng, S, n)
@@ -42,7 +42,7 @@ def other_weights(spec: SystemSpec, member: int, W: Array, U: Array, b: Array) -
     W' = (1 − τ)W + τV with V of the same regime, so that ‖W'‖₂ ≤ lam (−W for a scalar, which has
     only two); for matrices alone W' = W + τV with a normal V, anywhere.
     """
-    rng, tau = generator(spec, member, stream=5), spec.distance
+    rng, tau = stream(spec, member, 5), spec.distance
     if not spec.has("loss"):
         return {"W2": W + tau * normal(rng, spec.n, spec.n), "U2": U, "b2": b}
     V = -W if spec.n == 1 else recurrent_matrix(spec, rng)

@@ -63,15 +63,16 @@ def _points(line: Series, heights: Iterable[float], log_y: bool) -> list[Point]:
 
 
 def _band(line: Series, log_y: bool) -> list[Point]:
-    """The outline of what lies within the spread about y, there and back."""
+    """The outline of what lies within the spread about y, there and back: on a logarithmic axis as
+    far below as above, where a spread larger than y has no end."""
     if line.spread is None:
         return []
     if len(line.spread) != len(line.y):
         raise FigureError(f"{line.label}: {len(line.spread)} spreads; give one a point")
-    above, below = (
-        _points(line, [y + sign * s for y, s in zip(line.y, line.spread, strict=True)], log_y)
-        for sign in (1, -1)
-    )
+    pairs = list(zip(line.y, line.spread, strict=True))
+    above = _points(line, [y + s for y, s in pairs], log_y)
+    lower = [y * (y / (y + s)) if log_y and y + s > 0 else y - s for y, s in pairs]
+    below = _points(line, lower, log_y)
     outline = [*above, *reversed(below)]
     return [point for point in outline if point[1] is not None]
 

@@ -22,14 +22,15 @@ each field is an option of the command, `--set NAME=VALUE`.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Generic, TypeVar
 
 import torch
-from torch import Tensor
+from msgspec.structs import replace
 
 from reports.pages.experiment import Section
 from rnnbounds.experiments.engine.page import Chart
-from rnnbounds.experiments.engine.parts import Parts
+from rnnbounds.experiments.engine.parts import Parts, Slot
 from rnnbounds.experiments.engine.record import (
     Certified,
     Curve,
@@ -55,6 +56,13 @@ class Unit:
     seed: int
 
 
+def every(
+    tasks: Iterable[str], models: Iterable[str], variants: Iterable[str], seeds: Iterable[int]
+) -> list[Unit]:
+    """Each with each, in this order: seeds change first."""
+    return [Unit(*one) for one in product(tasks, models, variants, seeds)]
+
+
 @dataclass(frozen=True)
 class Loaded:
     """What an experiment reads, and where from: a line for each name, such as its SHA-256."""
@@ -68,8 +76,7 @@ class Experiment(Generic[S]):
     """One experiment; see this module's own words.
 
     `full` are the sizes of --full, None where there are none; `takes_data`: whether --data is
-    known; `packages`: whose versions the record keeps; `key`: how the name of the figure begins
-    that the table of all experiments tells, if one does. Texts are plain.
+    known; `packages`: whose versions the record keeps. Texts are plain.
     """
 
     name: str
@@ -88,7 +95,6 @@ class Experiment(Generic[S]):
     charts: tuple[Chart, ...] = ()
     sections: Callable[[Record], Sequence[Section]] = lambda record: ()
     packages: tuple[str, ...] = ()
-    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,9 +119,26 @@ class Job(Generic[S]):
             "seed": self.unit.seed,
             "device": self.device,
             "advance": self.tick,
-        }
-        more = given | more
-        return train(model, task, plan, slot=Slot(self.parts, f"{self.name}~{name}"), **more)
+        } | more
+        return train(model, task, plan, slot=Slot(self.parts, f"{self.name}~{name}"), **given)
+
+    def search(
+        self,
+        make: Callable[[], M],
+        task: Task,
+        plan: Plan,
+        rates: Iterable[float],
+        *,
+        name: str = "",
+        **more: Any,
+    ) -> tuple[Trained[M], str]:
+        """Train what `make` makes at each rate: the one that validates best, and its rate."""
+        found = []
+        for rate in rates:
+            at = replace(plan, rate=rate)
+            trained = self.train(make(), task, at, name=f"{name}{rate:g}", **more)
+            found.append((trained, f"{rate:g}"))
+        return min(found, key=lambda one: one[0].best[0])
 
     def run(
         self,
@@ -139,19 +162,3 @@ class Job(Generic[S]):
     def keep(self, name: str, data: bytes) -> None:
         """A file that is written beside the record."""
         self.files[name] = data
-
-
-@dataclass(frozen=True)
-class Slot:
-    """Where one training's state is stored."""
-
-    parts: Parts
-    name: str
-
-    def load(self) -> dict[str, Tensor] | None:
-        """What was stored last."""
-        return self.parts.load(self.name)
-
-    def save(self, state: dict[str, Tensor]) -> None:
-        """Store it in place of what was stored before."""
-        self.parts.save(self.name, state)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from statistics import fmean, stdev
 
 from reports.pages.experiment import Block, Code, Page, Paragraph, Plot, Section, Table
@@ -75,11 +76,12 @@ def lead(record: Record) -> str:
 
 def asked(record: Record) -> Section:
     """The question, the papers' conclusion, and the rule."""
+    tried = record.conclusion.rstrip(".")
     return Section(
         "What was asked",
         (
             Paragraph(record.question),
-            Paragraph(f"The conclusion that is tried: {record.conclusion} ({record.source}.)"),
+            Paragraph(f"The conclusion that is tried: {tried} ({record.source})."),
             Paragraph(f"The rule, stated before the figures: {record.rule}"),
         ),
     )
@@ -119,21 +121,27 @@ def table(runs: Sequence[Run]) -> Table:
         columns += ["certified", "λ", "k"]
         caption += (
             f" λ and k (at ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}) are the "
-            f"largest that `certify` certified, for {plural(len(bounds), 'set')} of inputs: "
+            f"largest that are certified, for {plural(len(bounds), 'set')} of inputs: "
             f"{'; '.join(bounds[:3])}{'; …' if len(bounds) > 3 else ''}."
         )
     return Table(tuple(columns), tuple(rows), frozenset(range(2, len(columns))), caption)
 
 
+def told(value: float | None) -> str:
+    """A figure: a whole number in all its digits."""
+    whole = value is not None and abs(value) < 1e9 and value == int(value)
+    return f"{value:.0f}".replace("-", "−") if whole else ratio(value)
+
+
 def spread(values: Sequence[float | None]) -> str:
-    """Mean ± standard deviation of what is known, and how many are."""
+    """Mean ± standard deviation of what is known, to the digits that this leaves; how many are."""
     known = [value for value in values if value is not None]
     if not known:
         return NOTHING
-    told = ratio(fmean(known))
-    if len(set(known)) > 1:
-        told += f" ± {ratio(float(f'{stdev(known):.2g}'))}"
-    return told if len(known) == len(values) else f"{told} ({len(known)} of {len(values)})"
+    mean = told(fmean(known))
+    if len(set(known)) > 1 and (away := float(f"{stdev(known):.2g}")):
+        mean = f"{told(round(fmean(known), 1 - floor(log10(away))))} ± {told(away)}"
+    return mean if len(known) == len(values) else f"{mean} ({len(known)} of {len(values)})"
 
 
 def memory(runs: Sequence[Run]) -> tuple[str, str, str]:
@@ -158,6 +166,8 @@ def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
         for name in chart.curves
         for line in mean(f"{model}, {variant}", name, group, chart)
     ]
+    several = len({run.seed for run in some}) > 1
+    shade = "Means over the seeds, shaded by their standard deviation." if several else ""
     groups: list[tuple[str, list[Line]]] = [("", [line for _, _, line in lines])]
     if len(lines) > MOST:
         split: dict[str, list[Line]] = {}
@@ -169,7 +179,7 @@ def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
             part[first : first + MOST],
             chart.x,
             chart.y,
-            f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption}".strip(),
+            f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption} {shade}".strip(),
             log_y=chart.log_y,
         )
         for model, part in groups
@@ -213,7 +223,7 @@ def listed(runs: Sequence[Run]) -> Table:
     rows = tuple(
         (
             *(run.model, run.variant, str(run.seed)),
-            *(ratio(run.figures.get(name)) for name in names),
+            *(told(run.figures.get(name)) for name in names),
             *(run.told.get(name, NOTHING) for name in words),
         )
         for run in runs

@@ -8,6 +8,7 @@ nothing that may have taken hours is thrown away.
 import contextlib
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,22 @@ class Parts:
             sha.update(f"|{key}|{part.dtype}|{tuple(part.shape)}|".encode())
             sha.update(part.numpy().tobytes())
         return sha.hexdigest()
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where the state of one training is stored, in place of what was stored before."""
+
+    parts: Parts
+    name: str
+
+    def load(self) -> dict[str, Tensor] | None:
+        """What was stored last."""
+        return self.parts.load(self.name)
+
+    def save(self, state: dict[str, Tensor]) -> None:
+        """Store it."""
+        self.parts.save(self.name, state)
 
 
 def depends(experiment: str, setting: Any, device: str, sources: Any) -> dict[str, Any]:

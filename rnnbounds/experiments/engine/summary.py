@@ -7,10 +7,10 @@ import msgspec
 
 from properties.errors import InputError
 from reports import disk
-from rnnbounds.experiments.engine.page import command, rows_of, spread
-from rnnbounds.experiments.engine.record import SCHEMA, Record, Run, decode
+from rnnbounds.experiments.engine.page import command
+from rnnbounds.experiments.engine.record import SCHEMA, Record, decode
 
-COLUMNS = ("experiment", "conclusion", "here", "found", "again")
+COLUMNS = ("experiment", "conclusion", "here", "found", "seeds", "again")
 _LIMIT = 2**28  # bytes, more than any record
 
 
@@ -33,34 +33,14 @@ def read(folders: Iterable[Path]) -> list[Record]:
     return found
 
 
-def markdown(records: Sequence[Record], keys: Sequence[str]) -> list[str]:
-    """A row for each record; `keys` name the figure of each that is told with its spread."""
+def markdown(records: Sequence[Record]) -> list[str]:
+    """A row for each record: what it says of itself first, figures ± their standard deviation."""
     lines = [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
-    for record, key in zip(records, keys, strict=True):
-        told = " ".join(filter(None, (record.outcome.said, figures(record.runs, key))))
-        row = (f"`{record.name}`", record.conclusion, record.outcome.holds, told)
+    for record in records:
+        told, seeds = record.outcome, str(len({run.seed for run in record.runs}))
+        row = (f"`{record.name}`", record.conclusion, told.holds, told.said, seeds)
         lines.append(_line((*row, f"`{command(record)}`")))
     return lines
-
-
-def figures(runs: Sequence[Run], key: str) -> str:
-    """The figure whose name begins so, mean ± standard deviation of each row of the page."""
-    told = []
-    tasks = dict.fromkeys(run.task for run in runs)
-    for task in tasks:
-        for who, some in rows_of(run for run in runs if run.task == task).items():
-            name = next((name for name in some[0].figures if key and name.startswith(key)), None)
-            if name is not None:
-                names = (*((task,) if len(tasks) > 1 else ()), *who)
-                values = [run.figures.get(name) for run in some]
-                told.append(f"{' '.join(names)} {spread(values)}")
-    return f"{name_of(runs, key)}: {'; '.join(told)}." if told else ""
-
-
-def name_of(runs: Sequence[Run], key: str) -> str:
-    """The whole name of that figure."""
-    names = dict.fromkeys(name for run in runs for name in run.figures if name.startswith(key))
-    return ", ".join(names)
 
 
 def _record(path: Path) -> Record | None:

@@ -28,6 +28,8 @@ import msgspec
 import torch
 from torch import Tensor
 
+from rnnbounds.experiments.engine.parts import Slot
+
 M = TypeVar("M", bound=torch.nn.Module)
 TICKS = 10  # of progress, a training
 
@@ -52,8 +54,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     rate/t at step t. clip: the greatest norm of each network's own gradient, None for none.
     Validation is looked at every `every` steps; keep: the "best" weights there, or the "last",
     then without a look at validation.
-    back: a network whose validation loss is so far above its best goes back to it. save: so many
-    steps between two stored states.
+    back: a network whose validation loss is so far above its best, that of the first weights
+    included, goes back to it. save: so many steps between two stored states.
     """
 
     steps: int
@@ -78,16 +80,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
                 return self.rate * (1 + math.cos(math.pi * share)) / 2
             case "1/t":
                 return self.rate / (step + 1)
-
-
-class Slot(Protocol):
-    """Where the state of a training is stored."""
-
-    def load(self) -> dict[str, Tensor] | None:
-        """What was stored last."""
-
-    def save(self, state: dict[str, Tensor]) -> None:
-        """Store it in place of what was stored before."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +116,16 @@ def train(
     """Train the model in place; it ends with the weights that are kept.
 
     `observe(model, step)` sees the model at each look, once, also when a training is resumed: what
-    it is to remember it writes to buffers of the model, which are stored. A step whose gradient is
-    not finite is not taken. `advance` is called TICKS times.
+    it is to remember it writes to buffers of the model, which are stored. A gradient that
+    is not finite counts as 0. `advance` is called TICKS times.
     """
     model.to(device)
     run = _Training(model, plan, device)
     stored = None if slot is None else slot.load()
     if stored is not None:
         run.recall(stored)
+    elif plan.back is not None and admissible(model):  # there it goes that explodes at once
+        run.best = losses(model, task, "validation", device)
     ticked = 0
     for step in range(plan.steps):
         if step >= run.step:

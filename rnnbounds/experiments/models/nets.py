@@ -7,6 +7,9 @@ from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
+
+from rnnbounds.experiments.tasks.task import Task
 
 _TORCH: Mapping[str, Literal["tanh", "relu"]] = {"RNN tanh": "tanh", "RNN ReLU": "relu"}
 _RADIUS, _LEAK = 0.9, 0.5  # of the echo state network: its spectral radius, and what is new a step
@@ -89,21 +92,36 @@ class Echo(torch.nn.Module):
 OWN: Mapping[str, type[MinGRU | LRU | Echo]] = {"minGRU": MinGRU, "LRU": LRU, "echo state": Echo}
 
 
-class Net(torch.nn.Module):
-    """A recurrent layer and a linear readout: x (N, T, d) -> (N, T, p), in float32.
+BEGIN = 0.25  # of torch's first recurrent weights, for what is to be certified
 
-    `cell` is what its tensors have to be called to be read; None of torch's, which say it.
+
+class Net(torch.nn.Module):
+    """A recurrent layer and a linear readout: x (N, T, d), or ids (N, T), -> (N, T, p), in float32.
+
+    `name` is that of a layer, as in "GRU, 2 layers". First weights are those of the seed; those of
+    torch's that are `shrunk` begin with smaller recurrent ones. `cell` is what its tensors have to
+    be called to be read; None of torch's, which say it.
     """
 
-    def __init__(self, name: str, layers: int, inputs: int, outputs: int, states: int) -> None:
+    def __init__(
+        self, name: str, task: Task, states: int, seed: int, *, shrunk: bool = False
+    ) -> None:
         super().__init__()
+        name, _, layers = name.partition(", ")
         self.cell = OWN[name].cell if name in OWN else None
-        self.rnn = _layer(name, inputs, states, layers)
-        self.readout = torch.nn.Linear(states * (1 + (name == "LRU")), outputs)
+        self.inputs = task.inputs
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.rnn = _layer(name, task.inputs, states, int(layers[:1] or 1))
+            self.readout = torch.nn.Linear(states * (1 + (name == "LRU")), task.outputs)
+        for part, weight in self.rnn.named_parameters() if shrunk else ():
+            if part.startswith("weight_hh"):
+                weight.data.mul_(BEGIN)
 
     def forward(self, x: Tensor) -> Tensor:
         """The forecasts."""
-        told: Tensor = self.readout(self.rnn(x)[0])
+        fed = x if x.is_floating_point() else one_hot(x, self.inputs).float()
+        told: Tensor = self.readout(self.rnn(fed)[0])
         return told
 
     @property
@@ -112,13 +130,6 @@ class Net(torch.nn.Module):
         if self.cell is None:
             return self.rnn
         return dict(self.rnn.named_parameters()) | dict(self.rnn.named_buffers())
-
-    def shrink(self, scale: float) -> None:
-        """Scale the recurrent weights of torch's layers."""
-        with torch.no_grad():
-            for name, part in self.rnn.named_parameters():
-                if name.startswith("weight_hh"):
-                    part.mul_(scale)
 
 
 def _layer(name: str, inputs: int, states: int, layers: int) -> torch.nn.Module:

@@ -1,26 +1,19 @@
-"""``rnnbounds experiment models``: what can be known of each model that people train.
-
-Models of every kind are trained freely, with the penalty or under the projection, then each is
-certified, attacked and measured as its owner would: no line is left without an answer.
-"""
+"""``rnnbounds experiment models``: what can be known of each model that people train."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-
-import torch
-from torch import Tensor
+from typing import Any
 
 from impl.certificate.certify import certify
-from impl.certificate.contraction import contraction
 from impl.certificate.record import Certificate
-from impl.certificate.stable_module import stable_
 from impl.memory.adversary.attack import attack, bracket
 from impl.memory.measure import Measurement, measure
 from impl.training.projection import stable
 from reports.pages.experiment import Paragraph, Section, Table
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
-from rnnbounds.experiments.engine.record import Certified, Outcome, Record, Run, Setting, finite
+from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, of_certificate
 from rnnbounds.experiments.engine.trainer import Plan, losses
+from rnnbounds.experiments.models import tasks
 from rnnbounds.experiments.models.line import (
     ATTACKED,
     COLUMNS,
@@ -32,7 +25,8 @@ from rnnbounds.experiments.models.line import (
     Line,
 )
 from rnnbounds.experiments.models.nets import Echo, Net
-from rnnbounds.experiments.models.tasks import TASKS, Learned
+from rnnbounds.experiments.models.tasks import Learned
+from rnnbounds.experiments.models.training import penalised, projected
 
 READ = (
     "k: so many of the last inputs fix the output to within ε. Attacked: no smaller k will do, by "
@@ -40,7 +34,6 @@ READ = (
     "of the set. Seen: from this k on all windows of the data were within ε. Stated: at least that "
     "share of windows drawn like them is within ε at k, with the confidence of the settings."
 )
-BEGIN = 0.25  # of torch's first recurrent weights, for those that are to be certified
 ZOO: Mapping[str, Sequence[tuple[str, str]]] = {
     "text": (
         ("LSTM", "free"), ("LSTM", "penalised"), ("GRU", "free"), ("GRU", "penalised"),
@@ -91,18 +84,14 @@ def units(setting: Models) -> list[Unit]:
 
 def load(setting: Models, data: str | None) -> Loaded:
     """The tasks by their names."""
-    tasks = [make() for make in TASKS]
-    return Loaded({task.name: task for task in tasks}, {task.name: task.source for task in tasks})
+    return tasks.load(ZOO)
 
 
 def work(job: Job[Models]) -> list[Run]:
     """One model: trained, certified, attacked and measured."""
     unit, s = job.unit, job.setting
     task: Learned = job.data[unit.task]
-    name, _, layers = unit.model.partition(", ")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(unit.seed)
-        net = Net(name, int(layers[:1] or 1), task.windows.shape[2], task.outputs, s.states)
+    net = Net(unit.model, task, s.states, unit.seed, shrunk=unit.variant != "free")
     _train(job, net, task)
     certificate = certify(net.layer, task.among, s.epsilon, cell=net.cell)
     found = attack(net.layer, task.among, s.epsilon, cell=net.cell)
@@ -117,38 +106,21 @@ def work(job: Job[Models]) -> list[Run]:
         ATTACKED: found.least(s.epsilon),
         SEEN: seen.window(s.epsilon),
     }
-    told = Certified(
-        verdict=certificate.verdict, norm=certificate.norm, lam=finite(certificate.lam),
-        epsilon=s.epsilon, k=certificate.window(s.epsilon), inputs=certificate.speaks_of,
-    )  # fmt: skip
+    told = of_certificate(certificate, s.epsilon)
     return [job.run(figures, certificate=told, told=words | _next(certificate))]
 
 
 def _train(job: Job[Models], net: Net, task: Learned) -> None:
-    """Train it in its way; what is to be certified begins with smaller recurrent weights."""
-    s, variant = job.setting, job.unit.variant
-    plan = Plan(steps=s.steps, rate=s.rate, every=25)
-    if variant == "free":
-        job.train(net, task, plan)
-        return
-    net.shrink(BEGIN)
-    if isinstance(net.rnn, Echo):  # nothing of it is trained: its weights are projected once
+    """Train it in its way."""
+    s, variant, way = job.setting, job.unit.variant, dict[str, Any]()
+    if variant == "projected" and isinstance(net.rnn, Echo):  # nothing of it is trained
         net.rnn.get_buffer("W").copy_(stable(net.rnn.get_buffer("W"), s.lam))
-        job.train(net, task, plan)
     elif variant == "projected":
-        stable_(net.rnn, s.lam, task.bound)
-        job.train(net, task, plan, project=lambda net: stable_(net.rnn, s.lam, task.bound))
-    else:
-
-        def penalty(net: Net) -> Tensor:
-            excess = contraction(net.layer, task.among, cell=net.cell) - s.lam
-            return s.weight * torch.relu(excess)
-
-        def accepted(net: Net) -> bool:
-            k = certify(net.layer, task.among, s.epsilon, cell=net.cell).window(s.epsilon)
-            return k is not None and k <= s.asked
-
-        job.train(net, task, plan, penalty=penalty, admissible=accepted)
+        way = projected(task, s.lam)
+        way["project"](net)
+    elif variant == "penalised":
+        way = penalised(task, aim=s.lam, weight=s.weight, epsilon=s.epsilon, most=s.asked)
+    job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **way)
 
 
 def _stated(seen: Measurement) -> tuple[dict[str, float | None], dict[str, str]]:

@@ -1,22 +1,19 @@
-"""``rnnbounds experiment deep-cell``: cells of 1 to 6 layers on a task that needs memory.
-
-The first input names a class, noise follows, and after the last one the class is asked for. Deep
-transitions as they are, with orthogonal first weights, normalised and gated; what trained, and how
-‖∂h_T/∂h_0‖₂ stands to ‖A‖^{LT}, that is Π‖W_l‖₂^T, before and after.
-"""
+"""``rnnbounds experiment deep-cell``: cells of 1 to 6 layers on a task that needs memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from reports.pages.text import NOTHING, plural
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
+from rnnbounds.experiments.engine.page import rows_of
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
+from rnnbounds.experiments.engine.scores import held_out, stated
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.deep import VARIANTS, DeepTransition
-from rnnbounds.experiments.replications.scores import held_out, picked
 from rnnbounds.experiments.tasks.score import Classes
 
 TASK, CLASSES, NOISE = "recall of the first input", 8, 4
@@ -37,8 +34,6 @@ class Sizes(Setting, frozen=True, kw_only=True):
 
 class Recall:
     """x_1 is a class as a unit vector, later x_t are noise in other coordinates: y is the class."""
-
-    name, unit, bound = TASK, "nats", float("inf")
 
     def __init__(self, length: int) -> None:
         self.length, self.judge = length, Classes()
@@ -63,10 +58,6 @@ class Recall:
         """Cross-entropy."""
         return self.judge.loss(told[:, None], y[:, None])
 
-    def score(self, loss: float) -> float:
-        """In nats."""
-        return loss
-
 
 def load(setting: Sizes, data: str | None) -> Loaded:
     """The task, which is drawn."""
@@ -75,25 +66,17 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 
 def units(setting: Sizes) -> list[Unit]:
     """Every depth, variant and seed."""
-    return [
-        Unit(TASK, plural(depth, "layer"), variant, seed)
-        for depth in setting.depths
-        for variant in VARIANTS
-        for seed in setting.each_seed
-    ]
+    depths = [plural(depth, "layer") for depth in setting.depths]
+    return every([TASK], depths, VARIANTS, setting.each_seed)
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """Gradients at first, the rate that validates best, gradients at the end."""
     unit, s, task = job.unit, job.setting, job.data
-    depth = int(unit.model.split()[0])
-    found = []
-    for rate in s.rates:
-        model = DeepTransition(unit.variant, CLASSES + NOISE, s.states, CLASSES, depth, unit.seed)
-        first = slopes(model, task)
-        plan = Plan(steps=s.steps, rate=rate)
-        found.append((job.train(model, task, plan, name=f"{rate:g}"), rate))
-    trained, rate = min(found, key=lambda one: one[0].best[0])
+    sizes = CLASSES + NOISE, s.states, CLASSES, int(unit.model.split()[0])
+    make = partial(DeepTransition, unit.variant, *sizes, unit.seed)
+    first = slopes(make(), task)
+    trained, rate = job.search(make, task, Plan(steps=s.steps), s.rates)
     x, y = next(task.whole("held out"))
     with torch.no_grad():
         told = trained.model(x.to(job.device))[:, None].cpu()
@@ -103,7 +86,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     for when, (gradient, law) in (("first", first), ("trained", last)):
         figures |= {f"{when} ‖∂h_T/∂h_0‖₂": gradient, f"{when} ‖A‖^(LT)": law}
     losses = curve(trained.steps, trained.validation[:, 0].tolist())
-    yield job.run(figures, {"validation loss": losses}, told={"rate": f"{rate:g}"})
+    yield job.run(figures, {"validation loss": losses}, told={"rate": rate})
 
 
 def slopes(model: DeepTransition, task: Recall) -> tuple[float, float]:
@@ -118,21 +101,19 @@ def slopes(model: DeepTransition, task: Recall) -> tuple[float, float]:
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whether the deepest plain cell fails where each remedy does better."""
-    told = {
-        (model, variant): held_out(picked(runs, model=model, variant=variant)) or 0.0
-        for model, variant in dict.fromkeys((run.model, run.variant) for run in runs)
-    }
+    rows = rows_of(runs)
+    told = {who: held_out(some) or 0.0 for who, some in rows.items()}
     deepest = plural(max(setting.depths), "layer")
     plain = told[deepest, "plain"]
     better = all(told[deepest, variant] > plain for variant in VARIANTS[1:])
     learned = dict.fromkeys(VARIANTS, "")
     for (model, variant), right in told.items():
-        learned[variant] += f"{model.split()[0]} " if right >= LEARNED else ""
+        learned[variant] += f", {model.split()[0]}" if right >= LEARNED else ""
     said = (
         f"Of {deepest}, right: "
-        f"{', '.join(f'{one} {told[deepest, one]:.0f} %' for one in VARIANTS)}. "
+        f"{', '.join(f'{one} {stated(rows[deepest, one])}' for one in VARIANTS)} %. "
         f"Depths at which {LEARNED:.0f} % was learned: "
-        f"{'; '.join(f'{one} {depths.strip() or NOTHING}' for one, depths in learned.items())}."
+        f"{'; '.join(f'{one} {depths[2:] or NOTHING}' for one, depths in learned.items())}."
     )
     return Outcome("holds" if plain < LEARNED and better else "does not hold", said)
 
@@ -141,9 +122,9 @@ EXPERIMENT = Experiment(
     name="deep-cell",
     title="Deep transitions, and what makes them train",
     question=(
-        "A cell of L layers multiplies LT matrices in a gradient over T steps. When does it still "
-        "learn what has to be remembered, and do normalisation, gates and orthogonal first weights "
-        "help?"
+        "The first input names a class, noise follows, and after the last one the class is asked "
+        "for. A cell of L layers multiplies LT matrices in a gradient over T steps: when does it "
+        "still learn, and do normalisation, gates and orthogonal first weights help?"
     ),
     conclusion=(
         "gradients of a cell of L layers go as ‖A‖^(LT), so that deep ones hardly train as they "
@@ -162,5 +143,4 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
-    key="right, %",
 )

@@ -1,20 +1,18 @@
-"""``rnnbounds experiment sigmoid-gap``: how near URNNs with sigmoid come as their states grow.
-
-No finite one has the outputs of a contractive RNN with sigmoid, says the claim urnn-sigmoid. Here
-they are trained to come near, beside free networks of the teacher's own size.
-"""
+"""``rnnbounds experiment sigmoid-gap``: how near URNNs with sigmoid come as their states grow."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from impl.convert.urnn import polar
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
+from rnnbounds.experiments.engine.page import rows_of
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
+from rnnbounds.experiments.engine.scores import held_out, picked, stated
 from rnnbounds.experiments.engine.trainer import Plan, losses
-from rnnbounds.experiments.replications.scores import held_out, picked
 
 TASK, SIZE = "a contractive RNN with sigmoid", 4
 _BATCH, _DRAWN = 32, {"validation": 1, "held out": 2}
@@ -54,8 +52,6 @@ class Student(torch.nn.Module):
 class Teacher:
     """Outputs of a random contractive network, scaled to the variance 1; ‖W‖₂ = `norm`."""
 
-    name, unit, bound = TASK, "relative error", 1.0
-
     def __init__(self, seed: int, norm: float, length: int) -> None:
         self.seed, self.length = seed, length
         self.model = Student(SIZE, 1000 + seed)
@@ -87,10 +83,6 @@ class Teacher:
         """Mean squared error."""
         return (told - y).square().mean()
 
-    def score(self, loss: float) -> float:
-        """Its root, against the standard deviation."""
-        return float(loss**0.5)
-
 
 def load(setting: Sizes, data: str | None) -> Loaded:
     """A teacher for each seed."""
@@ -100,12 +92,9 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 
 def units(setting: Sizes) -> list[Unit]:
     """Free networks of the teacher's size, and URNNs of every size."""
-    each = [("RNN", SIZE), *(("URNN", size) for size in setting.states)]
-    return [
-        Unit(TASK, kind, f"{size} states", seed)
-        for kind, size in each
-        for seed in setting.each_seed
-    ]
+    grown = [f"{size} states" for size in setting.states]
+    free = every([TASK], ["RNN"], [f"{SIZE} states"], setting.each_seed)
+    return free + every([TASK], ["URNN"], grown, setting.each_seed)
 
 
 def orthogonal(model: Student) -> None:
@@ -118,31 +107,24 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     """The rate that validates best."""
     unit, s, teacher = job.unit, job.setting, job.data[job.unit.seed]
     project = orthogonal if unit.model == "URNN" else (lambda model: None)
-    found = []
-    for rate in s.rates:
-        model = Student(int(unit.variant.split()[0]), unit.seed)
-        plan = Plan(steps=s.steps, rate=rate, schedule="cosine")
-        trained = job.train(model, teacher, plan, project=project, name=f"{rate:g}")
-        found.append((trained.best[0], rate, trained))
-    _, rate, trained = min(found, key=lambda one: one[:2])
+    make = partial(Student, int(unit.variant.split()[0]), unit.seed)
+    plan = Plan(steps=s.steps, schedule="cosine")
+    trained, rate = job.search(make, teacher, plan, s.rates, project=project)
     errors = curve(trained.steps, trained.validation[:, 0].sqrt().tolist())
     loss = float(losses(trained.model, teacher, "held out", job.device)[0])
-    figures = {"held out, relative error": teacher.score(loss)}
-    yield job.run(figures, {"validation error": errors}, told={"rate": f"{rate:g}"})
+    figures = {"held out, relative error": loss**0.5}  # the standard deviation is 1
+    yield job.run(figures, {"validation error": errors}, told={"rate": rate})
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whether every URNN stays above the free network of the teacher's size."""
-    free = held_out(picked(runs, model="RNN"))
-    each = {
-        variant: held_out(picked(runs, model="URNN", variant=variant))
-        for variant in dict.fromkeys(run.variant for run in picked(runs, model="URNN"))
-    }
-    above = free is not None and all(one is not None and one > free for one in each.values())
-    told = ", ".join(f"{name} {one or float('nan'):.2g}" for name, one in each.items())
+    rnns, urnns = picked(runs, model="RNN"), rows_of(picked(runs, model="URNN"))
+    free, each = held_out(rnns), [held_out(some) for some in urnns.values()]
+    above = free is not None and all(one is not None and one > free for one in each)
+    told = ", ".join(f"{states} {stated(some)}" for (_, states), some in urnns.items())
     said = (
         f"Relative error of trained URNNs: {told}; of free networks of {SIZE} states: "
-        f"{free or float('nan'):.2g}. That none is equivalent is proved, whatever is seen here."
+        f"{stated(rnns)}. That none is equivalent is proved, whatever is seen here."
     )
     return Outcome("holds" if above else "does not hold", said)
 
@@ -168,5 +150,4 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
-    key="held out",
 )

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment similarity``: what W → TWT⁻¹ changes, and what it does not.
-
-The claim urnn-equivalence proves that outputs stay; here is what a user sees of the other network:
-its λ, its k, its rounding, and how far outputs are apart in float32.
-"""
+"""``rnnbounds experiment similarity``: what W → TWT⁻¹ changes, and what it does not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -11,10 +7,11 @@ from torch import Tensor
 
 from impl.certificate.certify import certify
 from impl.convert.urnn import polar
+from reports.pages.text import error
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, of_certificate
-from rnnbounds.experiments.replications.scores import picked
+from rnnbounds.experiments.engine.scores import picked
 
 TASK, BOUND = "random contractive networks", 1.0
 CASES: Mapping[str, tuple[str, bool]] = {
@@ -39,12 +36,8 @@ class Sizes(Setting, frozen=True, kw_only=True):
 
 def units(setting: Sizes) -> list[Unit]:
     """Every cell, condition of T and seed."""
-    return [
-        Unit(TASK, case, f"cond T = {condition:g}", seed)
-        for case in CASES
-        for condition in setting.conditions
-        for seed in setting.each_seed
-    ]
+    conditions = [f"cond T = {condition:g}" for condition in setting.conditions]
+    return every([TASK], CASES, conditions, setting.each_seed)
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
@@ -107,8 +100,8 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
         known = [one.k for one in some if one is not None and one.k is not None]
         ks[variant] = f"{max(known)}" if len(known) == len(some) else "not certified"
     said = (
-        "Outputs in float64 differ by, relatively, "
-        f"{', '.join(f'{case}: {value:.1e}' for case, value in apart.items())}; "
+        "Outputs in float64 differ, relatively, by at most "
+        f"{', '.join(f'{error(value)} ({case})' for case, value in apart.items())}; "
         f"k of the linear networks: {', '.join(f'{one}: {k}' for one, k in ks.items())}."
     )
     changed = len(set(ks.values())) > 1

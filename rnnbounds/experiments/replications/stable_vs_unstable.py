@@ -1,18 +1,32 @@
-"""``rnnbounds experiment stable-vs-unstable``: Table 1 of Miller & Hardt, at a size that fits.
+"""``rnnbounds experiment stable-vs-unstable``: Table 1 of Miller & Hardt, at a size that fits."""
 
-Vanilla RNNs and LSTMs learn words, characters, chorales and slots, left alone and projected after
-each step; each has the same budget, and its rate chosen from the same grid by validation.
-"""
-
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from reports.pages.experiment import Paragraph, Section, Table
 from reports.pages.text import ratio
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
-from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, certified, curve
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
+from rnnbounds.experiments.engine.record import (
+    Holds,
+    Outcome,
+    Record,
+    Run,
+    Setting,
+    certified,
+    curve,
+)
+from rnnbounds.experiments.engine.scores import (
+    dear,
+    held_out,
+    lost,
+    not_certified,
+    picked,
+    stated,
+    unit,
+)
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import free, recurrent, stable
-from rnnbounds.experiments.replications.scores import held_out, lost, picked, unit
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
 
@@ -50,54 +64,32 @@ def load(setting: Sizes, data: str | None) -> Loaded:
     return load_tasks(setting.tasks, data, setting.whole)
 
 
-def units(setting: Sizes) -> list[Unit]:
-    """Every task, cell, with and without the projection, and seed."""
-    return [
-        Unit(task, cell, variant, seed)
-        for task in setting.tasks
-        for cell in CELLS
-        for variant in VARIANTS
-        for seed in setting.each_seed
-    ]
-
-
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network for each rate; the one that validates best is judged and certified."""
     unit, s = job.unit, job.setting
     task: Task = job.data[unit.task]
     project = stable(s.lam, task.bound) if unit.variant == "stable" else free
-    found = []
-    for rate in s.rates:
-        model = recurrent(unit.model, task, s.states, unit.seed, s.vectors)
-        plan = Plan(steps=s.steps, rate=rate)
-        found.append((job.train(model, task, plan, project=project, name=f"{rate:g}"), rate))
-    trained, rate = min(found, key=lambda one: one[0].best[0])
+    make = partial(recurrent, unit.model, task, s.states, unit.seed, s.vectors)
+    trained, rate = job.search(make, task, Plan(steps=s.steps), s.rates, project=project)
     yield job.run(
         {f"held out, {task.unit}": task.judged(trained.model)},
         {"validation loss": curve(trained.steps, trained.validation[:, 0].tolist())},
         certificate=certified(trained.model.core.cpu(), task.bound, s.epsilon),
-        told={"rate": f"{rate:g}"},
+        told={"rate": rate},
     )
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """How many pairs of task and cell lose at most so much by the projection."""
-    fits, told = [], []
+    costs = {}
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
         ways = [picked(runs, task=task, model=cell, variant=one) for one in ("stable", "unstable")]
-        loss = lost(*ways)
-        fits.append(loss is not None and loss <= WORSE)
-        told.append(f"{task}, {cell}: {'diverged' if loss is None else f'{100 * loss:+.1f} %'}")
-    broken = tuple(
-        f"{run.task}: the stable {run.model} of seed {run.seed} is {run.certificate.verdict}"
-        for run in runs
-        if run.variant == "stable" and run.certificate and run.certificate.verdict != "certified"
-    )
-    said = (
-        f"The projection costs at most {WORSE:.0%} in {sum(fits)} of {len(fits)} pairs of task and "
-        f"cell; worse by ({'; '.join(told)})."
-    )
-    return Outcome("holds" if sum(fits) >= SHARE * len(fits) else "does not hold", said, broken)
+        loss, figures = lost(*ways), f"{' against '.join(map(stated, ways))}, {unit(ways[0])}"
+        costs[f"{task}, {cell}"] = (math.inf if loss is None else loss, figures)
+    fits = [cost <= WORSE for cost, _ in costs.values()]
+    holds: Holds = "holds" if sum(fits) >= SHARE * len(fits) else "does not hold"
+    said = f"The projection costs {dear(costs, WORSE)}."
+    return Outcome(holds, said, not_certified(runs, "stable"))
 
 
 def sections(record: Record) -> Sequence[Section]:
@@ -134,17 +126,17 @@ EXPERIMENT = Experiment(
     ),
     source="Miller & Hardt, Stable Recurrent Models, abstract and Table 1",
     rule=(
-        f"it holds if the mean held-out score of stable networks is at most {WORSE:.0%} worse than "
-        f"that of unstable ones in at least {SHARE:.0%} of the pairs of task and cell."
+        "it holds if the mean held-out score of stable networks is at most "
+        f"{100 * WORSE:g} % worse than that of unstable ones in at least {100 * SHARE:g} % of the "
+        "pairs of task and cell."
     ),
     setting=Sizes(),
     full=Sizes(states=256, vectors=256, steps=20_000, rates=(0.001, 0.003, 0.01), whole=True),
-    units=units,
+    units=lambda setting: every(setting.tasks, CELLS, VARIANTS, setting.each_seed),
     work=work,
     judge=judge,
     load=load,
     takes_data=True,
     sections=sections,
-    key="held out",
     packages=("music21",),
 )

@@ -1,14 +1,8 @@
-"""``rnnbounds experiment gradients-close``: gradients and weights of truncated models, against k.
-
-Miller & Hardt's Figure 1 on random instances: how far the gradient of the truncated model is from
-that of the full one at the same weights, and how far projected gradient descent on the one ends
-from descent on the other, each beside its certified bound (Lemma 2, Proposition 4).
-"""
+"""``rnnbounds experiment gradients-close``: gradients and weights of truncated models."""
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from statistics import fmean
+from typing import NamedTuple
 
 import torch
 from flint import arb, ctx
@@ -23,10 +17,10 @@ from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, gamma, mul_up
 from impl.training.descent import descend, descent_error
-from reports.pages.text import ratio
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve
+from rnnbounds.experiments.engine.scores import farthest, picked, stated
 from rnnbounds.experiments.stable.instances import TRAINED, Instances, Sizes, draw
 from theory.numbers.special import ball_step_product
 
@@ -37,17 +31,16 @@ CLOSE = 1e-3  # of what it is at the first window, at a moderate one
 MODERATE = 20
 _PRECISION, _LARGEST = 128, 300.0  # of balls, in bits; log₁₀ of what is drawn
 
-Rows = tuple[tuple[float, ...], ...]  # a row for each instance, in it an entry for each window
+Rows = list[list[float]]  # a row for each instance, in it an entry for each window
 
 
-@dataclass(frozen=True)
-class Gaps:
+class Gaps(NamedTuple):
     """A gap against k: as observed in float64, log₁₀ of its certified bound, rounded up, and how
     far each gap may be from that in real arithmetic, infinite where nothing is known."""
 
     observed: Rows
     log10_bound: Rows
-    rounding: tuple[float, ...]
+    rounding: list[float]
 
 
 def load(setting: Sizes, data: str | None) -> Loaded:
@@ -63,11 +56,9 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 
 def units(setting: Sizes) -> list[Unit]:
     """The gradients of all instances, and a descent of all for each rule of steps."""
-    rules = [(WEIGHTS, f"steps {name}") for name in ("1/t", f"{setting.constant:g}", BETA)]
-    return [
-        Unit(task, "tanh RNN", name, setting.seed)
-        for task, name in ((GRADIENTS, "Gaussian weights"), *rules)
-    ]
+    rules = [f"steps {name}" for name in ("1/t", f"{setting.constant:g}", BETA)]
+    gradients = every([GRADIENTS], ["tanh RNN"], ["Gaussian weights"], [setting.seed])
+    return gradients + every([WEIGHTS], ["tanh RNN"], rules, [setting.seed])
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
@@ -114,13 +105,11 @@ def gradient_curve(drawn: Instances, setting: Sizes, constants: Constants) -> Ga
     part = drawn.cell, drawn.x, K, drawn.loss, TRAINED
     windows = list(setting.windows)
     with ctx.workprec(_PRECISION):
-        bounds = tuple(
-            tuple(log10_above(arb(epsilon)) for epsilon in row)
-            for row in constants.epsilons(K)[:, windows].tolist()
-        )
+        epsilons = constants.epsilons(K)[:, windows].tolist()
+        bounds = [[log10_above(arb(epsilon)) for epsilon in row] for row in epsilons]
     gaps = gradient_gaps(*part)[:, 0]
     error = add_up(gradient_gap_error(*part)[:, 0], norm_error(gaps, drawn.cell))
-    return Gaps(rows_of(gaps[:, windows]), bounds, tuple(error.amax(1).tolist()))
+    return Gaps(gaps[:, windows].tolist(), bounds, error.amax(1).tolist())
 
 
 def norm_error(norms: Tensor, cell: RNN) -> Tensor:
@@ -158,11 +147,9 @@ def descent(
         "β": constants["beta"],
     }
     rows = zip(*(part.tolist() for part in told.values()), strict=True)
-    return Gaps(
-        rows_of(gaps),
-        weight_bounds(constants, alpha, decreasing, setting),
-        tuple(computed.amax(1).tolist()),
-    ), [dict(zip(told, row, strict=True)) for row in rows]
+    bounds = weight_bounds(constants, alpha, decreasing, setting)
+    seen = Gaps(gaps.tolist(), bounds, computed.amax(1).tolist())
+    return seen, [dict(zip(told, row, strict=True)) for row in rows]
 
 
 def trained(drawn: Instances, rates: Tensor, starts: Tensor, beta: Tensor) -> tuple[RNN, Tensor]:
@@ -199,8 +186,8 @@ def weight_bounds(constants: Constants, alpha: Tensor, decreasing: bool, setting
             c = arb(size) * arb(beta)
             product = ball_step_product(arb(N), c) if decreasing else (1 + c) ** N
             scale = (product - 1) / arb(beta)
-            found.append(tuple(log10_above(arb(epsilon) * scale) for epsilon in row))
-    return tuple(found)
+            found.append([log10_above(arb(epsilon) * scale) for epsilon in row])
+    return found
 
 
 def log10_above(value: arb) -> float:
@@ -213,11 +200,6 @@ def loss_of(drawn: Instances, cell: RNN) -> Tensor:
     return drawn.loss.value(rollout(cell, drawn.x))[:, 0]
 
 
-def rows_of(values: Tensor) -> Rows:
-    """(B, windows) as plain numbers."""
-    return tuple(tuple(row) for row in values.tolist())
-
-
 def moderate(setting: Sizes) -> int:
     """The first window that is so large, or the last."""
     return next((k for k in setting.windows if k >= MODERATE), setting.windows[-1])
@@ -225,16 +207,13 @@ def moderate(setting: Sizes) -> int:
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """How gaps fall with k, and whether a bound fell."""
-    told, fits = [], []
+    told = []
     first, middle = (f"k = {k}" for k in (setting.windows[0], moderate(setting)))
-    for task, variant in dict.fromkeys((run.task, run.variant) for run in runs):
-        some = [run for run in runs if (run.task, run.variant) == (task, variant)]
-        ends = [fmean(run.figures[name] or 0.0 for run in some) for name in (first, middle)]
-        told.append(f"{task} ({variant}) from {ratio(ends[0])} to {ratio(ends[1])}")
-        fits += [
-            (run.figures[middle] or 0.0) <= CLOSE * (run.figures[first] or 0.0) for run in some
-        ]
-    said = f"Mean gaps from {first} to {middle}: {'; '.join(told)}."
+    for task in dict.fromkeys(run.task for run in runs):
+        _, some = farthest(picked(runs, task=task), middle)
+        told.append(f"{task}, {some[0].variant}, {stated(some, first)} to {stated(some, middle)}")
+    fits = [(run.figures[middle] or 0.0) <= CLOSE * (run.figures[first] or 0.0) for run in runs]
+    said = f"Mean gaps from {first} to {middle}, the farthest there: {'; '.join(told)}."
     broken = tuple(
         f"{run.task}, {run.variant}, instance {run.seed}: {count:g} gaps are above their bounds"
         for run in runs
@@ -269,7 +248,6 @@ EXPERIMENT = Experiment(
     work=work,
     judge=judge,
     load=load,
-    key=f"k = {MODERATE}",
     charts=(
         Chart(
             title="Mean over the instances",

@@ -1,97 +1,47 @@
 """``rnnbounds experiment norms``: which norms certify RNNs that the spectral norm does not.
 
 Random RNNs with ‖W‖₂ between 1 and 1.3, each of which contracts in some diagonal norm, are
-certified in every norm by itself and by the search among all of them. Source: Miller & Hardt,
-section 2, where the spectral norm is the criterion.
+certified in every norm by itself and by the search among all of them; LSTMs and GRUs, random and
+trained, also by conditions of the control literature. Source: Miller & Hardt, section 2, where the
+spectral norm is the criterion; `rnnbounds.experiments.stable.published` for the others.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
+from collections.abc import Iterable
 
-import torch
-from torch import Tensor
-
+from impl.arithmetic.inputs.sets import input_box
 from impl.cells.table import kind_of
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
 from impl.norms.semidefinite import SOLVED, at_hand, left_out
 from impl.norms.state_norms import state_norm
 from impl.norms.weighted import diagonal_norm
 from impl.numbers.outward import mul_up
 from impl.numbers.spectral_norm import certified_norm
 from impl.reading.adapters import load_model
-from reports.pages.experiment import Paragraph, Plot, Section, Table
-from reports.pages.figures.figure import Series as Line
-from reports.pages.text import NOTHING
-from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
-from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, of_certificate
+from rnnbounds.experiments.engine.record import Run, of_certificate
+from rnnbounds.experiments.stable.gated_cells import DRAWN, EDGE, TRAINED, drawn, trained
+from rnnbounds.experiments.stable.norms_drawn import Sizes, draw
+from rnnbounds.experiments.stable.norms_told import (
+    AUTO,
+    GRUS,
+    LSTMS,
+    NORM,
+    PLANTED,
+    RNNS,
+    judge,
+    sections,
+)
+from rnnbounds.experiments.stable.published import (
+    BOUNDED,
+    CONDITIONS,
+    DIAGONAL,
+    bounded,
+    damico,
+)
 
-CELL, AUTO = "rnn-tanh", "auto"
-NORM, PLANTED = "‖W‖₂", "λ, planted"
-_SPREAD = 64.0  # more than any spread of log-weights that is needed
-_HALVINGS, _LINES = 80, 6
-
-
-class Sizes(Setting, frozen=True, kw_only=True):
-    """`seeds` systems; see `draw`. n from `least` to `most` states, d `inputs`; ‖W‖₂ uniform in
-    `norms`, the planted factor μ in `rates`; `epsilon` is the ε of all windows, for inputs with
-    ‖x_t‖₂ ≤ `input_bound`."""
-
-    seeds: int = 200
-    least: int = 2
-    most: int = 12
-    inputs: int = 2
-    norms: tuple[float, float] = (1.0, 1.3)
-    rates: tuple[float, float] = (0.8, 0.99)
-    epsilon: float = 1e-3
-    input_bound: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """W = D⁻¹ (μM) D with ‖M‖₂ = 1, the d of D, and U."""
-
-    W: Tensor
-    U: Tensor
-    d: Tensor
-
-
-def draw(setting: Sizes, seed: int) -> Drawn:
-    """One system, whatever the others are.
-
-    M has random singular vectors and singular values uniform in [q, 1], one of them 1, with q
-    uniform in [0, 1]; log d is Gaussian, times the spread for which ‖W‖₂ is what was drawn. The
-    spread is found by bisection from ‖μM‖₂ < 1, so that every norm above it is reached.
-    """
-    generator = chance(0, seed)
-
-    def uniform(low: float, high: float) -> float:
-        share = float(torch.rand(1, generator=generator, dtype=torch.float64))
-        return low + (high - low) * share
-
-    def gaussian(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-    n = int(torch.randint(setting.least, setting.most + 1, (1,), generator=generator))
-    rate, norm, least = uniform(*setting.rates), uniform(*setting.norms), uniform(0.0, 1.0)
-    left, right = (torch.linalg.qr(gaussian(n, n))[0] for _ in range(2))
-    values = least + (1 - least) * torch.rand(n, generator=generator, dtype=torch.float64)
-    values[0] = 1.0
-    M, log_d, U = rate * (left * values) @ right, gaussian(n), gaussian(n, setting.inputs)
-    low, high = 0.0, _SPREAD
-    for _ in range(_HALVINGS):
-        spread = (low + high) / 2
-        reached = torch.linalg.matrix_norm(scaled(M, spread * log_d), 2) >= norm
-        low, high = (low, spread) if reached else (spread, high)
-    log_d = high * log_d
-    return Drawn(scaled(M, log_d), U, torch.exp(log_d))
-
-
-def scaled(M: Tensor, log_d: Tensor) -> Tensor:
-    """D⁻¹MD."""
-    return M * torch.exp(log_d[None, :] - log_d[:, None])
+CELL, CHO = "rnn-tanh", "Cho’s GRU"
 
 
 def load(setting: Sizes, data: str | None) -> Loaded:
@@ -101,12 +51,26 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 
 
 def units(setting: Sizes) -> list[Unit]:
-    """The systems."""
-    return [Unit("random networks", "tanh RNN", "drawn", seed) for seed in setting.each_seed]
+    """The RNNs, then as many LSTMs and GRUs."""
+    random = [Unit(RNNS, "tanh RNN", "drawn", seed) for seed in setting.each_seed]
+    return random + [_gated(task, seed) for task in (LSTMS, GRUS) for seed in setting.each_seed]
+
+
+def _gated(task: str, seed: int) -> Unit:
+    """A quarter are trained, a quarter drawn, half on the edge of a condition; every other GRU that
+    is not trained is Cho's."""
+    way, turn = seed % 4, seed // 4
+    variant = (TRAINED[turn % len(TRAINED)], DRAWN, EDGE, EDGE)[way]
+    return Unit(task, CHO if task == GRUS and way and turn % 2 else task, variant, seed)
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
-    """One system in every norm, each by itself, and in the one that the search chooses."""
+    """One system in every norm and by every condition, and in the norm that the search chooses."""
+    yield random(job) if job.unit.task == RNNS else gated(job)
+
+
+def random(job: Job[Sizes]) -> Run:
+    """One RNN."""
     setting, drawn = job.setting, draw(job.setting, job.unit.seed)
     loaded = load_model({"weight_hh": drawn.W, "weight_ih": drawn.U}, CELL)
     parts = parts_of(loaded, setting.input_bound)
@@ -118,129 +82,77 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         figures[f"λ, {name}"] = norm.lam
         figures[f"k, {name}"] = norm.window(setting.epsilon) if norm.lam < 1 else None
     chosen = certify(loaded, setting.input_bound, (setting.epsilon,))
+    W, U, d = (part.numpy() for part in (drawn.W, drawn.U, drawn.d))
+    told = damico(W, U, d, setting.input_bound, setting.epsilon)
+    return _run(job, figures | _figures(DIAGONAL, told.lam, told.k), chosen)
+
+
+def gated(job: Job[Sizes]) -> Run:
+    """One LSTM or GRU."""
+    setting, unit = job.setting, job.unit
+    cell = {LSTMS: "lstm", GRUS: "gru", CHO: "gru-cho"}[unit.model]
+    if unit.variant in TRAINED:
+        span = setting.most - setting.least + 1
+        layer = trained(job, setting.least + unit.seed % span)
+        weights = {name.removesuffix("_l0"): part.detach().cpu().double()
+                   for name, part in layer.named_parameters()}  # fmt: skip
+        loaded = load_model(layer)
+    else:
+        size = (setting.least, setting.most)
+        weights = drawn(cell, unit.variant == EDGE, unit.seed, size, setting.inputs)
+        loaded = load_model(weights, cell)
+    chosen = certify(loaded, input_box(-1.0, 1.0, loaded.d), (setting.epsilon,))
+    figures: dict[str, float | None] = {}
+    for name, lam, k in chosen.tried:
+        figures |= _figures(name, lam, k)
+    plain = {role: part.numpy() for role, part in weights.items()}
+    for condition in CONDITIONS[cell]:
+        told = condition.told(plain, setting.epsilon)
+        figures |= _figures(condition.name, told.lam, told.k)
+    if cell == "lstm":
+        figures[BOUNDED] = bounded(plain)
+    return _run(job, figures, chosen)
+
+
+def _figures(name: str, lam: float, k: int | None) -> dict[str, float | None]:
+    return {f"λ, {name}": lam, f"k, {name}": k if lam < 1 else None}
+
+
+def _run(job: Job[Sizes], figures: dict[str, float | None], chosen: Certificate) -> Run:
+    epsilon = job.setting.epsilon
     certified = chosen.verdict == "certified"
-    figures[f"k, {AUTO}"] = chosen.window(setting.epsilon) if certified else None
-    yield job.run(
-        figures,
-        told={"n": str(loaded.n), "chosen": chosen.norm},
-        certificate=of_certificate(chosen, setting.epsilon),
+    return job.run(
+        figures | {f"k, {AUTO}": chosen.window(epsilon) if certified else None},
+        told={"n": str(chosen.n), "chosen": chosen.norm},
+        certificate=of_certificate(chosen, epsilon),
     )
-
-
-def windows(run: Run) -> dict[str, float]:
-    """The k of the norms that certify, the choice left out."""
-    told = {name.removeprefix("k, "): k for name, k in run.figures.items() if name[:3] == "k, "}
-    return {name: k for name, k in told.items() if k is not None and name != AUTO}
-
-
-def names(runs: Sequence[Run]) -> list[str]:
-    """The norms, in the order in which they are tried."""
-    return [name[3:] for name in runs[0].figures if name[:3] == "k, " and name != f"k, {AUTO}"]
-
-
-def of_norm(runs: Sequence[Run], name: str) -> list[float]:
-    """The k of the systems that a norm certifies, in increasing order."""
-    return sorted(k for run in runs if (k := run.figures[f"k, {name}"]) is not None)
-
-
-def wins(runs: Sequence[Run], name: str, how: Callable[[float, list[float]], bool]) -> int:
-    """On how many systems the k of a norm stands so to those of the others."""
-    count = 0
-    for run in runs:
-        known = windows(run)
-        k = known.pop(name, None)
-        count += k is not None and how(k, list(known.values()))
-    return count
-
-
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
-    """What the spectral norm leaves out, and whether the choice is the best."""
-    counts = {name: len(of_norm(runs, name)) for name in names(runs)}
-    chosen = len(of_norm(runs, AUTO))
-    said = f"Of {len(runs)} networks with ‖W‖₂ ≥ {setting.norms[0]:g} auto certifies {chosen}: "
-    said += ", ".join(f"the {name} norm {count}" for name, count in counts.items()) + "."
-    found = problems(runs, setting)
-    holds = counts.get("spectral") == 0 and chosen == len(runs) and not found
-    return Outcome("holds" if holds else "does not hold", said, found)
-
-
-def problems(runs: Sequence[Run], setting: Sizes) -> tuple[str, ...]:
-    """A system that is not what it should be, a choice that is not the best."""
-    found = []
-    low, high = setting.norms
-    for run in runs:
-        who, known = f"system {run.seed}", windows(run)
-        size, planted, k = (run.figures[name] for name in (NORM, PLANTED, f"k, {AUTO}"))
-        if size is None or not low <= size <= high * (1 + 1e-9):
-            found.append(f"{who}: ‖W‖₂ = {size} is not in [{low:g}, {high:g}]")
-        if planted is None or not planted < 1:
-            found.append(f"{who}: its planted factor {planted} is not below 1")
-        if known and (k is None or k > min(known.values())):
-            best = min(known, key=lambda norm: known[norm])
-            found.append(f"{who}: k = {k}, but {known[best]:g} by the {best} norm")
-    return tuple(found)
-
-
-def sections(record: Record) -> Sequence[Section]:
-    """Each norm, and the choice among all: certified, shortest, alone, median and greatest k."""
-    runs = record.runs
-    rows = []
-    for name in (*names(runs), AUTO):
-        ks = of_norm(runs, name)
-        best: Mapping[str, int] = {} if name == AUTO else {
-            "shortest": wins(runs, name, lambda k, others: k <= min(others, default=k)),
-            "alone": wins(runs, name, lambda k, others: not others),
-        }  # fmt: skip
-        told = [str(best.get(key, NOTHING)) for key in ("shortest", "alone")]
-        sizes = (f"{median(ks):g}", f"{ks[-1]:g}") if ks else (NOTHING, NOTHING)
-        rows.append((name, str(len(ks)), *told, *sizes))
-    table = Table(
-        ("norm", "certifies", "shortest k", "it alone", "median k", "greatest k"),
-        tuple(rows),
-        frozenset(range(1, 6)),
-        f"Of {len(runs)} networks: how many a norm certifies (λ < 1), on how many no norm has a "
-        f"shorter k (ties count for each), how many no other norm certifies, and k over those that "
-        f"it certifies.",
-    )
-    known = [(name, ks) for name in names(runs) if (ks := of_norm(runs, name))]
-    lines = [Line(name, range(1, len(ks) + 1), ks) for name, ks in known[1 - _LINES :]]
-    chosen = of_norm(runs, AUTO)
-    lines.append(Line(AUTO, range(1, len(chosen) + 1), chosen, "dashed"))
-    plot = Plot(
-        lines,
-        "networks",
-        "window k",
-        "The certified windows in increasing order: so many networks are certified to remember at "
-        "most k inputs. A curve ends where its norm certifies no further one.",
-        log_y=True,
-    )
-    words = Paragraph(
-        "In the spectral, ∞- and 1-norms, in max |h_i|/v_i with Perron’s weights and in ‖Dh‖₂ with "
-        "diagonal weights one step contracts by λ, whatever slopes in [−1, 1] the activation has. "
-        "Diagonal weights are sought by descent in floats and by semidefinite programming. The "
-        "iterated norm bounds products of several steps, and uses that slopes of tanh are in "
-        "[0, 1]. Every factor is certified afterwards."
-    )
-    return (Section("Which norm certifies", (words, table, plot)),)
 
 
 EXPERIMENT = Experiment(
     name="norms",
     title="Beyond the spectral norm",
     question=(
-        "Each network is a tanh RNN without biases, W = D⁻¹(μM)D with ‖M‖₂ = 1, μ < 1 and D "
-        "diagonal, so that it contracts in ‖Dh‖₂ though ‖W‖₂ is above 1. Which norms find out? How "
-        "often one succeeds on these says nothing about others."
+        "Each random network is a tanh RNN without biases, W = D⁻¹(μM)D with ‖M‖₂ = 1, μ < 1 and D "
+        "diagonal, so that it contracts in ‖Dh‖₂ though ‖W‖₂ is above 1. Which norms find out? And "
+        "of LSTMs and GRUs, a quarter of them trained, half of them as large as a published "
+        "condition lets them be: does the search certify what the conditions do, and with no "
+        "longer a memory? How often one succeeds on these says nothing about others."
     ),
     conclusion="what the spectral norm cannot certify, other norms can",
-    source="this package; Miller & Hardt, section 2, has the spectral norm alone",
-    rule="it holds if the spectral norm certifies none of them and the search among all norms all.",
+    source=(
+        "this package; Miller & Hardt, section 2, has the spectral norm alone, and of gated cells "
+        "there are Terzi et al. (2021), Bonassi et al. (2021) and others"
+    ),
+    rule=(
+        "it holds if the spectral norm certifies none of the RNNs and the search among all norms "
+        "all; that a condition certifies what the search does not, or with a shorter k, is a "
+        "failure."
+    ),
     setting=Sizes(),
     units=units,
     work=work,
-    judge=judge,
+    judge=lambda runs, setting: judge(runs, setting.norms),
     load=load,
-    key=f"k, {AUTO}",
     sections=sections,
     packages=("clarabel",),
 )

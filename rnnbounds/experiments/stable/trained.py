@@ -8,7 +8,7 @@ from torch import Tensor
 
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
 from rnnbounds.experiments.engine.record import Holds, Run, Setting
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
@@ -42,17 +42,6 @@ class Sizes(Base, frozen=True, kw_only=True):
 
 
 FULL = Sizes(states=256, steps=20_000, rate=0.002, all_data=True)
-
-
-def units(setting: Sizes) -> list[Unit]:
-    """Every task, cell, way and seed."""
-    return [
-        Unit(task, cell, way, seed)
-        for task in setting.tasks
-        for cell in setting.cells
-        for way in WAYS
-        for seed in setting.each_seed
-    ]
 
 
 def load(setting: Base, data: str | None) -> Loaded:
@@ -116,6 +105,11 @@ def fallen(runs: Sequence[Run]) -> tuple[str, ...]:
 
 RULE = "It does not hold if for some task and model no seed does so; otherwise it is undecided."
 experiment = partial(
-    Experiment[Sizes], setting=Sizes(), full=FULL, units=units, load=load, takes_data=True
+    Experiment[Sizes],
+    setting=Sizes(),
+    full=FULL,
+    units=lambda setting: every(setting.tasks, setting.cells, WAYS, setting.each_seed),
+    load=load,
+    takes_data=True,
 )
 """What is read off these networks: an `Experiment` but for its texts, `work`, `judge`, charts."""

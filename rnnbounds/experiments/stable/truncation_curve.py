@@ -1,8 +1,4 @@
-"""``rnnbounds experiment truncation-curve``: what a trained model loses when it is cut to k inputs.
-
-Stable and free networks are trained alike, then each is run from the zero state on the last
-k = 1 … 64 inputs of held-out text alone, beside the k that is certified.
-"""
+"""``rnnbounds experiment truncation-curve``: what a model loses when it is cut to k inputs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +8,7 @@ from torch import Tensor
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
+from rnnbounds.experiments.engine.scores import worst
 from rnnbounds.experiments.gaps import certified_gaps
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable.trained import (
@@ -81,10 +78,11 @@ def truncated(model: Network, task: Task) -> tuple[list[float], list[float], flo
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Which models lose more than allowed at a moderate k, and whether a bound fell."""
     holds, count, missed = tallied(runs, lambda run: at_most(run, NAME, LOST))
-    worst = max(run.figures[NAME] or 0.0 for run in runs)
+    most = max(run.figures[NAME] or 0.0 for run in runs)
     said = (
         f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
-        f"of what they score on all; the greatest difference is {worst:.2g} %.{missed}"
+        f"of what they score on all; farthest are {worst(runs, NAME)} %, and a single "
+        f"one {most:.2g} %.{missed}"
     )
     return Outcome(holds, said, fallen(runs))
 
@@ -108,7 +106,6 @@ EXPERIMENT = experiment(
     ),
     work=work,
     judge=judge,
-    key=NAME,
     charts=(
         Chart(title="Held-out score", curves=("score",), x="inputs k", y="score"),
         Chart(

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent.
-
-The same network is trained from the same start on the same batches, on whole sequences and on their
-last k inputs alone; by constant steps and by steps α/t, kept stable and left free.
-"""
+"""``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from reports.pages.text import error
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve
+from rnnbounds.experiments.engine.scores import worst
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
 from rnnbounds.experiments.stable.trained import RULE, WAYS, Base, at_most, load, tallied
@@ -86,14 +82,8 @@ class Cut(torch.nn.Module):
 
 def units(setting: Sizes) -> list[Unit]:
     """Every task, cell, rule of steps, way and seed."""
-    return [
-        Unit(task, cell, f"{way}, {rule}", seed)
-        for task in setting.tasks
-        for cell in setting.cells
-        for rule in RULES
-        for way in WAYS
-        for seed in setting.each_seed
-    ]
+    ways = [f"{way}, {rule}" for rule in RULES for way in WAYS]
+    return every(setting.tasks, setting.cells, ways, setting.each_seed)
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
@@ -139,19 +129,15 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whether the weights of stable networks end close at the largest k."""
     first, last = (f"k = {k}: apart/moved" for k in (min(setting.ks), max(setting.ks)))
-    worst = dict.fromkeys(WAYS, 0.0)
-    for run in runs:
-        way, end = run.variant.partition(",")[0], run.figures[last]
-        worst[way] = max(worst[way], math.inf if end is None else end)
-    held = [run for run in runs if run.variant.startswith(WAYS[0])]
+    held, left = ([run for run in runs if run.variant.startswith(way)] for way in WAYS)
     holds, _, missed = tallied(
         held,
         lambda run: at_most(run, last, min(CLOSE, run.figures[first] or 0.0)),
     )
     said = (
-        f"At k = {max(setting.ks)} the recurrent weights of stable networks end at most "
-        f"{error(worst['stable'])} of the way that they moved from those of full training; those "
-        f"of free ones {error(worst['free'])}.{missed}"
+        f"The farthest that recurrent weights at k = {max(setting.ks)} end from those of full "
+        f"training, as a part of how far they moved: {worst(held, last)}; of free networks "
+        f"{worst(left, last)}.{missed}"
     )
     return Outcome(holds, said)
 
@@ -181,7 +167,6 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=load,
     takes_data=True,
-    key="k = 32: apart",
     charts=(
         Chart(title="At the end", curves=("at the end",), x="inputs k", y="‖W − Wᵏ‖", log_y=True),
         *(

@@ -18,10 +18,10 @@ class DataError(InputError):
         super().__init__(f"{path} {reason}; give {remedy}")
 
 
-def content(path: Path, remedy: str) -> bytes:
+def content(path: Path, remedy: str, largest: int | None = None) -> bytes:
     """The bytes of a regular file, up to a limit; raises DataError."""
     try:
-        return read(path, LARGEST)
+        return read(path, LARGEST if largest is None else largest)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(path, f"cannot be read: {reason}", remedy) from None

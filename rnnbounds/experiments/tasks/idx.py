@@ -4,13 +4,16 @@ Source: LeCun, Cortes & Burges: a magic number, big-endian sizes, then a byte fo
 """
 
 import gzip
+import io
 import zlib
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from properties.errors import InputError
+from rnnbounds.experiments.tasks import files
+from rnnbounds.experiments.tasks.files import DataError
 
 NAMES = (
     "train-images-idx3-ubyte",
@@ -19,64 +22,60 @@ NAMES = (
     "t10k-labels-idx1-ubyte",
 )
 LARGEST = 2**28  # bytes: five times MNIST's largest file
+REMEDY = "a folder with MNIST's four idx files"
+_wrong = partial(DataError, remedy=REMEDY)
 
 Bytes = NDArray[np.uint8]
-
-
-class IdxError(InputError):
-    """A file that is not what MNIST's are."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} {reason}; give a folder with MNIST's four idx files")
 
 
 def read_folder(folder: Path) -> tuple[Bytes, Bytes, Bytes, Bytes]:
     """Training images (N, rows, columns) and labels (N,), then those of the test.
 
-    Files may be gzipped. Raises IdxError for what is missing, truncated, oversized or mismatched.
+    Files may be gzipped. Raises DataError for what is missing, truncated, oversized or mismatched.
     """
     found = [read(find(folder, name), 3 if "idx3" in name else 1) for name in NAMES]
     for images, labels, name in ((found[0], found[1], NAMES[1]), (found[2], found[3], NAMES[3])):
         if len(images) != len(labels):
-            raise IdxError(folder / name, f"has {len(labels)} labels for {len(images)} images")
+            raise _wrong(folder / name, f"has {len(labels)} labels for {len(images)} images")
         if int(labels.max()) > 9:
-            raise IdxError(folder / name, f"has a label {int(labels.max())}, which is no digit")
+            raise _wrong(folder / name, f"has a label {int(labels.max())}, which is no digit")
     if found[0].shape[1:] != found[2].shape[1:]:
-        raise IdxError(folder / NAMES[2], "has images of another size than the training images")
+        raise _wrong(folder / NAMES[2], "has images of another size than the training images")
     return found[0], found[1], found[2], found[3]
 
 
 def find(folder: Path, name: str) -> Path:
-    """The file of that name, gzipped or not; raises IdxError."""
+    """The file of that name, gzipped or not; raises DataError."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path
-    raise IdxError(folder / name, "is not there")
+    raise _wrong(folder / name, "is not there")
 
 
 def read(path: Path, axes: int) -> Bytes:
-    """The bytes of an idx file with so many axes, none of which is empty; raises IdxError."""
+    """The bytes of an idx file with so many axes, none of which is empty; raises DataError."""
     data = content(path)
     head = 4 + 4 * axes
     if len(data) < head or data[:4] != bytes((0, 0, 8, axes)):
-        raise IdxError(path, f"is no idx file of bytes with {axes} axes")
+        raise _wrong(path, f"is no idx file of bytes with {axes} axes")
     shape = [int.from_bytes(data[at : at + 4], "big") for at in range(4, head, 4)]
     size = 1
     for length in shape:
         size *= length
     if size == 0 or len(data) != head + size:
-        raise IdxError(path, f"holds {len(data) - head} values, not {' × '.join(map(str, shape))}")
+        raise _wrong(path, f"holds {len(data) - head} values, not {' × '.join(map(str, shape))}")
     return np.frombuffer(data, np.uint8, offset=head).reshape(shape)
 
 
 def content(path: Path) -> bytes:
-    """What is in the file, unpacked, up to a limit; raises IdxError."""
+    """What is in the file, unpacked, up to a limit; raises DataError."""
+    data = files.content(path, REMEDY, LARGEST)
+    if path.suffix != ".gz":
+        return data
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or "it is damaged"
-        raise IdxError(path, f"cannot be read: {reason}") from None
+        data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(LARGEST + 1)
+    except (OSError, EOFError, zlib.error):
+        raise _wrong(path, "cannot be read: it is damaged") from None
     if len(data) > LARGEST:
-        raise IdxError(path, f"is larger than {LARGEST} bytes")
-    return bytes(data)
+        raise _wrong(path, f"is larger than {LARGEST} bytes")
+    return data

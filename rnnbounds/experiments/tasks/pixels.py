@@ -1,6 +1,5 @@
 """Images of digits as sequences of pixels, in one random order that is the same for all."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,24 +9,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from properties.errors import InputError
+from properties.errors import UnknownChoiceError
 from properties.runs.versions import found
 from rnnbounds.experiments.engine.common import MissingPackageError, chance
 from rnnbounds.experiments.tasks.idx import read_folder
+from rnnbounds.experiments.tasks.task import digest
 
 DATA = ("digits", "mnist28")
 TEST = 0.3  # of a set that comes without a test set
 _SPLIT, _ORDER = 1, 2  # keys of what is drawn
-
-
-class DataError(InputError):
-    """Data of that name are not known."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"unknown data {name!r}; choose among {', '.join(DATA)}, "
-            f"or a folder with MNIST's idx files"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +37,14 @@ class Pixels:
     @property
     def digest(self) -> str:
         """SHA-256."""
-        sha = hashlib.sha256()
-        for part in (self.x, self.digits, self.x_test, self.digits_test):
-            sha.update(f"|{part.dtype}|{tuple(part.shape)}|".encode())
-            sha.update(part.contiguous().numpy().tobytes())
-        return sha.hexdigest()
+        return digest((self.x, self.digits, self.x_test, self.digits_test))
 
 
 def load(data: str, seed: int, most: int) -> Pixels:
     """The images by name or from a folder, at most so many to train and half as many to test.
 
-    A set without a test set is shuffled and split first. Raises MissingPackageError, DataError and
-    IdxError.
+    A set without a test set is shuffled and split first. Raises MissingPackageError,
+    UnknownChoiceError and DataError.
     """
     if data in DATA:
         source, images, labels = (digits if data == "digits" else mnist28)()
@@ -69,7 +55,7 @@ def load(data: str, seed: int, most: int) -> Pixels:
     elif Path(data).is_dir():
         source, parts = "local idx files", read_folder(Path(data))
     else:
-        raise DataError(data)
+        raise UnknownChoiceError("data", data, (*DATA, "or a folder with MNIST's idx files"))
     limits = most, most, (most + 1) // 2, (most + 1) // 2
     x, d, x_test, d_test = (part[:limit] for part, limit in zip(parts, limits, strict=True))
     mean, unit = float(x.mean()), float(x.std()) or 1.0

@@ -15,10 +15,9 @@ from rnnbounds.experiments.tasks.chunks import count_chunks
 
 
 class Score(ABC):
-    """`unit` names it; with `higher` more is better."""
+    """`unit` names it; in per cent more is better, in all else less."""
 
     unit: str
-    higher: bool = False
 
     @abstractmethod
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
@@ -91,12 +90,38 @@ class Notes(Score):
 
 
 @dataclass(frozen=True)
+class Numbers(Score):
+    """Squared error of numbers, the mean over those that are not NaN: told as its root, in units
+    of `scale`."""
+
+    unit: str
+    scale: float
+
+    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+        """The mean."""
+        asked = ~y.isnan()
+        return functional.mse_loss(told[asked], y[asked])
+
+    def tally(self, told: Tensor, y: Tensor) -> Tensor:
+        """Squares, and how many were asked."""
+        count = (~y.isnan()).sum().double()
+        return torch.stack([self.loss(told, y).double() * count, count])
+
+    def of(self, tally: Tensor) -> float:
+        """The root of the mean."""
+        return self.of_loss(float(tally[0] / tally[1]))
+
+    def of_loss(self, loss: float) -> float:
+        """Its root."""
+        return math.sqrt(loss) * self.scale
+
+
+@dataclass(frozen=True)
 class Slots(Told):
     """Cross-entropy of tags, told by the F1 of the chunks that they mark, in per cent."""
 
     tags: tuple[str, ...]
     unit: str = "F1, %"
-    higher: bool = True
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Chunks that are right, told, and true."""
@@ -118,7 +143,6 @@ class Classes(Told):
     """Cross-entropy of a class, told by how many are right, in per cent."""
 
     unit: str = "right, %"
-    higher: bool = True
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Right, and asked."""

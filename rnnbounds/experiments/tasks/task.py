@@ -1,7 +1,7 @@
 """A task: sequences to train on, to choose by and to judge by, a loss, and a score."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +11,15 @@ from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.tasks.score import Score
 
 PARTS = ("training", "validation", "held out")
-_ROWS = 16  # sequences of a batch to judge by
+
+
+def digest(tensors: Iterable[Tensor]) -> str:
+    """SHA-256 of their types, shapes and bytes."""
+    sha = hashlib.sha256()
+    for tensor in tensors:
+        sha.update(f"|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
+        sha.update(tensor.contiguous().numpy().tobytes())
+    return sha.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +38,7 @@ class Task:
     """`symbols` is how many ids there are, None where inputs are `inputs` numbers a time.
 
     `outputs` is the size of what is told at each time; `source` says where the data are from;
-    `size` is that of a batch to train on.
+    `size` is that of a batch to train on, `rows` of one to judge by.
     """
 
     name: str
@@ -41,6 +49,7 @@ class Task:
     outputs: int
     parts: Mapping[str, Part]
     size: int = 32
+    rows: int = 16
 
     @property
     def unit(self) -> str:
@@ -63,11 +72,7 @@ class Task:
     @property
     def digest(self) -> str:
         """SHA-256 of every tensor."""
-        sha = hashlib.sha256()
-        for tensor in (tensor for part in self.all for tensor in (part.x, part.y)):
-            sha.update(f"|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
-            sha.update(tensor.contiguous().numpy().tobytes())
-        return sha.hexdigest()
+        return digest(tensor for part in self.all for tensor in (part.x, part.y))
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Sequences to train on, drawn with replacement."""
@@ -78,8 +83,7 @@ class Task:
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """All of a part, batch by batch."""
         one = self.parts[part]
-        for start in range(0, len(one.x), _ROWS):
-            yield one.x[start : start + _ROWS], one.y[start : start + _ROWS]
+        yield from zip(torch.split(one.x, self.rows), torch.split(one.y, self.rows), strict=True)
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """The mean over what is asked."""

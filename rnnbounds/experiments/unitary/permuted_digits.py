@@ -1,11 +1,8 @@
-"""``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order.
-
-RNN, URNN and LSTM read the pixels one by one in an order that is the same for all images and then
-name the digit, so that all depends on long memory. Source: Emami et al., experiments.
-"""
+"""``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
+from typing import cast
 
 import torch
 from msgspec.structs import replace
@@ -13,13 +10,13 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
+from rnnbounds.experiments.engine.page import Chart, spread
 from rnnbounds.experiments.engine.record import Holds, Outcome, Run, Setting, curve
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.tasks.pixels import Pixels
 from rnnbounds.experiments.tasks.pixels import load as load_pixels
-from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+from rnnbounds.experiments.unitary.students import KINDS, Kind, Students, draw, rows
 
 CLASSES = 10
 TOGETHER = 500  # images that are tested at once
@@ -49,9 +46,7 @@ class Digits:
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """The next images in the order of the epoch, the same for all networks."""
-        epoch, at = divmod(step, self.steps)
-        order = torch.randperm(len(self.pixels.digits), generator=chance(seed, _ORDER, epoch))
-        chosen = order[at * self.setting.batch : (at + 1) * self.setting.batch]
+        chosen = rows(step, len(self.pixels.digits), self.setting.batch, seed, _ORDER)
         return self.pixels.x[:, chosen], self.pixels.digits[chosen]
 
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
@@ -89,20 +84,15 @@ class Readers(Students):
 
 
 def load(setting: Sizes, data: str | None) -> Loaded:
-    """The images; raises MissingPackageError, DataError and IdxError."""
+    """The images; raises MissingPackageError, UnknownChoiceError and DataError."""
     pixels = load_pixels(data or setting.source, setting.seed, setting.images)
     return Loaded(pixels, {"data": f"{pixels.source}, SHA-256 {pixels.digest}"})
 
 
-def units(setting: Sizes) -> list[Unit]:
-    """The networks of one kind are trained side by side."""
-    return [Unit("permuted digits", kind, "trained", setting.seed) for kind in KINDS]
-
-
 def work(job: Job[Sizes]) -> Iterable[Run]:
-    """A run for each network of a kind."""
+    """A run for each network of a kind, which are trained side by side."""
     s, task = job.setting, Digits(job.data, job.setting)
-    kind = next(kind for kind in KINDS if kind == job.unit.model)
+    kind = cast(Kind, job.unit.model)
     sizes = (s.hidden,) * s.seeds
     by = [chance(s.seed, _STUDENTS, network) for network in range(s.seeds)]
     readers = Readers(kind, sizes, draw(kind, sizes, 1, CLASSES, by, start="random"))
@@ -130,10 +120,10 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """The URNN beside the RNN of the same size."""
     ends = {kind: [run.figures[END] or 0.0 for run in runs if run.model == kind] for kind in KINDS}
-    told = ", ".join(
-        f"{kind} {fmean(ends[kind]):.1%}" for kind in sorted(KINDS, key=lambda k: -fmean(ends[k]))
-    )
-    said = f"Of the test images are named: {told}; {COMMONEST}: {runs[0].figures[COMMONEST]:.1%}."
+    best = sorted(KINDS, key=lambda kind: -fmean(ends[kind]))
+    told = ", ".join(f"{kind} {spread([100 * end for end in ends[kind]])} %" for kind in best)
+    common = 100 * (runs[0].figures[COMMONEST] or 0.0)
+    said = f"Of the test images are named: {told}; {COMMONEST}: {common:.3g} %."
     holds: Holds = "does not hold" if max(ends["URNN"]) < min(ends["RNN"]) else "undecided"
     if min(ends["URNN"]) > max(ends["RNN"]):
         holds = "holds"
@@ -162,12 +152,11 @@ EXPERIMENT = Experiment(
     ),
     setting=SMALL,
     full=replace(SMALL, images=10**6, hidden=128, epochs=100, batch=128),
-    units=units,
+    units=lambda setting: every(["permuted digits"], KINDS, ["trained"], [setting.seed]),
     work=work,
     judge=judge,
     load=load,
     takes_data=True,
-    key=END,
     packages=("safetensors", "scikit-learn"),
     charts=(
         Chart(title="Of the test images", curves=("accuracy",), x="epoch", y="test accuracy"),

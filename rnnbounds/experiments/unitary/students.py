@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from impl.convert.urnn import polar
+from rnnbounds.experiments.engine.common import chance
 
 Kind = Literal["RNN", "URNN", "LSTM"]
 Start = Literal["identity", "random"]
@@ -76,12 +77,19 @@ class Students(torch.nn.Module):
             W.copy_(torch.where(self.block, polar(padded), 0.0))
 
 
+def rows(step: int, count: int, size: int, *key: int) -> Tensor:
+    """The `size` of `count` rows that step 0, 1, … trains on: every epoch in a new order."""
+    epoch, at = divmod(step, -(-count // size))
+    order = torch.randperm(count, generator=chance(*key, epoch))
+    return order[at * size : (at + 1) * size]
+
+
 def draw(
     kind: Kind,
     sizes: Sequence[int],
     inputs: int,
     outputs: int,
-    chance: Sequence[torch.Generator],
+    generators: Sequence[torch.Generator],
     *,
     start: Start = "identity",
 ) -> Weights:
@@ -93,7 +101,7 @@ def draw(
     G, M, gates = len(sizes), max(sizes), 4 if kind == "LSTM" else 1
     W, U = torch.zeros(G, gates, M, M), torch.zeros(G, gates, M, inputs)
     b, C, c = torch.zeros(G, gates, M), torch.zeros(G, outputs, M), torch.zeros(G, outputs)
-    for g, (n, generator) in enumerate(zip(sizes, chance, strict=True)):
+    for g, (n, generator) in enumerate(zip(sizes, generators, strict=True)):
 
         def uniform(*shape: int, n: int = n, by: torch.Generator = generator) -> Tensor:
             drawn: Tensor = (2 * torch.rand(*shape, generator=by) - 1) / math.sqrt(n)

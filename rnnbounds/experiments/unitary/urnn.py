@@ -1,13 +1,9 @@
-"""``rnnbounds experiment urnn``: can a URNN learn a contractive network from twice the states?
-
-Students (RNN, URNN, LSTM) of several sizes learn contractive ReLU teachers from noisy outputs, and
-each teacher's exact unitary equivalent is built beside them. Source: Emami et al., experiments.
-"""
+"""``rnnbounds experiment urnn``: can a URNN learn a contractive network from twice the states?"""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, pstdev
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -16,11 +12,11 @@ from impl.convert.unitary import unitary
 from impl.numbers.outward import norm_up
 from reports.pages.experiment import Section, Table
 from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Holds, Outcome, Record, Run, curve, finite
 from rnnbounds.experiments.engine.trainer import Plan
-from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+from rnnbounds.experiments.unitary.students import KINDS, Kind, Students, draw, rows
 from rnnbounds.experiments.unitary.teacher import FULL, NEAR, Sizes, Teachers
 from rnnbounds.experiments.unitary.teacher import draw as draw_teachers
 
@@ -39,7 +35,7 @@ class Noisy:
 
     def __init__(self, told: Teachers, setting: Sizes, snr: float, block: slice) -> None:
         self.setting, y = setting, told.noisy(snr)[block]
-        seen = y[:, setting.training]
+        seen = y[:, setting.parts[0]]
         unit = seen.var((1, 2), correction=0).mean(1).sqrt()[:, None, None, None]
         parts = told.x[block], (y - seen.mean((1, 2), keepdim=True)) / unit
         each = len(setting.hidden)
@@ -50,19 +46,17 @@ class Noisy:
     @property
     def steps(self) -> int:
         """Of an epoch."""
-        count: int = self.setting.training.stop
+        count: int = self.setting.parts[0].stop
         return -(-count // self.setting.batch)
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """The next sequences in the order of the epoch."""
-        epoch, at = divmod(step, self.steps)
-        order = torch.randperm(self.setting.training.stop, generator=chance(0, _ORDER, epoch))
-        chosen = order[at * self.setting.batch : (at + 1) * self.setting.batch]
+        chosen = rows(step, self.setting.parts[0].stop, self.setting.batch, 0, _ORDER)
         return self.x[:, :, chosen], self.y[:, :, chosen]
 
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """The sequences of validation."""
-        yield self.x[:, :, self.setting.checking], self.y[:, :, self.setting.checking]
+        yield self.x[:, :, self.setting.parts[1]], self.y[:, :, self.setting.parts[1]]
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """Of each network."""
@@ -90,13 +84,9 @@ def load(setting: Sizes, data: str | None) -> Loaded:
 
 def units(setting: Sizes) -> list[Unit]:
     """Blocks of realisations for each noise and kind; then each teacher's exact equivalent."""
-    trained = [
-        Unit(f"noise at {snr:g} dB", kind, "students", seed)
-        for snr in setting.snr
-        for kind in KINDS
-        for seed in setting.each_seed[:: setting.together]
-    ]
-    return trained + [Unit(EXACT, "URNN", "converted", seed) for seed in setting.each_seed]
+    noises, seeds = [f"noise at {snr:g} dB" for snr in setting.snr], setting.each_seed
+    trained = every(noises, KINDS, ["students"], seeds[:: setting.together])
+    return trained + every([EXACT], ["URNN"], ["converted"], seeds)
 
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
@@ -109,7 +99,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     block = slice(unit.seed - s.seed, min(unit.seed - s.seed + s.together, s.seeds))
     seeds = s.each_seed[block]
     task = Noisy(job.data, s, snr, block)
-    kind = next(kind for kind in KINDS if kind == unit.model)
+    kind = cast(Kind, unit.model)
     by = [chance(0, _STUDENTS, seed, n) for seed in seeds for n in s.hidden]
     sizes = s.hidden * len(seeds)
     students = Students(kind, sizes, draw(kind, sizes, s.inputs, s.outputs, by))
@@ -118,7 +108,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         save=10 * task.steps,
     )  # fmt: skip
     job.train(students, task, plan, project=Students.project)
-    test, check = (task.score(students, part).tolist() for part in (s.testing, s.checking))
+    test, check = (task.score(students, part).tolist() for part in s.parts[:0:-1])
     for i, seed in enumerate(seeds):
         figures = {f"R², {n} units": r2 for n, r2 in zip(s.hidden, test[i], strict=True)}
         curves = {TEST: curve(s.hidden, test[i]), CHECK: curve(s.hidden, check[i])}
@@ -133,7 +123,7 @@ def equivalent(told: Teachers, r: int, setting: Sizes) -> dict[str, float | None
         "bias_hh_l0": torch.zeros_like(cell.b[r]),
     }  # fmt: skip
     made = unitary(weights, float(norm_up(told.x[r]).max()), cell="rnn-relu")
-    x, h = told.x[r, setting.testing], told.states[r, setting.testing]
+    x, h = told.x[r, setting.parts[2]], told.states[r, setting.parts[2]]
     with torch.no_grad(), torch.random.fork_rng(devices=[]):  # a new module draws its weights
         s = made.rnn(batch_first=True)(x)[0]
     y = torch.einsum("stn,pn->stp", made.original(s), told.C[r])
@@ -146,9 +136,9 @@ def equivalent(told: Teachers, r: int, setting: Sizes) -> dict[str, float | None
         OFF: float(bool((s[..., n:] == 0).all())),
     }
     for snr in setting.snr:
-        noisy = told.noisy(snr)[r, setting.testing]
+        noisy = told.noisy(snr)[r, setting.parts[2]]
         variance = noisy.var((0, 1), correction=0).mean()
-        for name, forecast in (("teacher", told.y[r, setting.testing]), ("URNN", y)):
+        for name, forecast in (("teacher", told.y[r, setting.parts[2]]), ("URNN", y)):
             error = (noisy - forecast).square().mean()
             figures[f"R², {snr:g} dB, {name}"] = float(1 - error / variance)
     return figures
@@ -165,6 +155,11 @@ class Beside(NamedTuple):
     spread: float
     urnn: float
     reached: Holds
+
+    @property
+    def between(self) -> str:
+        """The RNN's."""
+        return f"{self.rnn:.4f} ± {self.spread:.4f}"
 
 
 def compare(runs: Sequence[Run], hidden: Sequence[int]) -> list[Beside]:
@@ -202,6 +197,8 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     )
     reached = f"{len(told) - len(missed) - len(within)} of {len(told)}"
     said = f"In {reached} cases the URNN reached the RNN’s R² with at most twice the states"
+    last = min(told, key=lambda one: one.urnn - one.rnn)
+    said += f", in the worst, {last.task}, n = {last.n}, {last.urnn:.4f} against {last.between}"
     if within:
         said += f"; within the RNN’s spread: {'; '.join(within)}"
     if missed:
@@ -235,7 +232,7 @@ def sections(record: Record) -> Sequence[Section]:
     """Each RNN beside the URNN with at most twice its states."""
     words = {"holds": "reached", "undecided": "within the spread", "does not hold": "not reached"}
     rows = tuple(
-        (one.task, str(one.n), f"{one.rnn:.4f} ± {one.spread:.4f}", str(one.units),
+        (one.task, str(one.n), one.between, str(one.units),
          f"{one.urnn:.4f}", words[one.reached])
         for one in compare(record.runs, record.settings["hidden"])
     )  # fmt: skip

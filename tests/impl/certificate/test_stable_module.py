@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.nn.utils import parametrizations
 
+from impl.arithmetic.inputs.sets import input_box, input_rows
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.certificate.contraction import contraction
@@ -68,6 +69,38 @@ def test_cells_and_models():
     whole = torch.nn.ModuleDict({"rnn": torch.nn.RNN(2, 4), "head": torch.nn.Linear(4, 1)})
     stable_(whole, 0.1, norm="infinity")
     assert analysed(whole["rnn"], 1.0).norm("infinity").lam <= 0.1
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_sets_of_inputs(name):
+    """The ball that holds a box, or rows: certified of the set, and the same as of the ball."""
+    d = net(name, 2).input_size
+    for among in (input_box(-1.0, 1.5, d), input_rows(torch.eye(d))):
+        of_set, of_ball = large(name, 2), large(name, 2)
+        stable_(of_set, 0.9, among)
+        stable_(of_ball, 0.9, float(among))
+        assert all(map(torch.equal, of_set.parameters(), of_ball.parameters()))
+        assert certify(of_set, among).verdict == "certified"
+
+
+@pytest.mark.parametrize("make", [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU])
+def test_the_largest_floats(make):
+    """Each layer contracts still; what may overflow as it is run is undecided, or refused."""
+    module = make(2, 3)
+    top = torch.finfo(torch.float32).max
+    with torch.no_grad():
+        for part in module.parameters():
+            part.copy_(part / part.abs().max() * top)
+    stable_(module, 0.9, 1.0)
+    told = certify(module, 1.0)
+    assert told.lam <= 0.9
+    assert told.verdict == "certified" or "may round to 1 in float32, or overflow" in told.reason
+    with torch.no_grad():
+        module.double().bias_ih_l0.fill_(torch.finfo(torch.float64).max)
+        module.bias_hh_l0.fill_(torch.finfo(torch.float64).max)
+    stable_(module, 0.9, 1.0)
+    with pytest.raises(NotFiniteError, match="bias_ih"):
+        certify(module, 1.0)
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -13,7 +13,7 @@ from impl.cells.table import CELLS
 from impl.convert.feedforward import FeedForward
 from impl.memory import exact
 from impl.memory.exact import enclosed, near, within
-from impl.memory.local import jacobians, local
+from impl.memory.local import HELD, jacobians, local, sampled
 from impl.memory.running import Near, Running
 from impl.memory.runs import Runner, grid, truncations
 from impl.reading.adapters import load_model
@@ -144,6 +144,13 @@ def test_steps_products_and_exponents_of_a_linear_system():
     assert torch.allclose(told.norms, norms[0])
     assert torch.allclose(told.products[0, 1:], norms)
     assert torch.allclose(told.exponents, torch.tensor(np.log(0.5)), atol=0.05)
+
+
+def test_jacobians_of_many_windows_are_not_held():
+    """As many as fit: windows of few inputs cost little work, and as much memory as any."""
+    runner = Runner.of(linear([[0.5]]))
+    assert sampled(runner, 40, 7) == 40
+    assert sampled(runner, 2**40, 2) * 3 <= HELD
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -174,7 +174,7 @@ class TestHostileFiles:
 
     def test_a_text_that_is_too_large(self, tmp_path, monkeypatch):
         monkeypatch.setattr(data_files, "LARGEST_TEXT", 4)
-        with pytest.raises(InputError, match="larger than 4 bytes"):
+        with pytest.raises(InputError, match="larger than 4 bytes; save it as"):
             read_data(text(tmp_path / "x.csv", "1,2,3"))
 
 

@@ -176,7 +176,7 @@ def test_graphs_that_are_refused(tmp_path):
     refused(path, ModelFileError, "is no intact ONNX model; export it again")
     with path.open("r+b") as stream:
         stream.truncate(2**28 + 1)
-    refused(path, ModelFileError, "is larger than 268435456 bytes")
+    refused(path, ModelFileError, "is larger than 268435456 bytes; save the state dict")
 
 
 def test_without_the_package(tmp_path, monkeypatch):

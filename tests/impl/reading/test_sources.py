@@ -172,6 +172,7 @@ def test_too_many_layers_or_units():
     layer = {"weight_ih": torch.zeros(1, 1), "weight_hh": torch.zeros(1, 1)}
     held = {f"{name}_l{l}": part for l in range(10_000) for name, part in layer.items()}
     refused(held, InputError, "10000 layers of rnn-tanh are too many; keep 256", cell="rnn-tanh")
+    refused(held, InputError, "10000 layers of rnn-tanh are too many", cell="stacked-rnn-tanh")
     wide = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.zeros(2, 2**24)}
     told = "has 2 states and 16777216 inputs, too many .*; take fewer units"
     refused(wide, WeightsError, told, cell="rnn-tanh")

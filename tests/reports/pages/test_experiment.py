@@ -13,7 +13,7 @@ from reports.pages.experiment import (
     render_experiment,
 )
 from reports.pages.figures.figure import Series
-from reports.pages.figures.plot import FigureError, plot
+from reports.pages.figures.plot import FigureError, _band, plot
 from reports.pages.mathml import mathml
 
 
@@ -55,6 +55,11 @@ def test_plot_spread():
         for spread in (None, [0.5, math.nan])
     )
     assert 'class="s1 band"' in shaded
+    far = Series("a", [1, 2, 3], [1.0, 1e-3, 1e-6], spread=[0.0, 0.1, 1e-5])
+    assert [round(y, 9) for _, y in _band(far, True)] == pytest.approx(
+        [0, math.log10(0.101), math.log10(1.1e-5), math.log10(1e-12 / 1.1e-5), -3 * 2
+         - math.log10(0.101), 0], abs=1e-8,
+    )  # fmt: skip
     assert "band" not in plain
 
 

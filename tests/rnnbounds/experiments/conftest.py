@@ -6,9 +6,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # the sizes of experiments for tests
 
-from small_runs import SMALL, write_folder
+from small_runs import SMALL, chosen, write_folder
 
-from rnnbounds.experiments import find_experiment
 from rnnbounds.experiments.engine.running import run
 
 
@@ -26,9 +25,7 @@ def small_run(data, tmp_path_factory):
     def once(name):
         labels, folder = [], tmp_path_factory.mktemp(name) / "new" / "folder"
         path = str(data) if name == "permuted-digits" else None
-        record = run(
-            find_experiment(name), folder, setting=SMALL[name], data=path, advance=labels.append
-        )
+        record = run(chosen(name), folder, setting=SMALL[name], data=path, advance=labels.append)
         return folder, record, labels
 
     return once

@@ -9,12 +9,22 @@ from small_runs import SMALL as EVERY
 import impl.norms.semidefinite
 from impl.certificate.certify import certify
 from impl.reading.adapters import load_model
-from rnnbounds.experiments.engine.record import Run
+from rnnbounds.experiments.engine.record import Certified, Run
 from rnnbounds.experiments.engine.running import run
-from rnnbounds.experiments.stable import norms
-from rnnbounds.experiments.stable.norms import CELL, Sizes, draw, problems
+from rnnbounds.experiments.stable import norms_told as norms
+from rnnbounds.experiments.stable.gated_cells import DRAWN, EDGE, TRAINED, drawn
+from rnnbounds.experiments.stable.norms import CELL, CHO, EXPERIMENT, units
+from rnnbounds.experiments.stable.norms_drawn import Sizes, draw
+from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS
 
 SMALL = EVERY["norms"]
+BETWEEN = SMALL.norms
+TERZI = CONDITIONS["lstm"][0].name
+
+
+def problems(runs, setting):
+    """What fails of these runs."""
+    return norms.problems(runs, setting.norms)
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +35,14 @@ def record(small_run):
 
 def test_run(record):
     """All are certified, although ‖W‖₂ ≥ 1."""
-    assert len(norms.of_norm(record.runs, norms.AUTO)) == SMALL.seeds
-    assert not norms.of_norm(record.runs, "spectral")
+    random = norms.of_task(record.runs, norms.RNNS)
+    assert len(norms.of_norm(random, norms.AUTO)) == SMALL.seeds
+    assert not norms.of_norm(random, "spectral")
     assert record.outcome.holds == "holds"
+    for task in (norms.LSTMS, norms.GRUS):
+        some = norms.of_task(record.runs, task)
+        assert len(some) == SMALL.seeds
+        assert all(set(norms.PUBLISHED) & set(norms.names([one])) for one in some)
 
 
 def test_systems_are_what_they_should_be():
@@ -49,7 +64,8 @@ def test_methods_are_the_single_norms(record):
     """What the record says of a method is what `certify` says in that norm alone."""
     drawn, told = draw(SMALL, 0), record.runs[0].figures
     loaded = load_model({"weight_hh": drawn.W, "weight_ih": drawn.U}, CELL)
-    for name in norms.names(record.runs):
+    own = [name for name in norms.names(record.runs[:1]) if name not in norms.PUBLISHED]
+    for name in own:
         alone = certify(loaded, 1.0, (SMALL.epsilon,), name)
         assert told[f"λ, {name}"] == alone.lam
         assert told[f"k, {name}"] == alone.window(SMALL.epsilon)
@@ -60,7 +76,8 @@ def test_methods_are_the_single_norms(record):
 def made(first, second):
     """A system with windows of two norms."""
     figures = {"k, first": first, "k, second": second, "k, auto": 3.0, norms.NORM: 1.1}
-    return Run(task="", model="", variant="", seed=0, figures=figures | {norms.PLANTED: 0.9})
+    told = figures | {norms.PLANTED: 0.9}
+    return Run(task=norms.RNNS, model="", variant="", seed=0, figures=told)
 
 
 def test_counts(record):
@@ -69,9 +86,9 @@ def test_counts(record):
     assert norms.of_norm(runs, "first") == [3, 3, 4]
     (section,) = norms.sections(replace(record, runs=tuple(runs)))
     table = next(block for block in section.blocks if hasattr(block, "rows"))
-    assert table.rows[0] == ("first", "3", "2", "0", "3", "4")
+    assert table.rows[0] == ("first", "3", "2", "0", "3", "4", "3", "1")
     assert table.rows[1][2:4] == ("3", "1")
-    assert "auto certifies 5" in norms.judge(runs, SMALL).said
+    assert "auto certifies 5" in norms.judge(runs, BETWEEN).said
 
 
 @pytest.mark.parametrize(
@@ -90,13 +107,61 @@ def test_problems(record, change, words):
     broken = replace(record.runs[0], figures=record.runs[0].figures | change)
     (found,) = problems([broken], SMALL)
     assert words in found
-    assert norms.judge([broken], SMALL).holds == "does not hold"
+    assert norms.judge([broken], BETWEEN).holds == "does not hold"
+
+
+def gated(verdict, k, published, lam=0.5):
+    """An LSTM with a window of its own, and of Terzi's condition."""
+    told = Certified(verdict, "perron", 0.5, 1e-3, k, "")
+    figures = {"k, perron": k, "k, auto": k, f"λ, {TERZI}": lam, f"k, {TERZI}": published}
+    return Run(
+        task=norms.LSTMS, model="", variant="", seed=1, certificate=told,
+        figures=figures | {BOUNDED: 0.9},
+    )  # fmt: skip
+
+
+def test_a_condition_that_does_better_is_a_problem(record):
+    """A published condition that certifies what the search does not, or with a shorter k; what it
+    bounds alone is told with the verdicts."""
+    good = gated("certified", 3.0, 5.0), gated("refuted", None, None, 1.5)
+    assert problems(good, SMALL) == ()
+    for worse, words in (
+        (gated("certified", 3.0, 2.0), f"k = 3.0, but 2 by {TERZI}"),
+        (gated("undecided", None, 7.0), f"k = None, but 7 by {TERZI}"),
+        (gated("undecided", None, None), f"not certified, but λ = 0.5 by {TERZI}"),
+    ):
+        (found,) = problems([*good, worse], SMALL)
+        assert words in found
+        assert norms.judge([*record.runs, worse], BETWEEN).holds == "does not hold"
+    said = norms.judge([*record.runs, *good], BETWEEN).said
+    assert f"{TERZI} " in said
+    (section,) = norms.sections(replace(record, runs=good))
+    assert "these 1 certified, 0 undecided, 1 refuted" in section.blocks[-1].text
+
+
+def test_units():
+    """As many of each kind; a quarter trained, in all ways, both conventions of GRUs among them."""
+    found = units(Sizes(seeds=24))
+    for task in (norms.LSTMS, norms.GRUS):
+        some = [unit for unit in found if unit.task == task]
+        counts = [sum(unit.variant == one for unit in some) for one in (*TRAINED, DRAWN, EDGE)]
+        assert counts == [2, 2, 2, 6, 12]
+        assert sum(unit.model == CHO for unit in some) == (9 if task == norms.GRUS else 0)
+
+
+@pytest.mark.parametrize("cell", CONDITIONS)
+def test_drawn_to_the_edge(cell):
+    """Some condition of the cell holds with the λ that was drawn."""
+    for seed in range(4):
+        weights = {role: part.numpy() for role, part in drawn(cell, True, seed, (2, 4), 2).items()}
+        lams = [condition.told(weights, 1e-3).lam for condition in CONDITIONS[cell]]
+        assert min(abs(lam - edge) for lam in lams for edge in (0.999, 0.99, 0.9, 0.7)) < 1e-9
 
 
 def test_without_the_solver(monkeypatch, tmp_path):
     """Without the optional solver its norm is missing, and the page says so."""
     monkeypatch.setattr(impl.norms.semidefinite, "find_spec", lambda name: None)
-    record = run(norms.EXPERIMENT, tmp_path, setting=replace(SMALL, seeds=1))
+    record = run(EXPERIMENT, tmp_path, setting=replace(SMALL, seeds=1))
     assert "diagonal-sdp" not in norms.names(record.runs)
     assert not record.problems
     assert "diagonal-sdp was not tried" in (tmp_path / "index.html").read_text()

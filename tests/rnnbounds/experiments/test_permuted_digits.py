@@ -16,7 +16,8 @@ from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.record import Run, curve
 from rnnbounds.experiments.engine.running import run
 from rnnbounds.experiments.tasks import idx, pixels
-from rnnbounds.experiments.tasks.idx import NAMES, IdxError
+from rnnbounds.experiments.tasks.files import DataError
+from rnnbounds.experiments.tasks.idx import NAMES
 from rnnbounds.experiments.unitary import permuted_digits as digits
 from rnnbounds.experiments.unitary.students import draw
 
@@ -110,7 +111,7 @@ def test_bad_folders(refused, tmp_path, monkeypatch, name, content, words):
         (folder / name).unlink()
     else:
         (folder / name).write_bytes(content)
-    with pytest.raises(IdxError):
+    with pytest.raises(DataError):
         idx.read_folder(folder)
     line = refused("experiment", "permuted-digits", "--data", folder, "--out", tmp_path / "out")
     assert words in line

@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from small_runs import SMALL
 
 from rnnbounds.experiments.engine.record import Certified, Run
 from rnnbounds.experiments.engine.running import run
@@ -13,7 +14,6 @@ from rnnbounds.experiments.stable import (
     weights_apart,
 )
 
-TINY = {"tasks": ("characters",), "states": 3, "steps": 3, "seeds": 1}
 EACH = [truncation_curve, gradient_decay, data_stability, weights_apart]
 
 
@@ -24,13 +24,10 @@ def made(variant="free", seed=0, verdict="undecided", **figures):
 
 
 @pytest.mark.parametrize("module", EACH, ids=lambda module: module.EXPERIMENT.name)
-def test_small(module, tmp_path):
-    """All that is certified holds on what is seen, and every figure and curve is drawn."""
+def test_small(module, small_run):
+    """Every curve is drawn, beside the certificate of the stable ones."""
     chosen = module.EXPERIMENT
-    more = {"ks": (1, 4), "every": 2} if module is weights_apart else {"cells": ("RNN",)}
-    record = run(chosen, tmp_path, setting=replace(chosen.setting, **TINY, **more))
-    assert record.problems == ()
-    assert len(record.runs) == len(chosen.units(replace(chosen.setting, **TINY, **more)))
+    record = small_run(chosen.name)[1]
     drawn = {name for chart in chosen.charts for name in chart.curves}
     assert drawn & {name for one in record.runs for name in one.curves}
     if module is not weights_apart:
@@ -41,7 +38,7 @@ def test_small(module, tmp_path):
 def test_truncated_at_all_inputs_is_the_whole(tmp_path):
     """The score of the last k = 64 inputs of a network that forgets is that of all inputs."""
     chosen = truncation_curve.EXPERIMENT
-    setting = replace(chosen.setting, **TINY, cells=("RNN",), lam=0.3)
+    setting = replace(SMALL[chosen.name], lam=0.3)
     one = run(chosen, tmp_path, setting=setting).runs[0]
     assert one.curves["score"].y[-1] == pytest.approx(one.figures["all inputs, bits a character"])
     assert one.curves["gap"].y[-1] < 1e-12

@@ -29,18 +29,19 @@ from theory.claims.certificate.unitary import (
     UNITARY,
 )
 from theory.language import ONE, Assumption, at, le, symbols
+from theory.language.terms.certificates import remaining
 from theory.language.terms.gates import gated_run
-from theory.language.terms.variables import a, vector, x, x_other
-from theory.language.terms.vectors import computed, state
+from theory.language.terms.variables import a, i, j, s, vector, x, x_other
+from theory.language.terms.vectors import RECURSION, computed, state
 from theory.models.lemmas.powers import power
 from theory.models.printed import (
     FORCED,
     LARGE,
+    LEFT,
     LOST,
     MODEL,
     OWN,
     PAIR,
-    POWERS,
     PRINTED,
     PRINTED_GAIN,
     PRINTED_ROUNDING,
@@ -49,9 +50,7 @@ from theory.models.printed import (
     RUN,
     RUN_POWER,
     SHARES,
-    SHORTER,
     SHOWN,
-    SPREAD,
     START,
     TOLD,
     TURNED,
@@ -59,9 +58,9 @@ from theory.models.printed import (
     lam_run,
     lost_by,
 )
-from theory.models.sensitivity import forgetting
 from theory.models.system import TWO_STEPS, WINDOW
 from theory.proof import Claim, Source, step
+from theory.proof.methods import HYPOTHESIS
 
 T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
@@ -83,27 +82,39 @@ forgotten = state(x, 0, T) - state(x, T - k, k)
 WINDOW_FORM = certified(
     "window",
     le(h_gap, epsilon),
-    (*MODEL, SHOWN, RADIUS, PRINTED, WINDOW, LARGE),
+    (*MODEL, RADIUS, LEFT, PRINTED, WINDOW, LARGE),
     (
         *RUN,
-        *forgetting(TOLD),
-        *POWERS,
+        power(TOLD.lam),
         START,
-        SHORTER,
-        step("what is forgotten", le(TOLD.norm(forgotten), lam**k * SPREAD)).by(
-            at("forgetting", T - k, k),
-            at("where a window starts", T - k),
-            at("power not negative", k),
-            "window",
-            "contractive",
+        step(
+            "what is left",
+            le(
+                remaining(state(x, 0, s + j) - state(x, s, j), i),
+                remaining(state(x, 0, s), i + j),
+            ),
+            forall=(i, s, j),
+        ).inductively(
+            base=(RECURSION.at(x, s, 0),),
+            step=(
+                at(HYPOTHESIS, i + 1),
+                RECURSION.at(x, 0, s + j),
+                RECURSION.at(x, s, j),
+                at("comparison", state(x, 0, s + j), state(x, s, j), 0, s + j, i),
+                at("runs stay in the box", 0, s + j),
+                at("runs stay in the box", s, j),
+            ),
+            others=(i,),
         ),
     ),
     "the pairs (ε, k) that are printed",
 ).by(
-    "what is forgotten",
-    at("output", forgotten),
-    at("longer windows forget more", window, k - window),
-    "printed window",
+    at("what is left", 0, T - k, k),
+    at("comparison", 0, 0, forgotten, 0, 0),
+    at("printed window", state(x, 0, T - k), k),
+    at("where a window starts", T - k),
+    at("runs stay in the box", 0, T - k),
+    "window",
     "long window",
     "contractive",
 )
@@ -174,7 +185,7 @@ CERTIFICATE = Claim(
         WINDOW_FORM.variant(
             "one-input-less",
             "k − 1 inputs are as good as the printed k",
-            assumptions=(*MODEL, SHOWN, RADIUS, PRINTED, WINDOW, SOONER),
+            assumptions=(*MODEL, RADIUS, LEFT, PRINTED, WINDOW, SOONER),
         ),
         WINDOW_FORM.variant(
             "half-of-epsilon",

@@ -103,6 +103,6 @@ CONTRACTION_DEEP = Claim(
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
-    emphasis=1.375,
+    emphasis=1.25,
     extremal="multiples of isometries, with pre-activations where the slope is ±L_ρ in each layer",
 )

@@ -47,5 +47,6 @@ CONTRACTION_LINEAR = Claim(
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the norm"),
     ),
+    emphasis=0.5,
     extremal="λ times an orthogonal matrix, or two states along the first right singular vector",
 )

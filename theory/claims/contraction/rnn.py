@@ -61,5 +61,6 @@ CONTRACTION_RNN = Claim(
         scaled(FORM, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
+    emphasis=0.75,
     extremal="λ times an orthogonal matrix, with pre-activations where the slope is ±L_ρ",
 )

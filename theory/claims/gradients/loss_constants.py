@@ -77,6 +77,5 @@ LOSS_CONSTANTS = Claim(
         "squared loss along C's singular vector with y against it; cross-entropy far out where "
         "another class is certain, and half way between two classes"
     ),
-    emphasis=2,
     elsewhere=Elsewhere(shown="it is proved for any output h; on this cell nothing was attacked"),
 )

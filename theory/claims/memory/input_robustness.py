@@ -179,6 +179,7 @@ INPUT_ROBUSTNESS = Claim(
             le(response_gap_box, FORCED_BOX),
         ),
     ),
+    emphasis=0.8,
     extremal=(
         "scalar linear system h = λh + L_x x with constant inputs δ apart: equality for every T, "
         "from one state, and from two if they differ the same way"

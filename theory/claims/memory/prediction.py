@@ -68,6 +68,7 @@ PREDICTION = Claim(
             IN_BOX, L_f, 1, "box-no-readout", "the readout's constant L_f is missing, of a cell"
         ),
     ),
+    emphasis=0.8,
     extremal=(
         "scalar linear system h = λh + x, y = L_f h, with the constant input x = S_0: equality "
         "for every k ≤ T"

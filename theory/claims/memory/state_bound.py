@@ -67,6 +67,7 @@ STATE_BOUND = Claim(
             le(h_norm_box, 2 * BOX.S_0),
         ),
     ),
+    emphasis=0.8,
     extremal=(
         "scalar linear system h = λh + x with the constant input x = S_0: equality for every T"
     ),

@@ -168,6 +168,6 @@ TRUNCATION = Claim(
         "scalar linear system h = λh + x with the constant input x = S_0: equality for every "
         "k ≤ T, and the window for finite T is the least possible"
     ),
-    emphasis=3,
+    emphasis=2.5,
     breadth=11,
 )

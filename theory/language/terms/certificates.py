@@ -4,7 +4,7 @@ from any state at any time."""
 from theory.language.definitions import define
 from theory.language.statement import eq
 from theory.language.terms.variables import j, s, v, x
-from theory.language.terms.vectors import Norm, entry, function, phi
+from theory.language.terms.vectors import Norm, Scalar, entry, function, phi
 
 # unitary_computed(x, j): of a unitary network the first n states after j steps in float64,
 # unscaled; computed_double(x, j): the state of its model so
@@ -12,6 +12,8 @@ unitary_computed = function("unitary_computed", module=__name__)
 computed_double = function("computed_double", module=__name__)
 on_record = function("on_record", module=__name__)  # the state that float64 computes on inputs
 whole = function("whole", Norm, __name__)  # the Euclidean norm of all of s, (c, h) of an LSTM
+# remaining(v, j): at least ‖h‖₂ of what is left of a difference v of two states after j steps
+remaining = function("remaining", Scalar, __name__)
 # begun(v, x, s, j), after j steps from v at time s
 begun = function("begun", module=__name__, defined=True)
 

@@ -20,7 +20,7 @@ from theory.proof.methods.rewriting import prepare
 from theory.proof.methods.translate import Formula, Obligation, Translation, negation
 from theory.proof.solver.client import SOLVER, Answer
 
-Terms = Sequence[tuple[str, str]]  # what is told, and the constant that stands for it
+Terms = Sequence[tuple[Expr, str]]  # what is told, and the constant that stands for it
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
 MOST = 3
 
@@ -208,16 +208,15 @@ def _script(query: Translation, formulas: list[Formula], named: bool = False) ->
     return "\n".join([*constants, *(f"(assert {formula})" for formula in formulas)])
 
 
-def _plain(query: Translation) -> list[tuple[str, str]]:
+def _plain(query: Translation) -> Terms:
     """All terms but those that follow from others, with the constants that stand for them."""
-    found = ((f"{term}", atom) for term, atom in query.atoms.items() if not _is_derived(term))
-    return sorted(found)
+    return [(term, atom) for term, atom in query.atoms.items() if not _is_derived(term)]
 
 
 def _values(terms: Terms, found: Answer) -> str:
     """A model: the value of each of these terms."""
     told = zip(terms, found.values, strict=True)
-    return ", ".join(f"{term} = {value}" for (term, _), value in told)
+    return ", ".join(sorted(f"{term} = {value}" for (term, _), value in told))
 
 
 def _told(answer: Answer) -> str:

@@ -101,6 +101,19 @@ def test_rows_replay_beside_their_table(tmp_path):
     assert not told(source)["inputs"].holds
 
 
+def test_a_witness_that_takes_many_bits_replays(tmp_path):
+    """Whatever precision it was found at, on more inputs than it holds: no gap but its own."""
+    path = tmp_path / "witness.json"
+    sine = {"weight_hh": doubles([[3.0, -3.0], [3.0, 3.0]]), "weight_ih": doubles([[1], [0]])}
+    save_attacked(attack(sine, 1.0, (1e-2,), cell="rnn-sin", work=2**27), path)
+    assert holds(path, sine, "rnn-sin")
+    told = json.loads(path.read_text())
+    assert told["witnesses"][0]["k"] > 40
+    told["witnesses"][0]["gap"] *= 1 + 1e-15
+    path.write_text(json.dumps(told))
+    assert not holds(path, sine, "rnn-sin")
+
+
 CHANGES = {
     "k": lambda one: one | {"k": one["k"] + 1},
     "shorter": lambda one: one | {"k": one["k"] - 1},

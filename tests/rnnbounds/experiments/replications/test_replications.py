@@ -2,93 +2,32 @@
 
 import msgspec
 import pytest
-import torch
 from msgspec.structs import replace
+from small_runs import chosen
 
 from properties.errors import UnknownChoiceError
 from reports.pages.experiment import render_experiment
 from rnnbounds.experiments import HOMES, find_experiment
-from rnnbounds.experiments.engine.experiment import Loaded
-from rnnbounds.experiments.engine.page import LEADS, lead
 from rnnbounds.experiments.engine.record import Run
-from rnnbounds.experiments.engine.running import page_of, run, settings, work
+from rnnbounds.experiments.engine.running import page_of
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.files import DataError
-from rnnbounds.experiments.tasks.score import Slots, Symbols
-from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
-SMALL = {
-    "stable-vs-unstable": {
-        "tasks": ["slots"],
-        "states": 2,
-        "steps": 2,
-        "rates": [0.01],
-        "seeds": 1,
-    },
-    "feed-forward": {"tasks": ["words"], "states": 4, "steps": 2, "rates": [0.01], "window": 3},
-    "deep-cell": {"depths": [1, 2], "states": 4, "length": 4, "steps": 3, "rates": [0.01]},
-    "similarity": {"states": 3, "conditions": [1, 100], "seeds": 1},
-    "sigmoid-gap": {"states": [4, 6], "length": 4, "steps": 3, "rates": [0.01]},
-}
 ROWS = {
     "stable-vs-unstable": 4, "feed-forward": 7, "deep-cell": 8, "similarity": 6, "sigmoid-gap": 3,
 }  # fmt: skip
 
 
-def tasks():
-    """Symbols that count up, and tags."""
-    x = torch.arange(8)[None].repeat(4, 1) % 3
-    parts = dict.fromkeys(PARTS, Part(x, (x + 1) % 3))
-    words = Task("words", "here", Symbols("perplexity"), 3, 3, 3, parts, size=2)
-    slots = Task("slots", "here", Slots(("B-a", "I-a", "O")), 3, 3, 3, parts, size=2)
-    return {"words": words, "slots": slots}
+@pytest.mark.parametrize("name", ROWS)
+def test_rows(name, small_run):
+    """Every model and variant is in the record."""
+    runs = small_run(name)[1].runs
+    assert len({(one.task, one.model, one.variant) for one in runs}) == ROWS[name]
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory):
-    """ran(name) -> the experiment, and the record of a run of a second."""
-    known = {}
-
-    def once(name):
-        if name not in known:
-            experiment = find_experiment(name)
-            if experiment.takes_data:
-                made = Loaded(tasks(), dict.fromkeys(tasks(), "here"))
-                experiment = with_data(experiment, made)
-            chosen = settings(experiment, given={"seeds": 2} | SMALL[name])
-            seen = []
-            folder = tmp_path_factory.mktemp(name)
-            record = run(experiment, folder, setting=chosen, device="cpu", advance=seen.append)
-            assert len(seen) == work(experiment, chosen)
-            known[name] = experiment, record, folder
-        return known[name]
-
-    return once
-
-
-def with_data(experiment, made):
-    """The experiment with other data."""
-    from dataclasses import replace as change
-
-    return change(experiment, load=lambda setting, data: made)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_runs(name, ran):
-    """Every seed is in the record, the page stands on it alone, and says first what holds."""
-    experiment, record, folder = ran(name)
-    assert name in HOMES
-    assert {one.seed for one in record.runs} == set(range(record.settings["seeds"]))
-    assert len({(one.task, one.model, one.variant) for one in record.runs}) == ROWS[name]
-    assert record.problems == ()
-    assert lead(record).startswith(tuple(LEADS.values()))
-    page = (folder / "index.html").read_bytes()
-    assert render_experiment(page_of(record, experiment)) == page
-
-
-def test_stable_ones_are_certified(ran):
+def test_stable_ones_are_certified(small_run):
     """The projected networks are certified; were one not, the run fails."""
-    experiment, record, _ = ran("stable-vs-unstable")
+    experiment, record = chosen("stable-vs-unstable"), small_run("stable-vs-unstable")[1]
     kept = [one for one in record.runs if one.variant == "stable"]
     assert {one.certificate.verdict for one in kept} == {"certified"}
     broken = replace(kept[0], certificate=replace(kept[0].certificate, verdict="undecided"))
@@ -156,9 +95,9 @@ def test_rule_of_the_gap(urnn, holds):
     assert (experiment.judge(runs, None).holds == "holds") == holds
 
 
-def test_similarity_says_what_theory_says(ran):
+def test_similarity_says_what_theory_says(small_run):
     """Outputs stay of linear and ReLU networks, not of tanh ones; k of the linear ones changes."""
-    experiment, record, _ = ran("similarity")
+    experiment, record = chosen("similarity"), small_run("similarity")[1]
     assert record.outcome.holds == "holds"
     moved = [
         replace(one, figures=one.figures | {"outputs apart, float64": 0.1}) for one in record.runs
@@ -184,7 +123,7 @@ def test_data_of_tasks(tmp_path):
 
 def test_sizes_in_full():
     """--full takes all data, and is of the kind of the default sizes."""
-    for name in SMALL:
+    for name in HOMES:
         experiment = find_experiment(name)
         if experiment.full is not None:
             assert type(experiment.full) is type(experiment.setting)

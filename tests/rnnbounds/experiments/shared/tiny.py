@@ -95,6 +95,5 @@ EXPERIMENT = Experiment(
     judge=judge,
     load=lambda setting, data: Loaded(Sines(), {"data": data or "sines"}),
     takes_data=True,
-    key="held-out",
     charts=(Chart(title="Loss", curves=("validation",), x="step", y="loss", log_y=True),),
 )

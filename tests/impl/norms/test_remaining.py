@@ -1,0 +1,160 @@
+"""What a comparison leaves step by step: in rationals, against runs, and never longer than by λ."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from impl.cells.table import kind_of
+from impl.certificate.certify import certify
+from impl.checker.truncated import check_truncated
+from impl.convert.truncate import save_truncated, unrolled
+from impl.norms.remaining import STEPS, Layer, Remaining
+from impl.reading.adapters import load_model
+
+EPSILONS = (0.3, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
+
+
+def one(matrices, start, shown=1):
+    """What one layer leaves."""
+    return Remaining((Layer(matrices, start),), shown)
+
+
+def exact(matrices, start, steps):
+    """g_0, g_1, … in rationals."""
+    found = [[Fraction(value) for value in start]]
+    rows = [[[Fraction(a) for a in row] for row in M] for M in matrices]
+    for _ in range(steps):
+        g = found[-1]
+        sums = [[sum(a * b for a, b in zip(row, g, strict=True)) for row in M] for M in rows]
+        found.append([max(column) for column in zip(*sums, strict=True)])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_the_exact_sequence(seed):
+    """Never below ‖(g_m)_h‖₂ in rationals, and close to it."""
+    rng = np.random.default_rng(seed)
+    R, N, shown = 1 + seed % 2, 5, 2
+    M, start = rng.random((R, N, N)) * 0.3, rng.random(N) * 10.0 ** rng.integers(-300, 3, N)
+    left = one(torch.from_numpy(M), torch.from_numpy(start), shown)
+    for m, g in enumerate(exact(M.tolist(), start.tolist(), 12)):
+        square = sum(value**2 for value in g[-shown:])
+        found = Fraction(left.after(m)) ** 2
+        assert found >= square
+        assert found <= square * (1 + Fraction(1, 10**12)) + Fraction(1, 10**1500)
+    assert left.after(0) == left.after(0)  # what is known is kept
+
+
+@pytest.mark.parametrize("M", [[[0.5, 0.0], [1.0, 0.5]], [[0.9, 0.3], [0.0, 0.2]]])
+def test_least_window_of_which_all_longer_ones_are_good(M):
+    """Also where what is left of the output rises before it falls; never above the k given, and
+    shorter for no smaller ε."""
+    left = one(torch.tensor([M], dtype=torch.float64), torch.tensor([1.0, 0.125]).double())
+    sizes, before = [left.after(m) for m in range(400)], 0
+    for epsilon in EPSILONS:
+        k = left.window(epsilon, 300)
+        assert all(size <= epsilon for size in sizes[k:])
+        assert k == 0 or sizes[k - 1] > epsilon
+        assert before <= k
+        before = k
+        assert [left.window(epsilon, most) for most in (0, k // 2, k)] == [0, k // 2, k]
+
+
+def test_what_cannot_be_had_is_left_to_the_factor():
+    """A start that is infinite or no number, and too many steps: k as it is given."""
+    half = torch.full((1, 1, 1), 0.5, dtype=torch.float64)
+    for value in (math.inf, math.nan):
+        start = torch.tensor([value], dtype=torch.float64)
+        assert one(half, start).window(1.0, 7) == 7
+    start = torch.ones(1, dtype=torch.float64)
+    assert one(half, start).window(1e-2, STEPS + 1) == STEPS + 1
+    assert one(half, start).window(1e-2, STEPS) == 7
+    wide = torch.zeros(1, 256, 256, dtype=torch.float64)
+    assert one(wide, torch.ones(256).double()).window(1e-2, 400) == 400
+
+
+CELLS = ("lstm", "gru", "gru-cho", "min-gru", "leaky-tanh", "stacked-lstm", "stacked-gru")
+
+
+def model(cell, seed, n=3, d=2):
+    """Random weights of a cell."""
+    draw, kind = torch.Generator().manual_seed(seed), kind_of(cell.removeprefix("stacked-"))
+    found = {}
+    for l in range(2 if cell.startswith("stacked-") else 1):
+        shapes = kind.layout(()).shaped({"n": n, "d": n if l else d})
+        suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
+        for name, shape in shapes.items():
+            size = 0.4 / shape[-1] if len(shape) == 2 else 0.3
+            found[name + suffix] = size * torch.randn(shape, generator=draw, dtype=torch.float64)
+            if name == "leak":
+                found[name] = found[name].abs().clamp(0.2, 0.9)
+    return load_model(found, cell)
+
+
+def gap(held, x, k):
+    """The largest ‖h_T − h_T^k‖₂ over sequences x (S, T, d)."""
+    kind, weights = kind_of(held.name), held.weights
+
+    def last(x):
+        sizes = kind.layout(weights).sizes(weights)
+        drive, s = kind.drive(weights, x), torch.zeros(len(x), 1, sizes.state, dtype=x.dtype)
+        for t in range(x.shape[1]):
+            s = kind.step(weights, drive[:, t : t + 1], s)
+        return s[:, 0, -sizes.n :]
+
+    return float((last(x) - last(x[:, max(0, x.shape[1] - k) :])).norm(dim=1).max())
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_windows_of_models(cell, tmp_path):
+    """In every norm no longer than by λ, in one of them shorter; runs of constant and alternating
+    inputs on the bound hold them, and the checker proves them, but none an input shorter."""
+    held = model(cell, 1)
+    found = kind_of(cell).analyse(held, 1.0)
+    shorter = 0
+    for name in kind_of(cell).norms:
+        norm = found.norm(name)
+        if not norm.lam < 1 or norm.remaining is None:
+            continue
+        pairs = [(norm.geometric(eps), norm.window(eps)) for eps in EPSILONS]
+        assert all(k <= most for most, k in pairs)
+        assert sorted(k for _, k in pairs) == [k for _, k in pairs]
+        shorter += sum(k < most for most, k in pairs)
+    assert shorter
+    certificate = certify(held, 1.0, (1e-2, 1e-4))
+    draw = torch.Generator().manual_seed(0)
+    x = torch.randn(64, 1, held.d, generator=draw, dtype=torch.float64).repeat(1, 120, 1)
+    x = x / x.norm(dim=2, keepdim=True)
+    x[32:, ::2] *= -1
+    for epsilon, k in certificate.windows:
+        assert gap(held, x, k) <= epsilon
+    path = tmp_path / "t.safetensors"
+    save_truncated(unrolled(held, certificate.windows[0][1]), certificate.to_json(), path)
+    assert all(one.holds for one in check_truncated(path)[1])
+    told = certificate.to_json()
+    for entry in told["truncation"]:
+        entry["k"] -= 1
+    save_truncated(unrolled(held, told["truncation"][0]["k"]), told, path)
+    fell = [one.name for one in check_truncated(path)[1] if not one.holds]
+    assert set(fell) == {"window"}
+
+
+@pytest.mark.parametrize(("cell", "norm"), [("lstm", "perron"), ("gru", "infinity")])
+def test_no_input_less(cell, norm):
+    """Units in a row that hand on what they are fed: an input less leaves more than ε, of which λ
+    asks for many more."""
+    n, gates = 2, kind_of(cell).gates
+    hand = torch.diag(torch.ones(n - 1), -1)
+    weights = {
+        "weight_hh": 0.25 * hand.repeat(gates, 1).double(),
+        "weight_ih": torch.ones(gates * n, 1, dtype=torch.float64),
+    }
+    held, B = load_model(weights, cell), 2.0**-12
+    told = certify(held, B, (2.0**-20,), norm)
+    k = told.window(2.0**-20)
+    assert k < kind_of(cell).analyse(held, B).norm(norm).geometric(2.0**-20)
+    x = torch.full((1, 60, 1), B, dtype=torch.float64)
+    assert gap(held, x, k) <= 2.0**-20 < gap(held, x, k - 1)
