@@ -6,7 +6,9 @@ blocks; and of the layers of a stack, each of which moves with what is left of t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import islice
 from typing import Any
 
 from flint import arb, ctx
@@ -14,48 +16,53 @@ from flint import arb, ctx
 from impl.checker.cells.norms import Norm
 from impl.checker.cells.stacked import Cascade, Stack
 from impl.checker.cells.stepped import Blocks, Stepped
-from impl.checker.definite import norm
+from impl.checker.definite import larger, norm
 from impl.checker.truncated_record import Stated
 
 STEPS, WORK = 2**12, 2**24  # and entries of matrices; a maker may not take more
 _PRECISION = 128
 
 
-def left(told: Stated, one: Norm, cell: Any, k: int) -> arb:
-    """At least ‖h − h′‖₂ after k steps, of two runs of which one was at 0 before; infinite where
-    nothing but the factor says how much, or where it is too much work."""
+def left(told: Stated, one: Norm, cell: Any, steps: range) -> arb:
+    """At least ‖h − h′‖₂ after so many steps, any of them, of two runs of which one was at 0
+    before; infinite where nothing but the factor says how much, or where it is too much work."""
     layers, norms, stated = [cell], [one], [told]
     if isinstance(cell, Stack) and isinstance(one, Cascade):
         layers, norms, stated = cell.cells, one.norms, [layer.norm for layer in cell.stated]
     if not all(isinstance(layer, Stepped) for layer in layers):
         return arb("inf")
     work = sum(layer.states * (layer.states + l * layer.d) for l, layer in enumerate(layers))
-    if k > STEPS or k * work > WORK or not all(part.lam < 1 for part in stated):
+    cheap = steps[-1] <= STEPS and steps[-1] * work <= WORK
+    if not (cheap and all(part.lam < 1 for part in stated)):
         return arb("inf")
     with ctx.workprec(_PRECISION):
         if len(layers) == 1 and isinstance(one, Blocks):
-            return _of_blocks(told, one, cell, k)
-        return _of_units([_start(*each) for each in zip(stated, norms, layers, strict=True)],
-                         layers, k)  # fmt: skip
+            sizes = _of_blocks(told, one, cell)
+        else:
+            starts = [_start(*each) for each in zip(stated, norms, layers, strict=True)]
+            sizes = _of_units(starts, layers)
+        return reduce(larger, islice(sizes, steps[0], steps[-1] + 1))
 
 
-def _of_units(g: list[list[arb]], layers: Sequence[Stepped], k: int) -> arb:
-    for _ in range(k):
+def _of_units(g: list[list[arb]], layers: Sequence[Stepped]) -> Iterator[arb]:
+    """After 0, 1, … steps."""
+    while True:
+        yield norm(g[-1][-layers[-1].n :])
         below: list[arb] | None = None
         for l, layer in enumerate(layers):
             g[l] = [size.upper() for size in layer.moves(g[l], below)]
             below = g[l][-layer.n :]
-    return norm(g[-1][-layers[-1].n :])
 
 
-def _of_blocks(told: Stated, one: Blocks, cell: Stepped, k: int) -> arb:
+def _of_blocks(told: Stated, one: Blocks, cell: Stepped) -> Iterator[arb]:
+    """The same of blocks."""
     width, R, E = cell.states // len(one.w), _radius(told), one.factors(cell)
     sides = [norm(cell.box[i : i + width]) for i in range(0, cell.states, width)]
     g = [(arb(w) * R).min(side).upper() for w, side in zip(one.w, sides, strict=True)]
-    for _ in range(k):
+    while True:
+        yield g[-1]
         rows = ([e * size for e, size in zip(row, g, strict=True)] for row in E)
         g = [sum(row, arb(0)).upper() for row in rows]
-    return g[-1]
 
 
 def _start(told: Stated, one: Norm, cell: Stepped) -> list[arb]:

@@ -158,3 +158,25 @@ def test_no_input_less(cell, norm):
     assert k < kind_of(cell).analyse(held, B).norm(norm).geometric(2.0**-20)
     x = torch.full((1, 60, 1), B, dtype=torch.float64)
     assert gap(held, x, k) <= 2.0**-20 < gap(held, x, k - 1)
+
+
+def test_a_window_speaks_of_all_longer_ones(tmp_path):
+    """What is left of an LSTM's output rises before it falls, as its cell holds more than it shows:
+    the checker refuses a k of which that is true and of k + 1 is not."""
+    bias = torch.tensor([9.0, 1.5, 9.0, 9.0], dtype=torch.float64)
+    held = load_model(
+        {"weight_hh": torch.full((4, 1), 2.0**-9, dtype=torch.float64),
+         "weight_ih": torch.full((4, 1), 2.0**-9, dtype=torch.float64), "bias_ih": bias},
+        "lstm",
+    )  # fmt: skip
+    left = kind_of("lstm").analyse(held, 1.0).norm("perron").remaining
+    assert left.after(0) < left.after(1)
+    epsilon = (left.after(0) + left.after(1)) / 2
+    certificate = certify(held, 1.0, (epsilon,), "perron")
+    told, k = certificate.to_json(), certificate.window(epsilon)
+    assert k > 1
+    path = tmp_path / "t.safetensors"
+    for forged, fell in ((k, []), (k - 1, ["window"]), (0, ["window"])):
+        told["truncation"][0]["k"] = forged
+        save_truncated(unrolled(held, forged), told, path)
+        assert [one.name for one in check_truncated(path)[1] if not one.holds] == fell
