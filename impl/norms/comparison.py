@@ -25,7 +25,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.norms.remaining import Remaining, started
+from impl.norms.remaining import Layer, Remaining, started
 from impl.norms.state_norms import StateNorm
 from impl.norms.weighted import perron_vector
 from impl.numbers.ball_functions import float_above
@@ -139,7 +139,7 @@ class Comparison:
             None if name == "infinity" else tuple(v[0].tolist()),
             radius,
             fed=float(div_up(norm_up(self.inputs), v).amax()),
-            remaining=Remaining(self.matrices[0].detach(), start, self.n),
+            remaining=Remaining((Layer(self.matrices[0].detach(), start),), self.n),
         )
 
     def _spectral(self, w: Tensor) -> StateNorm:
@@ -150,10 +150,11 @@ class Comparison:
         reach, weights = float(div_up(1.0, w.amin())), tuple(w.tolist())
         moved = certified_norm(self.inputs.reshape(self.blocks, self.width, -1))
         fed = float(div_up(moved, w).amax())
-        left = Remaining(self.euclidean.detach(), started(box, w, drive, lam, radius), 1)
+        left = Layer(self.euclidean.detach(), started(box, w, drive, lam, radius))
         return StateNorm(
-            "spectral", lam, drive, weights[-1], reach, weights, radius, fed=fed, remaining=left
-        )
+            "spectral", lam, drive, weights[-1], reach, weights, radius, fed=fed,
+            remaining=Remaining((left,), 1),
+        )  # fmt: skip
 
 
 def two_norm_steps(norm: StateNorm, size: int) -> tuple[float, float]:

@@ -2,11 +2,12 @@
 
 With non-negative matrices, |Δs⁺| ≤ max_r M_r |Δs| row by row, and |Δs_0| ≤ g_0,
 
-    |Δs_m| ≤ g_m,    g_{m+1} = max_r M_r g_m,    ‖Δh_m‖₂ ≤ C ‖(g_m)_h‖₂,
+    |Δs_m| ≤ g_m,    g_{m+1} = max_r M_r g_m,    ‖Δh_m‖₂ ≤ ‖(g_m)_h‖₂,
 
-as M_r g grows with g. Where M_r v ≤ λv and g_0 ≤ Rv this is at most C R λ^m ‖v_h‖₂, which is all
-that a norm says: it takes what is left for a multiple of v, though a start is none, and what leaves
-the cell of an LSTM has to come by its output. Source: Horn & Johnson, section 8.
+as M_r g grows with g. Where M_r v ≤ λv and g_0 ≤ Rv this is at most R λ^m ‖v_h‖₂, which is all that
+a norm says: it takes what is left for a multiple of v, though a start is none, and what leaves the
+cell of an LSTM has to come by its output. Layers of a stack are moved by the ones below too,
+g^l_{m+1} = max_r M^l_r g^l_m + N^l_r (g^{l−1}_{m+1})_h. Source: Horn & Johnson, section 8.
 """
 
 import math
@@ -22,40 +23,52 @@ STEPS, WORK = 2**12, 2**24  # and entries of matrices, for one window; `impl.che
 
 
 @dataclass(frozen=True, eq=False)
-class Remaining:
-    """Matrices (R, N, N) ≥ 0 and a start g_0 (N,) ≥ 0, infinite where nothing is known; the output
-    is the last `shown` numbers, times `scale`."""
+class Layer:
+    """Matrices (R, N, N) ≥ 0 and a start g_0 (N,) ≥ 0, infinite where nothing is known; matrices
+    (R, N, N + n) = (M_r N_r) where n outputs of the layer below move it too."""
 
     matrices: Tensor
     start: Tensor
+
+    def moved(self, g: Tensor, below: Tensor) -> Tensor:
+        """At least what a step leaves of g (N,), `below` (N,) being left of the layer below; in
+        whatever order it is summed."""
+        n = self.matrices.shape[-1] - len(g)
+        v = torch.cat([g, below[len(below) - n :]])
+        loose = 1 + gamma(2 * len(v))
+        found = add_up(mul_up(self.matrices @ v, loose), underflow(v.amax()[None]))
+        return found.amax(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Remaining:
+    """The layers, of which the last `shown` numbers are the output."""
+
+    layers: tuple[Layer, ...]
     shown: int
-    scale: float = 1.0
 
     def after(self, m: int) -> float:
         """At least ‖Δh‖₂ after m steps."""
         g, sizes = self._known
-        loose = 1 + gamma(2 * len(self.start))  # of a sum of products, in whatever order
         while len(sizes) <= m:
-            moved = add_up(mul_up(self.matrices @ g[0], loose), underflow(g[0].amax()[None]))
-            g[0] = moved.amax(0)
-            sizes.append(self._size(g[0]))
+            for l, layer in enumerate(self.layers):
+                g[l] = layer.moved(g[l], g[l - 1])
+            sizes.append(float(norm_up(g[-1][-self.shown :])))
         return sizes[m]
 
     def window(self, epsilon: float, k: int) -> int:
         """The least window of which it is known that it and all longer ones leave at most ε, as do
         those of k steps or more: at most k, which it is where k steps are too much work."""
-        usable = math.isfinite(float(self.start.sum())) and math.isfinite(self.scale)
-        if not usable or k > STEPS or k * self.matrices.numel() > WORK:
+        usable = all(math.isfinite(float(layer.start.sum())) for layer in self.layers)
+        if not usable or k > STEPS or k * sum(one.matrices.numel() for one in self.layers) > WORK:
             return k
         return max((m + 1 for m in range(k) if not self.after(m) <= epsilon), default=0)
 
     @cached_property
     def _known(self) -> tuple[list[Tensor], list[float]]:
-        """The last g, and what all of them leave."""
-        return [self.start], [self._size(self.start)]
-
-    def _size(self, g: Tensor) -> float:
-        return float(mul_up(self.scale, norm_up(g[-self.shown :])))
+        """The last g of each layer, and what all of them leave of the output."""
+        starts = [layer.start for layer in self.layers]
+        return starts, [float(norm_up(starts[-1][-self.shown :]))]
 
 
 def started(box: Tensor, v: Tensor, drive: float, lam: float, radius: float) -> Tensor:

@@ -22,7 +22,9 @@ TINY = 2.0**-1000  # far above what underflow loses in any one operation
 _SPLITTER = 134217729.0  # 2²⁷ + 1
 _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
 _INFINITY = torch.tensor(math.inf, dtype=torch.float64)
+_ABOVE = _INFINITY.numpy()  # quicker than a number, which is made an array at each call
 _SMALL = 2**12  # numbers
+_CACHED = 2**14  # numbers of which dozens of arrays in turn stay near the processor
 _SCALES = 1000  # by which a power of two can be multiplied at once
 
 Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
@@ -74,10 +76,18 @@ def norm_up(x: Tensor) -> Tensor:
     """
     if x.shape[-1] < 2:
         return x.sum(-1).abs().nan_to_num(math.inf, math.inf)
-    if _small(x) and x.numel():
-        found = _norm_up(x.numpy())
-        if found is not None:
-            return torch.from_numpy(np.asarray(found))
+    if not _plain(x) or not x.numel():
+        return _scaled_norm_up(x)
+    rows = x.reshape(-1, x.shape[-1])
+    parts = []
+    for some in torch.split(rows, max(1, _CACHED // x.shape[-1])):
+        found = _norm_up(some.numpy())
+        parts.append(_scaled_norm_up(some) if found is None else torch.from_numpy(found))
+    return torch.cat(parts).reshape(x.shape[:-1])
+
+
+def _scaled_norm_up(x: Tensor) -> Tensor:
+    """`norm_up` of rows of two numbers or more, each scaled by a power of two of its own."""
     largest = x.abs().amax(-1, keepdim=True)
     scale = exponent(largest)
     y = shift(x, -scale)
@@ -125,22 +135,30 @@ def _power_of_two(e: Tensor) -> Tensor:
 
 def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor:
     """An operation on small tensors of this machine over NumPy, on others as they are."""
-    tensors = [one for one in given if isinstance(one, Tensor)]
-    if all(map(_small, tensors)):
+    arrays: list[Any] = []
+    for one in given:
+        if not isinstance(one, Tensor):
+            arrays.append(np.float64(one))
+        elif _small(one):
+            arrays.append(one.numpy())
+        else:
+            break
+    else:
         with np.errstate(all="ignore"):
-            found = operation(
-                *(one.numpy() if isinstance(one, Tensor) else np.float64(one) for one in given)
-            )
-        return torch.from_numpy(np.asarray(found))
-    device = tensors[0].device
+            return torch.from_numpy(np.asarray(operation(*arrays)))
+    device = next(one.device for one in given if isinstance(one, Tensor))
     moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
     whole: Tensor = operation(*moved)
     return whole
 
 
 def _small(tensor: Tensor) -> bool:
-    plain = tensor.device.type == "cpu" and tensor.dtype == torch.float64
-    return plain and tensor.numel() <= _SMALL and not (tensor.requires_grad or tensor.is_neg())
+    return tensor.numel() <= _SMALL and _plain(tensor)
+
+
+def _plain(tensor: Tensor) -> bool:
+    here = tensor.is_cpu and tensor.dtype is torch.float64
+    return here and not (tensor.requires_grad or tensor.is_neg())
 
 
 def _add_up(a: Floats, b: Floats) -> Floats:
@@ -174,19 +192,20 @@ def _norm_up(x: Floats) -> Floats | None:
         scale = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
         if abs(scale).max() > _SCALES:
             return None
-        y = np.ldexp(x, -scale[..., None])
+        down, up = np.ldexp(1.0, -scale), np.ldexp(1.0, scale)
+        y = x * down[..., None]
         total = _square_up(y)
         while total.shape[-1] > 1:
             odd = total[..., -1:] if total.shape[-1] % 2 else total[..., :0]
             even = total[..., : total.shape[-1] - odd.shape[-1]]
             total = np.concatenate([_add_up(even[..., ::2], even[..., 1::2]), odd], axis=-1)
         norm = _sqrt_up(total[..., 0])
-        lossless = (np.ldexp(y, scale[..., None]) == x).all(-1)
+        lossless = (y * up[..., None] == x).all(-1)
         if not lossless.all():
             lost = math.sqrt(x.shape[-1]) * 2.0**-1073
             norm = np.where(lossless, norm, _add_up(norm, lost))
-        result = np.ldexp(norm, scale)
-        bound = _upward(result, np.ldexp(result, -scale) == norm)
+        result = norm * up
+        bound = _upward(result, result * down == norm)
         single = ((x != 0).sum(-1) <= 1) & np.isfinite(largest)
         return np.where(single, largest, bound)
 
@@ -224,7 +243,7 @@ def _upward(value: Floats, enough: Floats) -> Floats:
         above = torch.nextafter(value, _INFINITY)
         return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
     # The lesser of NaN and infinity is infinity.
-    return np.fmin(np.where(enough, value, np.nextafter(value, np.inf)), np.inf)
+    return np.fmin(np.where(enough, value, np.nextafter(value, _ABOVE)), _ABOVE)
 
 
 def gamma(m: int) -> float:

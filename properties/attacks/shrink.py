@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import takewhile
 from operator import ne
 
@@ -18,6 +18,7 @@ from properties.judging.judge import Judgement, Patience, Verdict, judge, settle
 from properties.systems.batch import Batch, build
 from properties.systems.kind import about
 from properties.systems.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
+from properties.systems.table import parse_spec
 from reports.records.record import Check
 from theory.proof.claim import Assumption, Statement
 
@@ -25,6 +26,8 @@ SIZES = ("n", "d", "T", "K", "steps", "states", "units", "layers", "taps", "dila
 FACTORS = (0.5, 0.75)
 LEAPS = (1, 2, 4)  # steps
 PASSES = 2
+TRIES = 24  # that lead nowhere
+KEPT = 64  # systems: variants of a claim shrink to the same few
 Ends = tuple[float, float]
 Violation = tuple[SystemSpec, int, Ends, Ends]
 
@@ -42,7 +45,7 @@ def violation(
         check_spec(spec)
     except SpecError:
         return None
-    batch = build(spec)
+    batch = met(spec.text)
     seen = judge(statement, tuple(assumptions), batch, Patience(0))
     if not (seen.verdicts == Verdict.VIOLATED).any():
         settle_first(statement, batch, seen, window)
@@ -56,6 +59,12 @@ def violation(
         (float(side.lo[i, s, k]), float(side.hi[i, s, k])) for side in (seen.lhs, seen.rhs)
     )
     return spec.alone(spec.members[i], s), k, sides[0], sides[1]
+
+
+@lru_cache(maxsize=KEPT)
+def met(text: str) -> Batch:
+    """The system of a spec, with all that was measured of it so far."""
+    return build(parse_spec(text))
 
 
 def settle_first(statement: Statement, batch: Batch, seen: Judgement, window: int | None) -> None:
@@ -186,19 +195,25 @@ def shrink(
     """The smallest violating system that a greedy walk finds, explained; None if there is none.
 
     After a leap, if one leads to a violation, each move is made as often as it helps, and all of
-    them once more; the referee is asked at the window that is violated alone.
+    them once more, until enough of them failed; the referee is asked at the window that is violated
+    alone. Below a size that was too small none is tried.
     """
     best = violation(statement, assumptions, spec)
     if best is None:
         return None
     failed: set[str] = set()
+    least: dict[str, int] = {}
 
     def better(name: str, spec: SystemSpec, window: int) -> Violation | None:
         for candidate in moves(spec).get(name, ()):
-            if candidate.text not in failed:
+            size = getattr(candidate, name) if name in SIZES else 0
+            if len(failed) == TRIES:
+                break
+            if candidate.text not in failed and size >= least.get(name, 0):
                 if found := violation(statement, assumptions, candidate, window):
                     return found
                 failed.add(candidate.text)
+                least[name] = size + (name in SIZES)
         return None
 
     leapt = (violation(statement, assumptions, spec) for spec in leaps(best[0]))
@@ -207,6 +222,7 @@ def shrink(
         if best[0] == before:
             break
         before = best[0]
+        least.clear()
         for name in moves(before):
             while found := better(name, *best[:2]):
                 best = found

@@ -1,8 +1,6 @@
 """Numbers as a reader wants them: counts grouped, errors rounded up, ratios near 1 told apart."""
 
-import json
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any
 
 from reports.errors import printable
 from reports.records.number import Number, finite
@@ -69,28 +67,11 @@ def error(number: Number) -> str:
     return scientific(rounded, 2) if rounded else "0"
 
 
-def spec_items(spec: dict[str, Any]) -> list[tuple[str, str]]:
-    """A spec as (name, value) texts, sorted; nested values as JSON, cut at 300."""
-    return [(name, _cut(item)) for name, item in sorted(spec.items())]
-
-
 def readable(words: str) -> str:
     """Text for a page: what turns it around or hides in it stands as its escape."""
     if words.isprintable():  # nearly all text of a page
         return words
     return "\n".join(map(printable, words.split("\n")))
-
-
-def _cut(item: object) -> str:
-    try:
-        whole = (
-            item
-            if isinstance(item, str)
-            else json.dumps(item, separators=(",", ":"), sort_keys=True)
-        )
-    except (RecursionError, ValueError):
-        return "…"
-    return whole if len(whole) <= 300 else whole[:299] + "…"
 
 
 def scientific(real: float | Decimal, digits: int) -> str:

@@ -33,10 +33,6 @@ class Stated:
         proof = method(*premises(self.given), *uses)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
-    def in_words(self, argument: str) -> Step:
-        """Argued, by a human step, which no method checks."""
-        return Step(self.id, self.conclusion, argument, self.forall, self.given)
-
     def by_induction(
         self, base: Uses = (), step: Uses = (), over: Symbol = j, method: type[Direct] = Smt
     ) -> Step:

@@ -20,6 +20,7 @@ from impl.cells.analysis import ProgramAnalysis, sides
 from impl.cells.kind import Analysis, Kind
 from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison
+from impl.norms.remaining import Layer, started
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, norm_up, sum_up
 from impl.numbers.spectral_norm import certified_norm
@@ -35,7 +36,9 @@ class LayerAnalysis:
     """One layer: all its norms, with the best one first.
 
     slopes: N (state, d). whole: |s_i| ≤ whole_i for the states (state,), None where nothing is
-    known. n: how many outputs there are. B: the bound on the inputs.
+    known. n: how many outputs there are. B: the bound on the inputs. compared: what compares
+    states, (R, state, state), and beside it inputs if there is a layer below that has a box; None
+    for vanilla cells.
     """
 
     analysis: Analysis
@@ -44,6 +47,7 @@ class LayerAnalysis:
     whole: Tensor | None
     n: int
     B: float
+    compared: Tensor | None = None
 
     @property
     def box(self) -> Tensor | None:
@@ -73,6 +77,16 @@ class LayerAnalysis:
         """The norm of that name; of CASCADE the best."""
         return next(norm for norm in self.norms if name in (CASCADE, norm.name))
 
+    def remaining(self, norm: StateNorm) -> Layer | None:
+        """What compares states, from a start that holds all of them by the box and by that norm."""
+        if self.compared is None or self.whole is None:
+            return None
+        start = self.whole
+        if norm.name in (*_UNITWISE, "spectral") and isinstance(self.analysis, ProgramAnalysis):
+            v = self.analysis.reached(norm)[0]
+            start = started(start, v, norm.drive, norm.lam, norm.radius)
+        return Layer(self.compared, start)
+
     def coupling(self, norm: StateNorm, below: StateNorm, n: int) -> float:
         """μ, at least ‖Δs⁺‖ in the norm for ‖Δs‖ = 1 in the norm of the layer below, of n units."""
         N, v = self.slopes, _units(norm, len(self.slopes))
@@ -95,20 +109,25 @@ def analysed(
     B = below if isinstance(below, float) else below.states
     found = kind.analyse(model, B)
     norms = [found.norm(name) for name in names]
-    slopes, box = found.inputs(), None
+    slopes, box, compared = found.inputs(), None, None
     if isinstance(found, ProgramAnalysis):
         told = found.comparison
-        if isinstance(below, LayerAnalysis) and below.box is not None:
-            told = boxed(model.cell, told, below.box)
+        if isinstance(below, float):
+            compared = told.matrices[0].detach()
+        elif below.box is not None:
+            told, steep = boxed(model.cell, told, below.box)
+            compared = steep[0].detach()
             better = [told.norm(norm.name) for norm in norms if norm.name in _UNITWISE]
             kept = {norm.name: norm for norm in sorted([*norms, *better], key=_rank, reverse=True)}
             norms = list(kept.values())
         slopes, box = told.inputs[0], told.box[0]
-    return LayerAnalysis(found, tuple(sorted(norms, key=_rank)), slopes, box, model.n, B)
+    best = tuple(sorted(norms, key=_rank))
+    return LayerAnalysis(found, best, slopes, box, model.n, B, compared)
 
 
-def boxed(cell: Any, found: Comparison, inputs: Tensor) -> Comparison:
-    """The comparison of one system under |x_j| ≤ inputs_j (d,) too, on the box that these leave."""
+def boxed(cell: Any, found: Comparison, inputs: Tensor) -> tuple[Comparison, Tensor]:
+    """The comparison of one system under |x_j| ≤ inputs_j (d,) too, on the box that these leave;
+    and all slopes there, in states and inputs together (1, R, N, N + d)."""
     N, d = found.box.shape[1], len(inputs)
     eye = torch.eye(N + d, dtype=torch.float64)[None, None]
     m, x = SlopeArithmetic(cell.parameters, N + d), Slopes(symmetric(inputs[None]), eye[:, :, N:])
@@ -121,13 +140,14 @@ def boxed(cell: Any, found: Comparison, inputs: Tensor) -> Comparison:
     for _ in range(_ITERATES):
         box = torch.minimum(box, magnitude(moved(box).range))
     told, rest = moved(box).slopes, magnitude(moved(torch.zeros_like(box)).range)
-    return replace(
+    better = replace(
         found,
         matrices=told[..., :N],
         box=box,
         drive=torch.minimum(found.drive, rest),
         inputs=torch.minimum(found.inputs, told[..., N:].amax(1)),
     )
+    return better, told
 
 
 def _units(norm: StateNorm, size: int) -> Tensor | None:

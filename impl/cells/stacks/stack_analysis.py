@@ -16,6 +16,7 @@ from impl.cells.stacks.cascade import Cascade, cascade
 from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
 from impl.gradients.rounding import Rounding
 from impl.models.loaded import LoadedModel
+from impl.norms.remaining import Remaining
 from impl.norms.semidefinite import SOLVED
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, sum_up
@@ -61,9 +62,12 @@ class StackAnalysis(Analysis):
         for coupling in couplings[1:]:
             moved.append(float(mul_up(coupling, moved[-1])))
         fed = max(float(div_up(size, t)) for size, t in zip(moved, found.weights, strict=True))
+        parts = [one.remaining(norm) for one, norm in zip(self.layers, norms, strict=True)]
+        known = tuple(part for part in parts if part is not None)
         return StateNorm(
-            name, found.lam, found.drive, float(scale), reach, rows, found.radius, fed=fed
-        )
+            name, found.lam, found.drive, float(scale), reach, rows, found.radius, fed=fed,
+            remaining=Remaining(known, self.layers[-1].n) if len(known) == len(parts) else None,
+        )  # fmt: skip
 
     def states(self, norm: StateNorm) -> float:
         """B_h: the least of the last layer's own bound and what the norm says."""

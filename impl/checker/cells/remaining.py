@@ -2,54 +2,74 @@
 
 If |s_i| ≤ g_i for all states, and |Δφ_i| ≤ r_i(g) for |Δs_j| ≤ g_j, r growing with g, then outputs
 are at most ‖(r(⋯r(g)))_h‖₂ apart k steps after one run was at 0. The same of Euclidean norms of
-blocks.
+blocks; and of the layers of a stack, each of which moves with what is left of the one below.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from flint import arb, ctx
 
 from impl.checker.cells.norms import Norm
-from impl.checker.cells.stepped import Blocks, Stepped, Unitwise
+from impl.checker.cells.stacked import Cascade, Stack
+from impl.checker.cells.stepped import Blocks, Stepped
 from impl.checker.definite import norm
 from impl.checker.truncated_record import Stated
 
-STEPS, WORK = 2**12, 2**24  # and squares of the size of a state; a maker may not take more
+STEPS, WORK = 2**12, 2**24  # and entries of matrices; a maker may not take more
 _PRECISION = 128
 
 
 def left(told: Stated, one: Norm, cell: Any, k: int) -> arb:
     """At least ‖h − h′‖₂ after k steps, of two runs of which one was at 0 before; infinite where
     nothing but the factor says how much, or where it is too much work."""
-    if not (isinstance(cell, Stepped) and isinstance(one, Unitwise | Blocks)):
+    layers, norms, stated = [cell], [one], [told]
+    if isinstance(cell, Stack) and isinstance(one, Cascade):
+        layers, norms, stated = cell.cells, one.norms, [layer.norm for layer in cell.stated]
+    if not all(isinstance(layer, Stepped) for layer in layers):
         return arb("inf")
-    if k > STEPS or k * cell.states**2 > WORK or not told.lam < 1:
+    work = sum(layer.states * (layer.states + l * layer.d) for l, layer in enumerate(layers))
+    if k > STEPS or k * work > WORK or not all(part.lam < 1 for part in stated):
         return arb("inf")
     with ctx.workprec(_PRECISION):
-        return _left(told, one, cell, k)
+        if len(layers) == 1 and isinstance(one, Blocks):
+            return _of_blocks(told, one, cell, k)
+        return _of_units([_start(*each) for each in zip(stated, norms, layers, strict=True)],
+                         layers, k)  # fmt: skip
 
 
-def _left(told: Stated, one: Unitwise | Blocks, cell: Stepped, k: int) -> arb:
-    R, most = _radius(told), cell.box
-    if isinstance(one, Unitwise):
-        g = [(arb(v) * R).min(side).upper() for v, side in zip(one.v, most, strict=True)]
-        for _ in range(k):
-            g = [rate.upper() for rate in cell.moves(g)]
-        return norm(g[-cell.n :])
-    width, E = cell.states // len(one.w), one.factors(cell)
-    sides = [norm(most[i : i + width]) for i in range(0, cell.states, width)]
+def _of_units(g: list[list[arb]], layers: Sequence[Stepped], k: int) -> arb:
+    for _ in range(k):
+        below: list[arb] | None = None
+        for l, layer in enumerate(layers):
+            g[l] = [size.upper() for size in layer.moves(g[l], below)]
+            below = g[l][-layer.n :]
+    return norm(g[-1][-layers[-1].n :])
+
+
+def _of_blocks(told: Stated, one: Blocks, cell: Stepped, k: int) -> arb:
+    width, R, E = cell.states // len(one.w), _radius(told), one.factors(cell)
+    sides = [norm(cell.box[i : i + width]) for i in range(0, cell.states, width)]
     g = [(arb(w) * R).min(side).upper() for w, side in zip(one.w, sides, strict=True)]
     for _ in range(k):
-        g = [_sum([e * size for e, size in zip(row, g, strict=True)]).upper() for row in E]
+        rows = ([e * size for e, size in zip(row, g, strict=True)] for row in E)
+        g = [sum(row, arb(0)).upper() for row in rows]
     return g[-1]
+
+
+def _start(told: Stated, one: Norm, cell: Stepped) -> list[arb]:
+    """|s_i| of all states, by the box and by the norm."""
+    v = one.units
+    if isinstance(one, Blocks):
+        v = [w for w in one.w for _ in range(cell.states // len(one.w))]
+    if v is None:
+        return list(cell.box)
+    R = _radius(told)
+    return [(arb(a) * R).min(side).upper() for a, side in zip(v, cell.box, strict=True)]
 
 
 def _radius(told: Stated) -> arb:
     """At least ‖s‖ of all states, in the norm that is stated."""
     size = arb(told.drive) / (1 - arb(told.lam))
     return size if math.isinf(told.radius) else size.min(arb(told.radius))
-
-
-def _sum(terms: list[arb]) -> arb:
-    return sum(terms, arb(0))

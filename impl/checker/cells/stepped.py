@@ -81,14 +81,15 @@ class Stepped:
         """At least |Δφ_i| for |Δs_j| ≤ v_j."""
         return self.moves([arb(a) for a in v])
 
-    def moves(self, g: list[arb]) -> list[arb]:
-        """The same of balls."""
-        return [row.get(0, arb(0)) for row in self._moved([{0: a} for a in g]).rows]
+    def moves(self, g: list[arb], x: list[arb] | None = None) -> list[arb]:
+        """The same of balls, and for |Δx_j| ≤ x_j where inputs move too."""
+        seeds = None if x is None else [{0: a} for a in x]
+        return [row.get(0, arb(0)) for row in self._moved([{0: a} for a in g], fed=seeds).rows]
 
     @cached_property
     def slopes(self) -> list[list[arb]]:
         """At least |Δφ_i| for |Δx_j| = 1 alone, (states, d)."""
-        rows = self._moved([{}] * self.states, fed=True).rows
+        rows = self._moved([{}] * self.states, fed=[{j: arb(1)} for j in range(self.d)]).rows
         return [[row.get(j, arb(0)) for j in range(self.d)] for row in rows]
 
     def fed(self) -> list[arb]:
@@ -129,18 +130,17 @@ class Stepped:
         self,
         rows: list[Row],
         box: list[arb] | None = None,
-        fed: bool = False,
+        fed: list[Row] | None = None,
         terms: tuple[Term, ...] = (),
     ) -> Units:
-        """One step from the box, whose units move by these rows, and the inputs each by itself."""
+        """One step from the box, whose units move by these rows, and the inputs by those."""
         sides = self.box if box is None else box
         s = Units([-r for r in sides], sides, rows, terms)
         low, high = ([sign * self.B] * self.d for sign in (-1, 1))
         if self.ends is not None:
             low = [a.max(b) for a, b in zip(low, self.ends[0], strict=True)]
             high = [a.min(b) for a, b in zip(high, self.ends[1], strict=True)]
-        seeds: list[Row] = [{j: arb(1)} if fed else {} for j in range(self.d)]
-        return self.step(self.weights, s, Units(low, high, seeds, radius=self.B))
+        return self.step(self.weights, s, Units(low, high, fed or [{}] * self.d, radius=self.B))
 
 
 @dataclass(frozen=True)

@@ -111,11 +111,6 @@ class Candidate:
         return linearise(self.urnn, self.centre)
 
     @property
-    def all_active(self) -> bool:
-        """Whether every unit of the network is active around the centre."""
-        return all(all(step.pattern) for step in self.network_cell)
-
-    @property
     def pattern_constant(self) -> bool:
         """Whether the candidate's active units are the same at all times."""
         return len({step.pattern for step in self.candidate_cell}) == 1

@@ -68,18 +68,19 @@ def learning(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         K=windows(lam, spec.T, spec.K, GRADIENT_DEPTH), distance=draw(pick(DISTANCES)),
         seed=draw(seeds()), batch=wanted.batch, sequences=wanted.sequences,
     )  # fmt: skip
-    return sparse(spec, wanted.stepwise)
+    return sparse(spec, wanted.stepwise, 2 if wanted.wide else 4)
 
 
-def sparse(spec: SystemSpec, stepwise: bool) -> SystemSpec:
+def sparse(spec: SystemSpec, stepwise: bool, most: int = 4) -> SystemSpec:
     """The spec with fewer systems where bounds on gradients are met with equality, or are 0."""
     if spec.lam == 0:
         spec = replace(spec, K=min(spec.K, 3), T=min(spec.T, 8))
     linear = spec.activation == "identity"
     scalar = spec.n == 1 and (linear or stepwise or spec.trained == "U")
-    nothing = spec.lam == 0 or (spec.inputs == "zero" and spec.trained == "U")
+    rests = spec.inputs == "zero" and spec.bias == 0 and "b" not in spec.trained
+    nothing = spec.lam == 0 or rests or (spec.inputs == "zero" and spec.trained == "U")
     if nothing or scalar or (linear and stepwise):
-        return replace(spec, batch=min(spec.batch, 4), sequences=min(spec.sequences, 2))
+        return replace(spec, batch=min(spec.batch, most), sequences=min(spec.sequences, 2))
     return spec
 
 

@@ -119,9 +119,8 @@ class Job(Generic[S]):
             "seed": self.unit.seed,
             "device": self.device,
             "advance": self.tick,
-        }
-        more = given | more
-        return train(model, task, plan, slot=Slot(self.parts, f"{self.name}~{name}"), **more)
+        } | more
+        return train(model, task, plan, slot=Slot(self.parts, f"{self.name}~{name}"), **given)
 
     def search(
         self,
@@ -134,14 +133,12 @@ class Job(Generic[S]):
         **more: Any,
     ) -> tuple[Trained[M], str]:
         """Train what `make` makes at each rate: the one that validates best, and its rate."""
-        found = [
-            (
-                self.train(make(), task, replace(plan, rate=rate), name=f"{name}{rate:g}", **more),
-                f"{rate:g}",
-            )
-            for rate in rates
-        ]
-        return min(found, key=lambda one: one[0].best[0])  # fmt: skip
+        found = []
+        for rate in rates:
+            at = replace(plan, rate=rate)
+            trained = self.train(make(), task, at, name=f"{name}{rate:g}", **more)
+            found.append((trained, f"{rate:g}"))
+        return min(found, key=lambda one: one[0].best[0])
 
     def run(
         self,

@@ -166,6 +166,7 @@ def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
         for name in chart.curves
         for line in mean(f"{model}, {variant}", name, group, chart)
     ]
+    lines.sort(key=lambda line: line[2].style == "dashed")  # bounds have the last colours
     several = len({run.seed for run in some}) > 1
     shade = "Means over the seeds, shaded by their standard deviation." if several else ""
     groups: list[tuple[str, list[Line]]] = [("", [line for _, _, line in lines])]

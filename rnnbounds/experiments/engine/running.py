@@ -1,7 +1,7 @@
 """How an experiment is run: unit by unit, each stored when it is done, to a record and a page."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import torch
 
-from properties.errors import InputError
+from properties.errors import InputError, UnknownChoiceError
 from reports.files import write_all
 from reports.pages.experiment import Page, render_experiment
 from rnnbounds.experiments.engine.common import choose_device, environment_of, prepare
@@ -25,15 +25,6 @@ class OptionError(InputError):
 
     def __init__(self, name: str, option: str) -> None:
         super().__init__(f"the experiment {name} has no {option}; leave it out")
-
-
-class SettingError(InputError):
-    """A setting that an experiment does not have."""
-
-    def __init__(self, name: str, setting: str, known: Iterable[str]) -> None:
-        super().__init__(
-            f"the experiment {name} has no setting {setting!r}; choose among {', '.join(known)}"
-        )
 
 
 def run(
@@ -81,13 +72,9 @@ def run(
             key.removeprefix("file "): to_bytes(part) for key, part in kept.items() if key != "runs"
         }
         told.rest()
+    texts = ("name", "title", "question", "conclusion", "source", "rule")
     record = Record(
-        name=experiment.name,
-        title=experiment.title,
-        question=experiment.question,
-        conclusion=experiment.conclusion,
-        source=experiment.source,
-        rule=experiment.rule,
+        **{text: getattr(experiment, text) for text in texts},
         outcome=experiment.judge(runs, chosen),
         options=options_of(experiment, chosen, full=full, data=data),
         settings=msgspec.json.decode(msgspec.json.encode(chosen)),
@@ -122,14 +109,15 @@ def options_of(
 
 
 def settings(experiment: Experiment[S], *, full: bool = False, given: Mapping[str, Any]) -> S:
-    """The sizes by default or the full ones, with these in place; raises OptionError."""
+    """The sizes by default or the full ones, with these in place; raises OptionError,
+    UnknownChoiceError and InputError."""
     if full and experiment.full is None:
         raise OptionError(experiment.name, "--full")
     base = experiment.full if full and experiment.full is not None else experiment.setting
     known = msgspec.structs.asdict(base)
     for name in given:
         if name not in known:
-            raise SettingError(experiment.name, name, known)
+            raise UnknownChoiceError(f"setting of {experiment.name}", name, tuple(known))
     try:
         return msgspec.convert({**known, **given}, type(base), strict=False)
     except msgspec.ValidationError as error:

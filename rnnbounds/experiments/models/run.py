@@ -1,8 +1,4 @@
-"""``rnnbounds experiment models``: what can be known of each model that people train.
-
-Models of every kind are trained freely, with the penalty or under the projection, then each is
-certified, attacked and measured as its owner would: no line is left without an answer.
-"""
+"""``rnnbounds experiment models``: what can be known of each model that people train."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median

@@ -12,8 +12,9 @@ from torch.nn.functional import cross_entropy
 
 from impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
 from properties.runs.versions import found
-from rnnbounds.experiments.engine.common import MissingPackageError, chance
+from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Loaded
+from rnnbounds.experiments.tasks import pixels
 from rnnbounds.experiments.tasks.score import Numbers, Symbols
 from rnnbounds.experiments.tasks.sunspot_numbers import HELD_OUT, load_series
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
@@ -91,17 +92,13 @@ def text() -> Learned:
 def digits() -> Learned:
     """scikit-learn's digits, half a row of pixels at a time: which one it is, in cross-entropy.
     1,000 images are trained on, 200 choose the weights, 597 are held out."""
-    try:
-        from sklearn.datasets import load_digits
-    except ImportError:
-        raise MissingPackageError("scikit-learn", "the digits") from None
-    told = load_digits()
-    x = torch.tensor(told.data / 16, dtype=torch.float32).reshape(-1, 16, 4)
-    y, ends = torch.tensor(told.target), (slice(1000), slice(1000, 1200), slice(1200, None))
+    source, images, labels = pixels.digits()
+    x = torch.tensor(images / 16, dtype=torch.float32).reshape(-1, 16, 4)
+    y, ends = torch.tensor(labels), (slice(1000), slice(1000, 1200), slice(1200, None))
     parts = {name: Part(x[rows], y[rows]) for name, rows in zip(PARTS, ends, strict=True)}
     return Learned(
-        "digits", f"scikit-learn {found('scikit-learn')}, load_digits", Last("bits an image"),
-        None, 4, 10, parts, 50, among=input_box(0.0, 1.0, 4), windows=parts["held out"].x,
+        "digits", source, Last("bits an image"), None, 4, 10, parts, 50,
+        among=input_box(0.0, 1.0, 4), windows=parts["held out"].x,
     )  # fmt: skip
 
 

@@ -1,9 +1,4 @@
-"""``rnnbounds experiment deep-cell``: cells of 1 to 6 layers on a task that needs memory.
-
-The first input names a class, noise follows, and after the last one the class is asked for. Deep
-transitions as they are, with orthogonal first weights, normalised and gated; what trained, and how
-‖∂h_T/∂h_0‖₂ stands to ‖A‖^{LT}, that is Π‖W_l‖₂^T, before and after.
-"""
+"""``rnnbounds experiment deep-cell``: cells of 1 to 6 layers on a task that needs memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -113,12 +108,12 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     better = all(told[deepest, variant] > plain for variant in VARIANTS[1:])
     learned = dict.fromkeys(VARIANTS, "")
     for (model, variant), right in told.items():
-        learned[variant] += f"{model.split()[0]} " if right >= LEARNED else ""
+        learned[variant] += f", {model.split()[0]}" if right >= LEARNED else ""
     said = (
         f"Of {deepest}, right: "
         f"{', '.join(f'{one} {stated(rows[deepest, one])}' for one in VARIANTS)} %. "
         f"Depths at which {LEARNED:.0f} % was learned: "
-        f"{'; '.join(f'{one} {depths.strip() or NOTHING}' for one, depths in learned.items())}."
+        f"{'; '.join(f'{one} {depths[2:] or NOTHING}' for one, depths in learned.items())}."
     )
     return Outcome("holds" if plain < LEARNED and better else "does not hold", said)
 
@@ -127,9 +122,9 @@ EXPERIMENT = Experiment(
     name="deep-cell",
     title="Deep transitions, and what makes them train",
     question=(
-        "A cell of L layers multiplies LT matrices in a gradient over T steps. When does it still "
-        "learn what has to be remembered, and do normalisation, gates and orthogonal first weights "
-        "help?"
+        "The first input names a class, noise follows, and after the last one the class is asked "
+        "for. A cell of L layers multiplies LT matrices in a gradient over T steps: when does it "
+        "still learn, and do normalisation, gates and orthogonal first weights help?"
     ),
     conclusion=(
         "gradients of a cell of L layers go as ‖A‖^(LT), so that deep ones hardly train as they "

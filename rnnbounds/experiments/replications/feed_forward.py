@@ -1,8 +1,4 @@
-"""``rnnbounds experiment feed-forward``: whether feed-forward models do what recurrent ones do.
-
-A TCN, gated convolutions and windowed attention against an RNN and an LSTM, which are also cut to
-their last inputs; as many parameters, the same budget, and a rate from the same grid for each.
-"""
+"""``rnnbounds experiment feed-forward``: whether feed-forward models do what recurrent ones do."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial

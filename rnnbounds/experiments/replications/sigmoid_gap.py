@@ -1,8 +1,4 @@
-"""``rnnbounds experiment sigmoid-gap``: how near URNNs with sigmoid come as their states grow.
-
-No finite one has the outputs of a contractive RNN with sigmoid, says the claim urnn-sigmoid. Here
-they are trained to come near, beside free networks of the teacher's own size.
-"""
+"""``rnnbounds experiment sigmoid-gap``: how near URNNs with sigmoid come as their states grow."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment similarity``: what W → TWT⁻¹ changes, and what it does not.
-
-The claim urnn-equivalence proves that outputs stay; here is what a user sees of the other network:
-its λ, its k, its rounding, and how far outputs are apart in float32.
-"""
+"""``rnnbounds experiment similarity``: what W → TWT⁻¹ changes, and what it does not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment stable-vs-unstable``: Table 1 of Miller & Hardt, at a size that fits.
-
-Vanilla RNNs and LSTMs learn words, characters, chorales and slots, left alone and projected after
-each step; each has the same budget, and its rate chosen from the same grid by validation.
-"""
+"""``rnnbounds experiment stable-vs-unstable``: Table 1 of Miller & Hardt, at a size that fits."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment certifiable``: what it costs to have a memory that is certified.
-
-An LSTM, a GRU and a tanh RNN learn to forecast, each freely, with a penalty on the estimated factor
-and with a projection after each step, from the same starts; all are certified as they are.
-"""
+"""``rnnbounds experiment certifiable``: what it costs to have a memory that is certified."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment data-stability``: do nominally unstable models contract on their data?
-
-Freely trained networks, which no norm certifies, and stable ones beside them are run along held-out
-data: the norms of single steps, of products of steps, and the Lyapunov exponent, by `measure`.
-"""
+"""``rnnbounds experiment data-stability``: do nominally unstable models contract on their data?"""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,14 +7,8 @@ from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.engine.scores import worst
-from rnnbounds.experiments.stable.trained import (
-    RULE,
-    Sizes,
-    experiment,
-    held_out,
-    network,
-    tallied,
-)
+from rnnbounds.experiments.stable import trained
+from rnnbounds.experiments.stable.trained import Sizes
 
 LENGTH = 64
 EXPONENT, RATIO = "exponent, greatest", "ratio of a step, greatest"
@@ -26,8 +16,8 @@ EXPONENT, RATIO = "exponent, greatest", "ratio of a step, greatest"
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network on its held-out data."""
-    model, task, certificate = network(job)
-    fed, _ = held_out(model, task, LENGTH)
+    model, task, certificate = trained.network(job)
+    fed, _ = trained.held_out(model, task, LENGTH)
     found = measure(model.core, fed.numpy())
     steps, seen = found.local, found.seen
     products = steps.products.quantile(0.5, dim=0), steps.products.amax(0)
@@ -54,7 +44,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     nominal = [run for run in runs if not certified(run)]
     if not nominal:
         return Outcome("undecided", "Every network is certified: none is nominally unstable.")
-    holds, count, missed = tallied(nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0)
+    holds, count, missed = trained.tallied(nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0)
     ratios = sum((run.figures[RATIO] or 0.0) >= 1 for run in nominal)
     said = (
         f"Of {len(runs)} networks {len(nominal)} are certified in no norm; along held-out data the "
@@ -70,7 +60,7 @@ def certified(run: Run) -> bool:
     return run.certificate is not None and run.certificate.verdict == "certified"
 
 
-EXPERIMENT = experiment(
+EXPERIMENT = trained.experiment(
     name="data-stability",
     title="Whether nominally unstable models contract on their data",
     question=(
@@ -82,7 +72,8 @@ EXPERIMENT = experiment(
     source="Miller & Hardt, Stable Recurrent Models, section 4, data-dependent stability",
     rule=(
         "it holds if of every network that is not certified the Lyapunov exponent, the mean log "
-        f"growth of a step, is below 0 in every window whose steps were differentiated. {RULE}"
+        "growth of a step, is below 0 in every window whose steps were differentiated. "
+        + trained.RULE
     ),
     work=work,
     judge=judge,

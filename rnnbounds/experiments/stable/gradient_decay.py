@@ -1,8 +1,4 @@
-"""``rnnbounds experiment gradient-decay``: how gradients vanish in trained models.
-
-‖∇_{x_t} p_{t+i}‖ over held-out data, of stable and of free networks, against i; beside it, for the
-stable ones, the bound L_p C L λ^i that holds for all inputs.
-"""
+"""``rnnbounds experiment gradient-decay``: how gradients vanish in trained models."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -20,19 +16,8 @@ from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.engine.scores import worst
 from rnnbounds.experiments.networks.recurrent import Network
-from rnnbounds.experiments.stable.trained import (
-    BROKEN,
-    LENGTH,
-    RULE,
-    Sizes,
-    at_most,
-    broken,
-    experiment,
-    fallen,
-    held_out,
-    network,
-    tallied,
-)
+from rnnbounds.experiments.stable import trained
+from rnnbounds.experiments.stable.trained import Sizes
 from rnnbounds.experiments.tasks.task import Task
 
 LAGS = 64
@@ -43,7 +28,7 @@ ROUNDING = 1e-9  # relative, more than a float64 adjoint over so few steps can l
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network: mean and greatest gradient at every lag."""
-    model, task, certificate = network(job)
+    model, task, certificate = trained.network(job)
     norms = gradients(model, task)
     mean, most = norms.mean(0).tolist(), norms.amax(0).tolist()
     lags = range(LAGS + 1)
@@ -54,14 +39,16 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         bounds = certified(certificate, model)
         curves["certified"] = curve(lags, bounds)
         pairs = zip(most, bounds, strict=True)
-        figures[BROKEN] = sum(broken(seen, bound, ROUNDING * seen) for seen, bound in pairs)
+        figures[trained.BROKEN] = sum(
+            trained.broken(seen, bound, ROUNDING * seen) for seen, bound in pairs
+        )
     found = of_certificate(certificate, job.setting.epsilon)
     yield job.run(figures, curves, certificate=found)
 
 
 def gradients(model: Network, task: Task) -> Tensor:
     """‖∂p_T/∂x_{T−i}‖₂ for i = 0 … LAGS, (M, LAGS + 1): p_T the loss at a window's last time."""
-    fed, y = held_out(model, task, LENGTH)
+    fed, y = trained.held_out(model, task, trained.LENGTH)
     fed = fed.clone().requires_grad_()
     told = model.readout(model.core(fed)[0][:, -1])
     (slopes,) = torch.autograd.grad(cross_entropy(told, y[:, -1], reduction="sum"), fed)
@@ -83,22 +70,22 @@ def certified(certificate: Certificate, model: Network) -> list[float]:
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whose gradients do not vanish, and whether a bound fell."""
-    holds, count, missed = tallied(runs, lambda run: at_most(run, NAME, SMALL))
+    holds, count, missed = trained.tallied(runs, lambda run: trained.at_most(run, NAME, SMALL))
     most = max(run.figures[NAME] or 0.0 for run in runs)
     said = (
         f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
-        f"{len(runs)} networks; the greatest shares are of {worst(runs, NAME)}, one of them "
-        f"{error(most)}.{missed}"
+        f"{len(runs)} networks; the greatest shares are of {worst(runs, NAME)}, and of a "
+        f"single one {error(most)}.{missed}"
     )
-    return Outcome(holds, said, fallen(runs))
+    return Outcome(holds, said, trained.fallen(runs))
 
 
-EXPERIMENT = experiment(
+EXPERIMENT = trained.experiment(
     name="gradient-decay",
     title="How gradients vanish in trained models",
     question=(
         "By how much does an input move a forecast i steps later? The loss at the last of "
-        f"{LENGTH} held-out inputs is differentiated with respect to each input before it."
+        f"{trained.LENGTH} held-out inputs is differentiated with respect to each input before it."
     ),
     conclusion=(
         "gradients of models that were trained freely vanish as those of stable ones do, so that "
@@ -107,7 +94,7 @@ EXPERIMENT = experiment(
     source="Miller & Hardt, Stable Recurrent Models, section 4",
     rule=(
         f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
-        f"{SMALL:g} of that at lag 0. {RULE}"
+        f"{SMALL:g} of that at lag 0. {trained.RULE}"
     ),
     work=work,
     judge=judge,

@@ -1,13 +1,8 @@
-"""``rnnbounds experiment gradients-close``: gradients and weights of truncated models, against k.
-
-Miller & Hardt's Figure 1 on random instances: how far the gradient of the truncated model is from
-that of the full one at the same weights, and how far projected gradient descent on the one ends
-from descent on the other, each beside its certified bound (Lemma 2, Proposition 4).
-"""
+"""``rnnbounds experiment gradients-close``: gradients and weights of truncated models."""
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from flint import arb, ctx
@@ -36,17 +31,16 @@ CLOSE = 1e-3  # of what it is at the first window, at a moderate one
 MODERATE = 20
 _PRECISION, _LARGEST = 128, 300.0  # of balls, in bits; log₁₀ of what is drawn
 
-Rows = tuple[tuple[float, ...], ...]  # a row for each instance, in it an entry for each window
+Rows = list[list[float]]  # a row for each instance, in it an entry for each window
 
 
-@dataclass(frozen=True)
-class Gaps:
+class Gaps(NamedTuple):
     """A gap against k: as observed in float64, log₁₀ of its certified bound, rounded up, and how
     far each gap may be from that in real arithmetic, infinite where nothing is known."""
 
     observed: Rows
     log10_bound: Rows
-    rounding: tuple[float, ...]
+    rounding: list[float]
 
 
 def load(setting: Sizes, data: str | None) -> Loaded:
@@ -111,13 +105,11 @@ def gradient_curve(drawn: Instances, setting: Sizes, constants: Constants) -> Ga
     part = drawn.cell, drawn.x, K, drawn.loss, TRAINED
     windows = list(setting.windows)
     with ctx.workprec(_PRECISION):
-        bounds = tuple(
-            tuple(log10_above(arb(epsilon)) for epsilon in row)
-            for row in constants.epsilons(K)[:, windows].tolist()
-        )
+        epsilons = constants.epsilons(K)[:, windows].tolist()
+        bounds = [[log10_above(arb(epsilon)) for epsilon in row] for row in epsilons]
     gaps = gradient_gaps(*part)[:, 0]
     error = add_up(gradient_gap_error(*part)[:, 0], norm_error(gaps, drawn.cell))
-    return Gaps(rows_of(gaps[:, windows]), bounds, tuple(error.amax(1).tolist()))
+    return Gaps(gaps[:, windows].tolist(), bounds, error.amax(1).tolist())
 
 
 def norm_error(norms: Tensor, cell: RNN) -> Tensor:
@@ -155,11 +147,9 @@ def descent(
         "β": constants["beta"],
     }
     rows = zip(*(part.tolist() for part in told.values()), strict=True)
-    return Gaps(
-        rows_of(gaps),
-        weight_bounds(constants, alpha, decreasing, setting),
-        tuple(computed.amax(1).tolist()),
-    ), [dict(zip(told, row, strict=True)) for row in rows]
+    bounds = weight_bounds(constants, alpha, decreasing, setting)
+    seen = Gaps(gaps.tolist(), bounds, computed.amax(1).tolist())
+    return seen, [dict(zip(told, row, strict=True)) for row in rows]
 
 
 def trained(drawn: Instances, rates: Tensor, starts: Tensor, beta: Tensor) -> tuple[RNN, Tensor]:
@@ -196,8 +186,8 @@ def weight_bounds(constants: Constants, alpha: Tensor, decreasing: bool, setting
             c = arb(size) * arb(beta)
             product = ball_step_product(arb(N), c) if decreasing else (1 + c) ** N
             scale = (product - 1) / arb(beta)
-            found.append(tuple(log10_above(arb(epsilon) * scale) for epsilon in row))
-    return tuple(found)
+            found.append([log10_above(arb(epsilon) * scale) for epsilon in row])
+    return found
 
 
 def log10_above(value: arb) -> float:
@@ -208,11 +198,6 @@ def log10_above(value: arb) -> float:
 def loss_of(drawn: Instances, cell: RNN) -> Tensor:
     """½‖C h_T − y‖² of the full model, (B,)."""
     return drawn.loss.value(rollout(cell, drawn.x))[:, 0]
-
-
-def rows_of(values: Tensor) -> Rows:
-    """(B, windows) as plain numbers."""
-    return tuple(tuple(row) for row in values.tolist())
 
 
 def moderate(setting: Sizes) -> int:
@@ -265,7 +250,7 @@ EXPERIMENT = Experiment(
     load=load,
     charts=(
         Chart(
-            title="Mean over the instances",
+            title="Gaps",
             curves=("observed", "certified"),
             dashed=("certified",),
             x="window k",

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment truncation-curve``: what a trained model loses when it is cut to k inputs.
-
-Stable and free networks are trained alike, then each is run from the zero state on the last
-k = 1 … 64 inputs of held-out text alone, beside the k that is certified.
-"""
+"""``rnnbounds experiment truncation-curve``: what a model loses when it is cut to k inputs."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,19 +11,8 @@ from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certific
 from rnnbounds.experiments.engine.scores import worst
 from rnnbounds.experiments.gaps import certified_gaps
 from rnnbounds.experiments.networks.recurrent import Network
-from rnnbounds.experiments.stable.trained import (
-    BROKEN,
-    LENGTH,
-    RULE,
-    Sizes,
-    at_most,
-    broken,
-    experiment,
-    fallen,
-    held_out,
-    network,
-    tallied,
-)
+from rnnbounds.experiments.stable import trained
+from rnnbounds.experiments.stable.trained import Sizes
 from rnnbounds.experiments.tasks.task import Task
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
@@ -38,7 +23,7 @@ MOST = 3000  # times at which forecasts are compared
 
 def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network: its score and its states' gap at every k."""
-    model, task, certificate = network(job)
+    model, task, certificate = trained.network(job)
     scores, gaps, full = truncated(model, task)
     curves = {"score": curve(KS, scores), "gap": curve(KS, gaps)}
     figures: dict[str, float | None] = {f"all inputs, {task.unit}": full}
@@ -51,7 +36,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         bounds = [known[k] for k in KS]
         curves["gap, certified"] = curve(KS, bounds)
         each = zip(gaps, bounds, strict=True)
-        figures[BROKEN] = sum(broken(*pair, certificate.rounding) for pair in each)
+        figures[trained.BROKEN] = sum(trained.broken(*pair, certificate.rounding) for pair in each)
     found = of_certificate(certificate, job.setting.epsilon)
     yield job.run(figures, curves, certificate=found)
 
@@ -59,10 +44,10 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 @torch.no_grad()
 def truncated(model: Network, task: Task) -> tuple[list[float], list[float], float]:
     """Scores and max ‖h − hᵏ‖₂ at every k of KS, and the score of the whole, at the same times."""
-    fed, y = held_out(model, task, LENGTH)
+    fed, y = trained.held_out(model, task, trained.LENGTH)
     h = model.core(fed)[0]
     last = max(KS)
-    rows, times = torch.where(torch.ones(len(fed), LENGTH - last))
+    rows, times = torch.where(torch.ones(len(fed), trained.LENGTH - last))
     chosen = torch.linspace(0, len(rows) - 1, min(MOST, len(rows))).long()
     rows, times = rows[chosen], times[chosen] + last
     recent = fed[rows[:, None], times[:, None] + torch.arange(1 - last, 1)]
@@ -81,17 +66,17 @@ def truncated(model: Network, task: Task) -> tuple[list[float], list[float], flo
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Which models lose more than allowed at a moderate k, and whether a bound fell."""
-    holds, count, missed = tallied(runs, lambda run: at_most(run, NAME, LOST))
+    holds, count, missed = trained.tallied(runs, lambda run: trained.at_most(run, NAME, LOST))
     most = max(run.figures[NAME] or 0.0 for run in runs)
     said = (
         f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
-        f"of what they score on all; farthest are {worst(runs, NAME)} %, one of them {most:.2g} %."
-        f"{missed}"
+        f"of what they score on all; farthest are {worst(runs, NAME)} %, and a single "
+        f"one {most:.2g} %.{missed}"
     )
-    return Outcome(holds, said, fallen(runs))
+    return Outcome(holds, said, trained.fallen(runs))
 
 
-EXPERIMENT = experiment(
+EXPERIMENT = trained.experiment(
     name="truncation-curve",
     title="What a trained model loses when it is cut to k inputs",
     question=(
@@ -106,12 +91,17 @@ EXPERIMENT = experiment(
     source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
     rule=(
         f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "
-        f"{LOST:g} % of what it scores on all of them. {RULE}"
+        f"{LOST:g} % of what it scores on all of them. {trained.RULE}"
     ),
     work=work,
     judge=judge,
     charts=(
-        Chart(title="Held-out score", curves=("score",), x="inputs k", y="score"),
+        Chart(
+            title="Held-out score, in the unit of the table, of the last k inputs alone",
+            curves=("score",),
+            x="inputs k",
+            y="score",
+        ),
         Chart(
             title="How far states are from those of all inputs",
             curves=("gap", "gap, certified"),

@@ -1,8 +1,4 @@
-"""``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent.
-
-The same network is trained from the same start on the same batches, on whole sequences and on their
-last k inputs alone; by constant steps and by steps α/t, kept stable and left free.
-"""
+"""``rnnbounds experiment weights-apart``: weights trained in full and truncated, during descent."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -139,9 +135,9 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
         lambda run: at_most(run, last, min(CLOSE, run.figures[first] or 0.0)),
     )
     said = (
-        f"At k = {max(setting.ks)} the recurrent weights of stable networks end so much of the way "
-        f"that they moved from those of full training: {worst(held, last)} at the most; of free "
-        f"ones {worst(left, last)}.{missed}"
+        f"The farthest that recurrent weights at k = {max(setting.ks)} end from those of full "
+        f"training, as a part of how far they moved: {worst(held, last)}; of free networks "
+        f"{worst(left, last)}.{missed}"
     )
     return Outcome(holds, said)
 

@@ -1,6 +1,5 @@
 """Images of digits as sequences of pixels, in one random order that is the same for all."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from properties.errors import UnknownChoiceError
 from properties.runs.versions import found
 from rnnbounds.experiments.engine.common import MissingPackageError, chance
 from rnnbounds.experiments.tasks.idx import read_folder
+from rnnbounds.experiments.tasks.task import digest
 
 DATA = ("digits", "mnist28")
 TEST = 0.3  # of a set that comes without a test set
@@ -37,11 +37,7 @@ class Pixels:
     @property
     def digest(self) -> str:
         """SHA-256."""
-        sha = hashlib.sha256()
-        for part in (self.x, self.digits, self.x_test, self.digits_test):
-            sha.update(f"|{part.dtype}|{tuple(part.shape)}|".encode())
-            sha.update(part.contiguous().numpy().tobytes())
-        return sha.hexdigest()
+        return digest((self.x, self.digits, self.x_test, self.digits_test))
 
 
 def load(data: str, seed: int, most: int) -> Pixels:

@@ -15,10 +15,9 @@ from rnnbounds.experiments.tasks.chunks import count_chunks
 
 
 class Score(ABC):
-    """`unit` names it; with `higher` more is better."""
+    """`unit` names it; in per cent more is better, in all else less."""
 
     unit: str
-    higher: bool = False
 
     @abstractmethod
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
@@ -123,7 +122,6 @@ class Slots(Told):
 
     tags: tuple[str, ...]
     unit: str = "F1, %"
-    higher: bool = True
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Chunks that are right, told, and true."""
@@ -145,7 +143,6 @@ class Classes(Told):
     """Cross-entropy of a class, told by how many are right, in per cent."""
 
     unit: str = "right, %"
-    higher: bool = True
 
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
         """Right, and asked."""

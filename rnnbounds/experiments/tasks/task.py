@@ -1,7 +1,7 @@
 """A task: sequences to train on, to choose by and to judge by, a loss, and a score."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -11,6 +11,15 @@ from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.tasks.score import Score
 
 PARTS = ("training", "validation", "held out")
+
+
+def digest(tensors: Iterable[Tensor]) -> str:
+    """SHA-256 of their types, shapes and bytes."""
+    sha = hashlib.sha256()
+    for tensor in tensors:
+        sha.update(f"|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
+        sha.update(tensor.contiguous().numpy().tobytes())
+    return sha.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +72,7 @@ class Task:
     @property
     def digest(self) -> str:
         """SHA-256 of every tensor."""
-        sha = hashlib.sha256()
-        for tensor in (tensor for part in self.all for tensor in (part.x, part.y)):
-            sha.update(f"|{tensor.dtype}|{tuple(tensor.shape)}|".encode())
-            sha.update(tensor.contiguous().numpy().tobytes())
-        return sha.hexdigest()
+        return digest(tensor for part in self.all for tensor in (part.x, part.y))
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Sequences to train on, drawn with replacement."""

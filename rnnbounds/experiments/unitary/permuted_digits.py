@@ -1,8 +1,4 @@
-"""``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order.
-
-RNN, URNN and LSTM read the pixels one by one in an order that is the same for all images and then
-name the digit, so that all depends on long memory. Source: Emami et al., experiments.
-"""
+"""``rnnbounds experiment permuted-digits``: images pixel by pixel, in a random order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean

@@ -48,20 +48,12 @@ class Sizes(Setting, frozen=True, kw_only=True):
     rate: float = 0.01
 
     @property
-    def training(self) -> slice:
-        """The sequences that are trained on, the first ones."""
-        return slice(self.checking.start)
-
-    @property
-    def checking(self) -> slice:
-        """The sequences of validation."""
-        end = self.testing.start
-        return slice(end - max(1, round(self.validation * self.sequences)), end)
-
-    @property
-    def testing(self) -> slice:
-        """The test sequences, the last ones."""
-        return slice(self.sequences - max(1, round(self.test * self.sequences)), self.sequences)
+    def parts(self) -> tuple[slice, slice, slice]:
+        """The sequences that are trained on, those of validation, those of the test."""
+        N = self.sequences
+        last = N - max(1, round(self.test * N))
+        middle = last - max(1, round(self.validation * N))
+        return slice(middle), slice(middle, last), slice(last, N)
 
 
 FULL = Sizes(sequences=100, length=1000, seeds=30, together=15)
@@ -104,7 +96,7 @@ def draw(setting: Sizes) -> Teachers:
     A, F, b, C, x, noises = (torch.stack(parts) for parts in zip(*drawn, strict=True))
     part = setting.epsilon / torch.linalg.matrix_norm(A, 2)[:, None, None] ** 2
     W = torch.eye(n, dtype=torch.float64) - part * (A.mT @ A)
-    cell, on = calibrate(RNN(W, F, b, activation("relu")), x[:, setting.training], setting.on)
+    cell, on = calibrate(RNN(W, F, b, activation("relu")), x[:, setting.parts[0]], setting.on)
     h = run(cell, x)
     return Teachers(cell, C, x, h, torch.einsum("rstn,rpn->rstp", h, C), noises, on)
 

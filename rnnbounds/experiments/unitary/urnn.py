@@ -1,8 +1,4 @@
-"""``rnnbounds experiment urnn``: can a URNN learn a contractive network from twice the states?
-
-Students (RNN, URNN, LSTM) of several sizes learn contractive ReLU teachers from noisy outputs, and
-each teacher's exact unitary equivalent is built beside them. Source: Emami et al., experiments.
-"""
+"""``rnnbounds experiment urnn``: can a URNN learn a contractive network from twice the states?"""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +35,7 @@ class Noisy:
 
     def __init__(self, told: Teachers, setting: Sizes, snr: float, block: slice) -> None:
         self.setting, y = setting, told.noisy(snr)[block]
-        seen = y[:, setting.training]
+        seen = y[:, setting.parts[0]]
         unit = seen.var((1, 2), correction=0).mean(1).sqrt()[:, None, None, None]
         parts = told.x[block], (y - seen.mean((1, 2), keepdim=True)) / unit
         each = len(setting.hidden)
@@ -50,17 +46,17 @@ class Noisy:
     @property
     def steps(self) -> int:
         """Of an epoch."""
-        count: int = self.setting.training.stop
+        count: int = self.setting.parts[0].stop
         return -(-count // self.setting.batch)
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """The next sequences in the order of the epoch."""
-        chosen = rows(step, self.setting.training.stop, self.setting.batch, 0, _ORDER)
+        chosen = rows(step, self.setting.parts[0].stop, self.setting.batch, 0, _ORDER)
         return self.x[:, :, chosen], self.y[:, :, chosen]
 
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """The sequences of validation."""
-        yield self.x[:, :, self.setting.checking], self.y[:, :, self.setting.checking]
+        yield self.x[:, :, self.setting.parts[1]], self.y[:, :, self.setting.parts[1]]
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
         """Of each network."""
@@ -112,7 +108,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         save=10 * task.steps,
     )  # fmt: skip
     job.train(students, task, plan, project=Students.project)
-    test, check = (task.score(students, part).tolist() for part in (s.testing, s.checking))
+    test, check = (task.score(students, part).tolist() for part in s.parts[:0:-1])
     for i, seed in enumerate(seeds):
         figures = {f"R², {n} units": r2 for n, r2 in zip(s.hidden, test[i], strict=True)}
         curves = {TEST: curve(s.hidden, test[i]), CHECK: curve(s.hidden, check[i])}
@@ -127,7 +123,7 @@ def equivalent(told: Teachers, r: int, setting: Sizes) -> dict[str, float | None
         "bias_hh_l0": torch.zeros_like(cell.b[r]),
     }  # fmt: skip
     made = unitary(weights, float(norm_up(told.x[r]).max()), cell="rnn-relu")
-    x, h = told.x[r, setting.testing], told.states[r, setting.testing]
+    x, h = told.x[r, setting.parts[2]], told.states[r, setting.parts[2]]
     with torch.no_grad(), torch.random.fork_rng(devices=[]):  # a new module draws its weights
         s = made.rnn(batch_first=True)(x)[0]
     y = torch.einsum("stn,pn->stp", made.original(s), told.C[r])
@@ -140,9 +136,9 @@ def equivalent(told: Teachers, r: int, setting: Sizes) -> dict[str, float | None
         OFF: float(bool((s[..., n:] == 0).all())),
     }
     for snr in setting.snr:
-        noisy = told.noisy(snr)[r, setting.testing]
+        noisy = told.noisy(snr)[r, setting.parts[2]]
         variance = noisy.var((0, 1), correction=0).mean()
-        for name, forecast in (("teacher", told.y[r, setting.testing]), ("URNN", y)):
+        for name, forecast in (("teacher", told.y[r, setting.parts[2]]), ("URNN", y)):
             error = (noisy - forecast).square().mean()
             figures[f"R², {snr:g} dB, {name}"] = float(1 - error / variance)
     return figures

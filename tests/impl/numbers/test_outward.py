@@ -77,8 +77,14 @@ def test_small_and_large_tensors_come_to_the_same_bits() -> None:
     for rows in (torch.stack([a, b], dim=1), torch.stack([a, b, -a, b / 3, a * 0], dim=1)):
         small, large = outward.norm_up(rows), outward.norm_up(rows.repeat(many, 1))
         each = torch.cat([outward.norm_up(row[None]) for row in rows])
+        carried = outward.norm_up(rows.clone().requires_grad_()).detach()
         assert torch.equal(large, small.repeat(many))
         assert torch.equal(each, small)
+        assert torch.equal(carried, small)
+    rows = torch.rand(9000, 3, dtype=torch.float64)  # in several goes
+    assert torch.equal(
+        outward.norm_up(rows), outward.norm_up(rows.clone().requires_grad_()).detach()
+    )
 
 
 def test_nothing_is_nan() -> None:

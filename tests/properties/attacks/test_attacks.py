@@ -225,6 +225,9 @@ def test_gradients_are_read_where_they_can_be_seen() -> None:
     assert sparse(replace(plain, n=1, trained="U"), stepwise=False).batch == 4
     assert sparse(replace(plain, inputs="zero", trained="U"), stepwise=False).batch == 4
     assert sparse(replace(plain, activation="identity"), stepwise=True).sequences == 2
+    resting = replace(plain, inputs="zero", bias=0.0)
+    assert sparse(replace(resting, trained="WU"), stepwise=False).batch == 4
+    assert sparse(replace(resting, trained="WUb"), stepwise=False).batch == 64
 
 
 def test_show_stops_an_attack_without_drawing(small: Budget) -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from properties.attacks.extremal import SPECIAL
-from properties.attacks.shrink import explain, shrink, smaller, violation
+from properties.attacks.shrink import LEAPS, TRIES, explain, shrink, smaller, violation
 from properties.attacks.typed import typed_assumptions
 from properties.systems.batch import build, explicit
 from properties.systems.spec import SystemSpec
@@ -61,6 +61,24 @@ def test_a_whole_batch_shrinks_to_a_pair() -> None:
     assert check is not None
     assert check.spec["member"] == 0
     assert check.spec["sequence"] == 0
+
+
+def test_a_walk_ends_after_so_many_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps what it has then, and asks for no size below one that was too small."""
+    tried: list[SystemSpec] = []
+
+    def none_but_the_first(statement, assumptions, spec, window=None):
+        tried.append(spec)
+        return (spec, 0, (1.0, 1.0), (0.0, 0.0)) if len(tried) == 1 else None
+
+    monkeypatch.setattr("properties.attacks.shrink.violation", none_but_the_first)
+    found = shrunk(FALSE, BIG)
+    assert found is not None
+    assert len(tried) <= 1 + len(LEAPS) + TRIES
+    for name in ("n", "T"):
+        sizes = [getattr(spec, name) for spec in tried[1 + len(LEAPS) :]]
+        below = [size for size in sizes if size < getattr(BIG, name)]
+        assert below == sorted(below)
 
 
 def test_nothing_to_shrink() -> None:

@@ -63,16 +63,6 @@ def test_error_of_nothing():
     assert text.error("inf") == "∞"
 
 
-def test_spec_items():
-    """A spec prints sorted by name, nested values as JSON, long ones cut."""
-    deep = []
-    for _ in range(10**5):
-        deep = [deep]
-    items = text.spec_items({"x": [1, 2], "regime": "orthogonal", "n": 4, "deep": deep})
-    assert items == [("deep", "…"), ("n", "4"), ("regime", "orthogonal"), ("x", "[1,2]")]
-    assert len(dict(text.spec_items({"x": "a" * 1000}))["x"]) == 300
-
-
 def test_count_ratios():
     """Each ratio falls in the bin (a, b] of its edges; NaN is unmeasured, more than 1 beyond."""
     counted = count_ratios(np.array([[0.0, 1.0], [1 + 2**-52, math.inf], [math.nan, 0.95]]))

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from properties.runs.matrix import matrix
 from properties.runs.probe import probe
+from properties.systems.batch import build
 from reports import LedgerRecord, encode, load
 from reports.records.matrix import matrix_problems
 from rnnbounds.commands import proofs
@@ -71,10 +72,24 @@ def test_the_matrix_as_a_document(call, monkeypatch):
 EACH = {frozenset(form.about for form in one.forms): one for one in reversed(CLAIMS)}
 
 
+@pytest.fixture(scope="module")
+def built():
+    """Each system is built once, whichever claims are probed on it."""
+    known = {}
+
+    def once(spec):
+        if spec.text not in known:
+            known[spec.text] = build(spec)
+        return known[spec.text]
+
+    return once
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", EACH.values(), ids=lambda entry: entry.id)
-def test_every_claim_on_all_cells(entry):
+def test_every_claim_on_all_cells(entry, built, monkeypatch):
     """No blank, nothing untested, and nothing against any claim, all of which are proved."""
+    monkeypatch.setattr("properties.runs.probe.build", built)
     proved = [
         LedgerRecord(form=form.name, steps=(), axioms=(), human=(), proved=True)
         for form in entry.forms

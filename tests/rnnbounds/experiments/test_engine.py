@@ -118,7 +118,9 @@ def test_command(call, refused, entered, tmp_path):
     assert told.json["settings"] == {"seed": 0, "seeds": 1, "steps": 8, "rate": 0.05}
     assert told.json["options"] == ["--full", "--seeds 1"]
     start = ("experiment", "tiny", "--out", tmp_path / "new")
-    assert "no setting 'depth'; choose among seed, seeds," in refused(*start, "--set", "depth=2")
+    assert "unknown setting of tiny 'depth'; choose among seed, seeds," in refused(
+        *start, "--set", "depth=2"
+    )
     assert "Expected `int`" in refused(*start, "--set", "steps=many")
     assert "give it as NAME=VALUE" in refused(*start, "--set", "steps")
     assert "unknown device 'tpu'" in refused(*start, "--device", "tpu")
@@ -189,7 +191,7 @@ def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
     task.whole = lambda part: [(torch.full((1,), 1e10), torch.full((1,), 1e10))]
     plan = Plan(steps=3, rate=0.25, optimiser="sgd", schedule="constant", clip=None, every=1)
     trained = train(Pair(), task, replace(plan, back=back), seed=0)
-    assert float(trained.model.w[0, 0]) == pytest.approx(end, rel=0.01)
+    assert trained.model.w[0, 0].item() == pytest.approx(end, rel=0.01)
 
 
 def test_plans():

@@ -112,7 +112,7 @@ def test_bad_calls(refused, tmp_path):
     call = ("experiment", "norms", "--out", tmp_path / "out")
     assert "norms has no --full; leave it out" in refused(*call, "--full")
     assert "norms has no --data; leave it out" in refused(*call, "--data", "digits")
-    assert "norms has no setting 'epochs'" in refused(*call, "--set", "epochs=3")
+    assert "unknown setting of norms 'epochs'" in refused(*call, "--set", "epochs=3")
     assert "seeds" in refused(*call, "--seeds", 0)
     assert "seed" in refused(*call, "--seed", -1)
     assert "choose another place" in refused("experiment", "norms", "--out", tmp_path / "file")

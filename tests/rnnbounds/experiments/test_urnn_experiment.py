@@ -58,8 +58,8 @@ def test_teacher_in_numpy(task):
 
 def test_parts_of_the_sequences():
     """Training, validation and test are the first, the next and the last sequences."""
-    assert (SMALL.training.stop, SMALL.checking.start, SMALL.testing) == (7, 7, slice(8, 12))
-    assert (FULL.training.stop, FULL.testing) == (60, slice(70, 100))
+    assert SMALL.parts == (slice(7), slice(7, 8), slice(8, 12))
+    assert FULL.parts == (slice(60), slice(60, 70), slice(70, 100))
     assert (FULL.seeds, FULL.length, FULL.hidden) == (30, 1000, (2, 4, 6, 8, 10, 12, 14))
 
 
@@ -81,10 +81,10 @@ def test_score_is_r2(task):
     students = Students("RNN", (2, 3) * 2, draw("RNN", (2, 3) * 2, 2, 2, by))
     students.weights["C"].data.zero_()
     y = task.noisy(20.0)
-    mean = y[:, SMALL.training].mean((1, 2), keepdim=True)
-    told = noisy.score(students, SMALL.testing)
+    mean = y[:, SMALL.parts[0]].mean((1, 2), keepdim=True)
+    told = noisy.score(students, SMALL.parts[2])
     for r in range(2):
-        seen = y[r, SMALL.testing]
+        seen = y[r, SMALL.parts[2]]
         oracle = 1 - (seen - mean[r]).square().mean() / seen.var((0, 1), correction=0).mean()
         assert told[r].tolist() == pytest.approx([float(oracle)] * 2, abs=1e-5)
 

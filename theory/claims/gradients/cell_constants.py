@@ -231,6 +231,7 @@ CELL_CONSTANTS = Claim(
         ),
         *BOX_VARIANTS,
     ),
+    emphasis=1.25,
     extremal="pre-activations where ρ' or ρ'' is largest; for β_hh equal rows, and states apart "
     "along them",
     elsewhere=Elsewhere(open="the constants of this cell's derivatives are not stated"),

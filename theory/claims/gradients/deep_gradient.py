@@ -150,5 +150,6 @@ DEEP_GRADIENT = Claim(
             EQUAL, k, k + 1, "one-more-step", "the step at the start of the window is counted too"
         ),
     ),
+    emphasis=1.25,
     extremal="multiples of isometries; a nilpotent A = (0 1; 0 0), whose gradient vanishes",
 )

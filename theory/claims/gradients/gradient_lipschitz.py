@@ -167,7 +167,7 @@ GRADIENT_LIPSCHITZ = Claim(
             ),
         ),
     ),
-    emphasis=0.65,
+    emphasis=0.75,
     extremal=(
         "scalar linear system h = ah + x with the one weight a = λ, linear loss, constant input "
         "and w′ → w: equality in the limit T → ∞"

@@ -73,6 +73,7 @@ LOSS_CONSTANTS = Claim(
             le(dp_gap, C_label**2 / 4 * state_gap),
         ),
     ),
+    emphasis=1.25,
     extremal=(
         "squared loss along C's singular vector with y against it; cross-entropy far out where "
         "another class is certain, and half way between two classes"

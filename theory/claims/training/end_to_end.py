@@ -197,5 +197,5 @@ END_TO_END = Claim(
         "scalar linear system with a linear loss whose descent raises the weight: every step of "
         "the chain is met in the limit of small steps, long sequences and weights close to λ"
     ),
-    emphasis=1.6,
+    emphasis=1.85,
 )

@@ -70,7 +70,8 @@ def test_boxed_layer(name):
     cell, d = model.cell, model.d
     reach = torch.linspace(0.05, 0.5, d, dtype=torch.float64)
     ball = kind_of(model.name).analyse(model, float(reach.norm()) * (1 + 2**-40)).comparison
-    found = boxed(cell, ball, reach)
+    found, steep = boxed(cell, ball, reach)
+    assert torch.equal(steep[..., : found.box.shape[1]], found.matrices)
     assert (found.box <= ball.box).all()
     v = ball.perron()
     assert float(found.factor(v)) < float(ball.factor(v))

@@ -14,6 +14,7 @@ from properties.systems.drawing.regimes import (
     recurrent_matrix,
     scaled_to,
     shortened,
+    stream,
 )
 from properties.systems.spec import INPUTS, REGIMES, SystemSpec
 from properties.systems.table import system
@@ -150,6 +151,15 @@ def test_members_and_streams_are_independent() -> None:
     assert (first != normal(generator(spec, 1), 8)).any()
     assert (first != normal(generator(spec, 0, stream=1), 8)).any()
     assert (first != normal(generator(system(seed=2), 0), 8)).any()
+
+
+def test_a_generator_that_is_set_back_draws_what_a_new_one_draws() -> None:
+    """Whatever was drawn before, half words and all."""
+    spec = system(kind="rnn", seed=2**47 + 5)
+    for member, number in ((0, 0), (3, 2), (0, 0), (2**20, 6)):
+        rngs = stream(spec, member, number), generator(spec, member, number)
+        one, other = ([*normal(r, 7), *r.integers(2, size=3), r.random()] for r in rngs)
+        assert one == other
 
 
 def test_normal_draws_lie_on_the_grid() -> None:

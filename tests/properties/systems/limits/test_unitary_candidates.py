@@ -93,7 +93,7 @@ class TestCandidates:
             V = found.urnn.W
             assert V * V.transpose() == identity(spec.states)
             assert contractive(found.rnn.W)
-            assert found.all_active
+            assert all(all(step.pattern) for step in found.network_cell)
             assert found.parameters() == {"states": spec.states}
             assert not any(step.kinked for step in (*found.network_cell, *found.candidate_cell))
 
