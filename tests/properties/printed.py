@@ -82,6 +82,7 @@ UNITARY_FILE = {
 }
 ATTACK = {
     **{place: CERTIFY[place] for place in CERTIFY if place.startswith("input")},
+    "readout.outputs": SHARE,
     "no_k_below[].eps": SHARE,
     "no_k_below[].k": SHARE,
     "witnesses[].eps": SHARE,

@@ -127,6 +127,22 @@ def test_statements_hold_as_often_as_they_say(epsilons):
     assert kept / draws >= confidence - 3 * deviation
 
 
+@pytest.mark.parametrize("beyond", [0, 2])
+def test_statements_fail_no_more_often_than_they_say(beyond):
+    """Where the share that is true lies just below what so few windows beyond ε state: 2,000 fresh
+    draws of held-out windows fail as often as α, within binomial error."""
+    T, k, held, draws = 8, 3, 12, 2000
+    share = float(share_below(held, beyond, Fraction(1, 10))) * (1 - 2.0**-20)
+    spread = A**k * math.sqrt(sum(A ** (2 * i) for i in range(T - k)))
+    epsilon = spread * math.sqrt(2) * float(torch.tensor(share).double().erfinv())
+    runner = Runner.of(load_model(scalar(), "linear"))
+    inside = within(runner, drawn(1, draws * held, T), k, epsilon).inside.reshape(draws, held)
+    lines = (stated(epsilon, k, Decided(one, ~one), Fraction(1, 10)) for one in inside)
+    false = sum(line.share > share for line in lines)
+    deviation = math.sqrt(0.1 * 0.9 / draws)
+    assert abs(false / draws - 0.1) <= 3 * deviation
+
+
 class TestOverlap:
     def test_sliding_windows_are_told_in_any_order(self):
         series = np.random.default_rng(0).normal(size=(300, 2))
