@@ -186,27 +186,31 @@ def _div_up(a: Floats, b: Floats) -> Floats:
 
 
 def _norm_up(x: Floats) -> Floats | None:
-    """`norm_up` of a few rows; None where scaling them takes more than one power of two."""
+    """`norm_up` of a few rows; None where scaling them takes more than one power of two.
+
+    Numbers of all rows that have one place lie side by side: NumPy sums short rows slowly.
+    """
+    v = np.ascontiguousarray(np.moveaxis(x, -1, 0))
     with np.errstate(all="ignore"):
-        largest = np.abs(x).max(-1)
+        largest = np.abs(v).max(0)
         scale = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
         if abs(scale).max() > _SCALES:
             return None
         down, up = np.ldexp(1.0, -scale), np.ldexp(1.0, scale)
-        y = x * down[..., None]
+        y = v * down
         total = _square_up(y)
-        while total.shape[-1] > 1:
-            odd = total[..., -1:] if total.shape[-1] % 2 else total[..., :0]
-            even = total[..., : total.shape[-1] - odd.shape[-1]]
-            total = np.concatenate([_add_up(even[..., ::2], even[..., 1::2]), odd], axis=-1)
-        norm = _sqrt_up(total[..., 0])
-        lossless = (y * up[..., None] == x).all(-1)
+        while len(total) > 1:
+            odd = total[-1:] if len(total) % 2 else total[:0]
+            even = total[: len(total) - len(odd)]
+            total = np.concatenate([_add_up(even[::2], even[1::2]), odd])
+        norm = _sqrt_up(total[0])
+        lossless = (y * up == v).all(0)
         if not lossless.all():
-            lost = math.sqrt(x.shape[-1]) * 2.0**-1073
+            lost = math.sqrt(len(v)) * 2.0**-1073
             norm = np.where(lossless, norm, _add_up(norm, lost))
         result = norm * up
         bound = _upward(result, result * down == norm)
-        single = ((x != 0).sum(-1) <= 1) & np.isfinite(largest)
+        single = ((v != 0).sum(0) <= 1) & np.isfinite(largest)
         return np.where(single, largest, bound)
 
 

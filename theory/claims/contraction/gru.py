@@ -228,5 +228,5 @@ CONTRACTION_GRU = Claim(
         ),
     ),
     extremal="one unit, W_z = W_r = 0, an open reset gate and states around 0, where tanh is steep",
-    emphasis=0.6,
+    emphasis=0.75,
 )
