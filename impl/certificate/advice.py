@@ -18,8 +18,8 @@ from impl.cells.stacks.stack import PREFIX
 from impl.certificate.contraction import factors
 from impl.errors import exactly
 from impl.models.loaded import LoadedModel
+from impl.norms.window import least_window
 from impl.numbers.told import factor, finite
-from impl.numbers.window import least_window
 
 TARGET = 0.95  # of the penalty and of the projection
 _RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")

@@ -17,6 +17,7 @@ from impl.norms.iterated import Iterated, Steps, iterated
 from impl.norms.remaining import Remaining
 from impl.norms.semidefinite import SOLVED, semidefinite_scaling
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
+from impl.norms.window import least_window
 from impl.numbers.inverse import certified_inverse
 from impl.numbers.outward import (
     TINY,
@@ -32,7 +33,6 @@ from impl.numbers.outward import (
     underflow,
 )
 from impl.numbers.spectral_norm import certified_norm
-from impl.numbers.window import least_window
 
 _USUAL = 1e-6  # the ε at which iterated norms are compared with each other
 

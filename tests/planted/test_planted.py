@@ -49,11 +49,11 @@ def test_the_list_is_long_and_wide():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"old": "no such text"}, "occurs 0 times in impl/numbers/window.py, not once"),
-        ({"old": "k"}, "times in impl/numbers/window.py, not once"),
+        ({"old": "no such text"}, "occurs 0 times in impl/norms/window.py, not once"),
+        ({"old": "k"}, "times in impl/norms/window.py, not once"),
         ({"new": "            k += 1\n        return k"}, "the edit changes nothing"),
         ({"new": ")"}, "is no longer Python"),
-        ({"file": "impl/numbers/windows.py"}, "is no file of the five rooms"),
+        ({"file": "impl/norms/windows.py"}, "is no file of the five rooms"),
         ({"file": "tests/conftest.py"}, "is no file of the five rooms"),
         ({"test": "tests/impl/numbers/test_windows.py"}, "there is no tests/impl"),
     ],

@@ -10,7 +10,7 @@ from impl.certificate.record import Certificate
 from impl.errors import InputError, RangeError, UnknownNameError
 from impl.gradients.windows.rollout import truncations
 from impl.norms.state_norms import NORMS
-from impl.numbers.window import least_window
+from impl.norms.window import least_window
 from impl.reading.adapters import load_model
 
 NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]
