@@ -66,7 +66,7 @@ def near_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 def extremal() -> Iterator[SystemSpec]:
     """Linear units that are alike, and inputs off by δ the same way; cells that inputs bend, and
-    gates so near their data that the first order is nearly all."""
+    each cell so near its data that the first order is nearly all."""
     alike = NearData(
         cell="linear", regime="driven", inputs="constant", n=1, T=6, K=6, lam=0.75, distance=0.125,
         epsilon=0.57, dtype="float32",
@@ -80,10 +80,10 @@ def extremal() -> Iterator[SystemSpec]:
             alike, cell=cell, layers=layers(cell), inputs="zero", n=2, lam=1.0, distance=0.5,
             bias=0.5, sequences=4, seed=1,
         )  # fmt: skip
-    for cell in ("lstm", "gru", "min-gru", "selective", "lstm-projected"):
+    for cell in COMMON[2:]:
         yield replace(
-            alike, cell=cell, regime="gaussian", T=3, K=3, lam=1.0, bias=0.5, distance=2.0**-8,
-            sequences=4, seed=6,
+            alike, cell=cell, layers=layers(cell), regime="gaussian", T=3, K=3, lam=1.0, bias=0.5,
+            distance=2.0**-8, sequences=4, seed=6,
         )  # fmt: skip
     for units in (1, 3):
         yield replace(alike, n=2, units=units)

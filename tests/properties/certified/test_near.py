@@ -6,7 +6,9 @@ from msgspec.structs import replace
 from seen import readings
 
 from properties.systems.batch import build
+from properties.systems.certified.near import extremal
 from properties.systems.certified.near_batch import recorded
+from properties.systems.certified.specs import COMMON
 from properties.systems.spec import SystemSpec
 from properties.systems.table import system
 
@@ -50,3 +52,8 @@ def test_enclosures_hold_the_balls(cell: str) -> None:
         found = readings(batch, [name], [(0, 0), (0, 5)], precision=200)
         assert len(found) == 2 * windows
         assert all(seen.inside or seen.ball.is_zero() for seen in found)
+
+
+def test_every_cell_is_tried() -> None:
+    """Without luck: none waits for its turn in what is drawn."""
+    assert {spec.cell for spec in extremal()} >= set(COMMON)
