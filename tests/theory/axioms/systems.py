@@ -136,6 +136,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
             "near_k_told": fmpq(2),
         },
     ),
+    "certificate/window": ({certificates.remaining: lambda v, j: abs(v) * HALF ** int(j)}, {}),
     "certificate/rounding": (
         {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
         {"lam_run": HALF, "one_error": fmpq(1, 1000)},
