@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.intervals import magnitude
 from impl.cells.kind import fixed
 from impl.cells.program import program_kind
 from impl.cells.scans.scan import ScanCell
@@ -35,8 +34,7 @@ class MinLSTM(ScanCell):
 
     def box(self, B: float | Tensor) -> Tensor:
         """sup |h̃|."""
-        m, x = self.over(B)
-        return magnitude(m.affine("weight_h", "bias_h", x).range)
+        return self.candidates(B)
 
 
 MIN_LSTM_KIND = program_kind(

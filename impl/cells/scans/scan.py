@@ -34,6 +34,11 @@ class ScanCell(ProgramCell):
         """The arithmetic of intervals, and the inputs ‖x‖₂ ≤ B in it."""
         return SpanArithmetic(self.parameters), inputs(B, self.U.detach()[:, :, 0], self.d)
 
+    def candidates(self, B: float | Tensor) -> Tensor:
+        """More than sup |h̃_j|, which states come nearer to than any precision can tell."""
+        m, x = self.over(B)
+        return mul_up(1 + 2.0**-52, magnitude(m.affine("weight_h", "bias_h", x).range))
+
     def decay_bound(self, B: float | Tensor) -> Tensor:
         """d̄ (B, n), at least |d_j| over ‖x‖₂ ≤ B."""
         m, x = self.over(B)

@@ -158,3 +158,15 @@ def test_norms_that_cannot_be_had_are_not_drawn(monkeypatch: pytest.MonkeyPatch)
     instances = list(specs.extremal(Certified))
     assert all(spec.norm != "diagonal-sdp" for spec in instances)
     assert {spec.norm for spec in instances} >= {"spectral", "iterated"}
+
+
+def test_a_state_that_comes_too_near_to_its_box() -> None:
+    """A gate within 10⁻⁵⁰⁰⁰ of 1, on an input of a table that attains sup |h̃|: found by a seed."""
+    spec = system(
+        "certified", cell="min-lstm", norm="infinity", inputs="impulse", over="rows", n=4, d=1,
+        T=16, K=16, seed=22236, batch=2, sequences=6, lam=0.25, scale=1024.0, bias=0.5,
+        epsilon=0.01, distance=2.0**-6, dtype="bfloat16",
+    )  # fmt: skip
+    form = CERTIFICATE.form("radius")
+    found = judge(form.statement, form.assumptions, build(spec))
+    assert not (found.verdicts == Verdict.UNDECIDED).any()
