@@ -4,7 +4,8 @@ Without a dtype the numbers are real, and all ends are rounded outwards. With on
 a run in it: rounding to nearest is monotone, so that the ends of what an operation gives are
 rounded as the run rounds them. Sums may be in any order, γ_m of the dtype off (Higham, section
 3.1); functions are off by 16 units at most of what they are computed with, see
-`impl.arithmetic.activation.working`, relative to their value, before they are rounded.
+`impl.arithmetic.activation.working`, relative to their value, before they are rounded; GELU, which
+is 0 far to the left, as its error model has it.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import working
+from impl.arithmetic.activation import ACTIVATIONS, working
 from impl.arithmetic.base import ALL, Program
 from impl.arithmetic.inputs.given import spread
 from impl.arithmetic.inputs.sets import InputSet
@@ -23,6 +24,7 @@ from impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
+    bounded,
     everywhere,
     magnitude,
     mapped,
@@ -158,6 +160,13 @@ class SpanArithmetic(Enclosing):
         if bias is not None and bias in self.parameters:
             size = add_up(size, self.stored(bias)[:, rows].abs())
         return v.summed(self.run, told, (W.shape[2] + 1, size))
+
+    def activate(self, name: str, v: Spans) -> Spans:  # type: ignore[override]
+        """ρ(v)."""
+        if self.run is None or name != "gelu":
+            return v.through(bounded(name))
+        lost = ACTIVATIONS[name].error_in(self.run.unit, 1, magnitude(v.range))
+        return Spans(self.run.off(bounded(name).image(v.range), lost), self.run)
 
     def vector(self, name: str, rows: slice = ALL) -> Spans:
         """A parameter vector."""

@@ -216,7 +216,8 @@ def _geometric(told: Record, epsilon: float, k: int) -> int:
     size = C * min(S / (1 - told.lam), R)
     if not 0 < told.lam < 1 or not epsilon < size < math.inf:
         return k + 1
-    return max(k, math.ceil(math.log(epsilon / size) / math.log(told.lam))) + 1
+    steps = (math.log(epsilon) - math.log(size)) / math.log(told.lam)  # their ratio may underflow
+    return max(k, math.ceil(steps)) + 1
 
 
 def _rounding(file: TruncatedFile, cell: Any) -> list[Finding]:

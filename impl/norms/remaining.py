@@ -19,7 +19,7 @@ from torch import Tensor
 
 from impl.numbers.outward import add_up, div_up, gamma, mul_up, norm_up, subtract_down, underflow
 
-STEPS, WORK = 2**12, 2**24  # and entries of matrices, for one window; `impl.checker` has as many
+STEPS, WORK = 2**12, 2**24  # and entries of matrices, for a window; `impl.checker` takes twice that
 
 
 @dataclass(frozen=True, eq=False)

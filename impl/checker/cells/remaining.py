@@ -19,7 +19,8 @@ from impl.checker.cells.stepped import Blocks, Stepped
 from impl.checker.definite import larger, norm
 from impl.checker.truncated_record import Stated
 
-STEPS, WORK = 2**12, 2**24  # and entries of matrices; a maker may not take more
+# And entries of matrices: twice those of a maker, whose k steps by λ may be a few more here.
+STEPS, WORK = 2**13, 2**25
 _PRECISION = 128
 
 
@@ -31,13 +32,18 @@ def left(told: Stated, one: Norm, cell: Any, steps: range) -> arb:
         layers, norms, stated = cell.cells, one.norms, [layer.norm for layer in cell.stated]
     if not all(isinstance(layer, Stepped) for layer in layers):
         return arb("inf")
-    work = sum(layer.states * (layer.states + l * layer.d) for l, layer in enumerate(layers))
+    blocks = one if len(layers) == 1 and isinstance(one, Blocks) else None
+    if blocks is None:
+        work = sum(layer.states * (layer.states + layer.d * (l > 0))
+                   for l, layer in enumerate(layers))  # fmt: skip
+    else:
+        work = len(blocks.w) ** 2
     cheap = steps[-1] <= STEPS and steps[-1] * work <= WORK
     if not (cheap and all(part.lam < 1 for part in stated)):
         return arb("inf")
     with ctx.workprec(_PRECISION):
-        if len(layers) == 1 and isinstance(one, Blocks):
-            sizes = _of_blocks(told, one, cell)
+        if blocks is not None:
+            sizes = _of_blocks(told, blocks, cell)
         else:
             starts = [_start(*each) for each in zip(stated, norms, layers, strict=True)]
             sizes = _of_units(starts, layers)

@@ -9,8 +9,10 @@ import torch
 
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
+from impl.checker.cells import remaining as checker
 from impl.checker.truncated import check_truncated
 from impl.convert.truncate import save_truncated, unrolled
+from impl.norms import remaining as maker
 from impl.norms.remaining import STEPS, Layer, Remaining
 from impl.reading.adapters import load_model
 
@@ -180,3 +182,31 @@ def test_a_window_speaks_of_all_longer_ones(tmp_path):
         told["truncation"][0]["k"] = forged
         save_truncated(unrolled(held, forged), told, path)
         assert [one.name for one in check_truncated(path)[1] if not one.holds] == fell
+
+
+@pytest.mark.parametrize(("cell", "norm"), [("lstm", "spectral"), ("stacked-gru", "cascade")])
+def test_the_checker_takes_what_a_maker_takes(cell, norm, tmp_path, monkeypatch):
+    """At the most work that a maker does the checker proves the window: blocks are few numbers."""
+    held = model(cell, 1, n=6)
+    told = kind_of(cell).analyse(held, 1.0).norm(norm)
+    epsilon = next(eps for eps in EPSILONS if told.window(eps) < told.geometric(eps))
+    least = told.geometric(epsilon) * sum(one.matrices.numel() for one in told.remaining.layers)
+    for module, most in ((maker, least), (checker, least * (checker.WORK // maker.WORK))):
+        monkeypatch.setattr(module, "WORK", most)
+    certificate = certify(held, 1.0, (epsilon,), norm)
+    path = tmp_path / "t.safetensors"
+    k = certificate.window(epsilon)
+    assert k < told.geometric(epsilon)
+    save_truncated(unrolled(held, k), certificate.to_json(), path)
+    assert [one.detail for one in check_truncated(path)[1] if not one.holds] == []
+
+
+def test_a_window_of_any_size_is_judged(tmp_path):
+    """Where ε is so much less than what is stated of the states that their ratio is none."""
+    held = model("lstm", 1)
+    told = certify(held, 1.0, (1e-2,), "spectral").to_json()
+    told["truncation"][0] |= {"eps": 1e-300, "k": 3}
+    told["constants"] |= {"drive": 1e30, "radius": None}
+    path = tmp_path / "t.safetensors"
+    save_truncated(unrolled(held, 3), told, path)
+    assert [one.name for one in check_truncated(path)[1] if not one.holds] == ["window"]

@@ -112,6 +112,7 @@ EVERYWHERE: dict[Any, Any] = {
     unitary.identity: lambda m: fmpq(m != 0),
     unitary.d_run: lambda x, s, j: HALF ** int(j),
     gates.in_box: lambda p: fmpq(abs(p) <= 100),
+    certificates.remaining: lambda v, j: HALF ** int(j) * abs(v),
     gradients.jacobian: lambda x, T, t: HALF ** int(T - t),
     gradients.step_size: lambda j: fmpq(1, 1000) / (j + 1),
     gradients.d_offset: itself,
