@@ -31,7 +31,9 @@ def left(told: Stated, one: Norm, cell: Any, steps: range) -> arb:
         layers, norms, stated = cell.cells, one.norms, [layer.norm for layer in cell.stated]
     if not all(isinstance(layer, Stepped) for layer in layers):
         return arb("inf")
-    work = sum(layer.states * (layer.states + l * layer.d) for l, layer in enumerate(layers))
+    work = sum(
+        layer.states * (layer.states + min(l, 1) * layer.d) for l, layer in enumerate(layers)
+    )
     cheap = steps[-1] <= STEPS and steps[-1] * work <= WORK
     if not (cheap and all(part.lam < 1 for part in stated)):
         return arb("inf")
