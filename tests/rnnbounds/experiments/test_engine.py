@@ -194,6 +194,16 @@ def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
     assert trained.model.w[0, 0].item() == pytest.approx(end, rel=0.01)
 
 
+def test_a_network_whose_first_weights_are_of_no_use_goes_on():
+    """Their loss is not finite: the first that is counts as the best, and is what is kept."""
+    task, whole = Line(), iter([math.nan, 3.0, 1.0, 2.0])
+    task.whole = lambda part: [(torch.ones(1), torch.tensor([next(whole)]))]
+    plan = Plan(steps=3, rate=0.1, optimiser="sgd", schedule="constant", every=1, back=100.0)
+    trained = train(Pair(), task, plan, seed=0)
+    assert trained.best == pytest.approx((0.64, 0.01), rel=1e-5)
+    assert trained.model.w.flatten().tolist() == pytest.approx([0.2, 2.9])
+
+
 def test_plans():
     """The rate of each schedule, first and last."""
     ends = {"constant": (1, 1), "linear": (0.775, 0.1), "cosine": (1, 0.1464), "1/t": (1, 0.25)}
