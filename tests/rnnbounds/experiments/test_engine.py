@@ -13,8 +13,9 @@ from rnnbounds import experiments
 from rnnbounds.experiments.engine import running
 from rnnbounds.experiments.engine.page import spread
 from rnnbounds.experiments.engine.parts import PartError
-from rnnbounds.experiments.engine.record import decode, encode, timeless
+from rnnbounds.experiments.engine.record import Outcome, decode, encode, timeless
 from rnnbounds.experiments.engine.running import page_of, run, settings, work
+from rnnbounds.experiments.engine.summary import markdown
 from rnnbounds.experiments.engine.trainer import TICKS, Plan, losses, train
 
 SIZES = tiny.Sizes(seeds=2)
@@ -232,6 +233,9 @@ def test_table(call, refused, entered, ran, tmp_path):
             "| `tiny` | small is beautiful | does not hold | 8 runs were made. | 2 "
             "| `rnnbounds experiment tiny` |"
         )
+    record = decode((out / "tiny.json").read_bytes())
+    failed = replace(record, outcome=Outcome("holds", "All is well.", ("a bound fell",)))
+    assert " | holds | All is well. Fails: a bound fell. | " in markdown([failed])[2]
     (tmp_path / "a.json").write_text("{}")
     assert "no record of an experiment is there; give" in refused("experiment", "--table", tmp_path)
     assert "choose among" in refused("experiment")
