@@ -46,8 +46,11 @@ def test_all_kinds_of_answers_are_of_predictions(call, read, data, tmp_path):
     assert "memory at ε = 0.1: between " in both
     assert "in float64, predictions head.weight h" in both
     checked = ("check", witness, "--source", read[0], *read[1:5])
-    assert "of rnn-tanh, of predictions head.weight h" in call(*checked).out
-    assert call(*checked).code == 0
+    told = call(*checked)
+    assert told.code == 0
+    assert "of rnn-tanh, of predictions head.weight h" in told.out
+    assert "‖C h_T − C h_T^k‖₂ ≥ " in told.out
+    assert "‖h_T" not in told.out
 
 
 def test_a_witness_of_another_readout_falls(call, refused, read, tmp_path):
