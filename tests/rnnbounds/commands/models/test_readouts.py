@@ -38,6 +38,7 @@ def test_all_kinds_of_answers_are_of_predictions(call, read, data, tmp_path):
     )
     for readout in (seen["readout"], certificate["attacked"]["readout"]):
         assert (readout["tensor"], readout["outputs"]) == ("head.weight", 3)
+    assert certificate["unread"] == ["head.bias"]
     page = (out / "index.html").read_text()
     assert "fix the prediction head.weight h to within ε" in page
     asked = ("certify", *read, *of, "--input-bound", 4, "--witness", witness, "--data", data)
