@@ -72,7 +72,8 @@ def read(
     model = _model(found, opened.title)
     if readout is None:
         return model
-    return replace(model, readout=readout_of(told.tensors, opened.where, readout, model.n))
+    C = readout_of(told.tensors, opened.where, readout, model.n)
+    return replace(model, readout=C, unread=tuple(one for one in model.unread if one != C.name))
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:

@@ -3,8 +3,8 @@
     python tests/planted/planted_run.py [ID…] [--jobs N]
 
 A line for each fault: the claim that convicted it, by which attack, and after how long; at the end
-the counts. Exit 1 if fewer than 90 % are convicted by a claim, or one that was listed as caught by
-a unit test is not; 2 if the list itself is wrong.
+the counts. Exit 1 if fewer than 90 % of those outside the checker are convicted by a claim, or one
+that was listed as caught by a unit test is not; 2 if the list itself is wrong.
 """
 
 from __future__ import annotations
@@ -105,11 +105,13 @@ def chosen(faults: Sequence[Fault], ids: Sequence[str]) -> list[Fault]:
 def summary(outcomes: Sequence[Outcome]) -> tuple[str, int]:
     """The counts in words, and the exit code."""
     count = Counter(outcome.by for outcome in outcomes)
-    share = count["claim"] / max(1, sum(one.fault.judged for one in outcomes))
+    apart = [outcome.by for outcome in outcomes if outcome.fault.judged]
+    share = apart.count("claim") / max(1, len(apart))
     lost = [one.fault.id for one in outcomes if one.by == "nobody" and one.fault.test]
     told = (
-        f"{len(outcomes)} faults: {count['claim']} convicted by a claim ({100 * share:.0f} %), "
-        f"{count['test']} by a unit test, {count['nobody']} by nobody"
+        f"{len(outcomes)} faults: {count['claim']} convicted by a claim ({100 * share:.0f} % of "
+        f"the {len(apart)} outside the checker), {count['test']} by a unit test, "
+        f"{count['nobody']} by nobody"
     )
     return told, int(share < LEAST or bool(lost))
 

@@ -154,6 +154,32 @@ def test_counts(claims: int, tests: int, lost: int, code: int):
     assert told.startswith(f"{len(ways)} faults: {claims} convicted by a claim")
 
 
+def test_faults_of_the_checker_are_counted_by_themselves():
+    """Nine of ten of the others fall to a claim; the words say of how many."""
+    fault, proved = named("drive-without-bias"), named("checker-box-that-is-left")
+    outcomes = [Outcome(fault, "claim", "", 0.0)] * 9 + [Outcome(fault, "test", "", 0.0)]
+    told, code = summary([*outcomes, *[Outcome(proved, "test", "", 0.0)] * 10])
+    assert told.startswith(
+        "20 faults: 9 convicted by a claim (90 % of the 10 outside the checker), 11 by a unit test"
+    )
+    assert code == 0
+    by_claim = [Outcome(proved, "claim", "", 0.0)] * 2
+    assert summary([*outcomes[1:], *by_claim])[1] == 1
+
+
+def test_the_readme_counts_them():
+    """So many that count, left to a claim, to a unit test, of these of the checker, and benign."""
+    faults = listed()
+    real = [fault for fault in faults if not fault.benign]
+    tests = [fault for fault in real if not fault.claims]
+    words = " ".join((ROOT / "README.md").read_text().split("### Planted faults")[1].split()[:130])
+    assert f"Of the {len(real)} that count {len(real) - len(tests)} are left to a claim" in words
+    apart = sum(not fault.judged for fault in tests)
+    assert f"{len(tests)} to a named unit test" in words
+    assert f"{apart} of these are of the checker" in words
+    assert f"{len(faults) - len(real)} are benign" in words
+
+
 def test_a_test_that_does_not_convict_fails_the_run():
     """However many claims convict the others."""
     by_claim, by_test = named("drive-without-bias"), named("window-one-short")

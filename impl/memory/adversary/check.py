@@ -91,11 +91,11 @@ def check_attacked(
         without = "not proved: the box around the table alone is checked, the source has none such"
         found.append(Finding("inputs", table is not None, without if table is None else where))
         bound = table or bound
-    proved = {}
+    proved, of = {}, "h" if model.readout is None else "C h"
     for one in witnesses if same else ():
         holds = one.proved(model) and bound.holds(one.x)
         proved[one.epsilon] = one.k if holds else -1
-        gap = f"‖h_T − h_T^k‖₂ ≥ {one.gap:.9g} > {exactly(one.epsilon)}"
+        gap = f"‖{of}_T − {of}_T^k‖₂ ≥ {one.gap:.9g} > {exactly(one.epsilon)}"
         found.append(Finding("witness", holds, f"{gap} at k = {one.k}, T = {len(one.x)}"))
     for epsilon, k in least:
         holds = k == proved.get(epsilon, -1) + 1

@@ -14,6 +14,12 @@ def picked(runs: Iterable[Run], **who: str) -> list[Run]:
     return [run for run in runs if all(getattr(run, name) == one for name, one in who.items())]
 
 
+def figure(run: Run, name: str) -> float:
+    """A figure, of those of which less is better: one that is not known is the worst."""
+    value = run.figures.get(name)
+    return math.inf if value is None else value
+
+
 def held_out(runs: Sequence[Run]) -> float | None:
     """The mean of the first figure, None unless it is finite in all runs and there are some."""
     values = [next(iter(run.figures.values()), None) for run in runs]
@@ -36,8 +42,7 @@ def farthest(runs: Sequence[Run], name: str) -> tuple[str, Sequence[Run]]:
     }
 
     def size(who: tuple[str, ...]) -> float:
-        values = [run.figures.get(name) for run in rows[who]]
-        return fmean(math.inf if value is None else value for value in values)
+        return fmean(figure(run, name) for run in rows[who])
 
     who = max(rows, key=size, default=())
     return " ".join(who), rows.get(who, ())

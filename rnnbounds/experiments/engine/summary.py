@@ -34,11 +34,13 @@ def read(folders: Iterable[Path]) -> list[Record]:
 
 
 def markdown(records: Sequence[Record]) -> list[str]:
-    """A row for each record: what it says of itself first, figures ± their standard deviation."""
+    """A row for each record: what it says of itself, figures ± their standard deviation, and
+    what of it fails."""
     lines = [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
     for record in records:
         told, seeds = record.outcome, str(len({run.seed for run in record.runs}))
-        row = (f"`{record.name}`", record.conclusion, told.holds, told.said, seeds)
+        fails = f" Fails: {'; '.join(told.problems)}." if told.problems else ""
+        row = (f"`{record.name}`", record.conclusion, told.holds, told.said + fails, seeds)
         lines.append(_line((*row, f"`{command(record)}`")))
     return lines
 

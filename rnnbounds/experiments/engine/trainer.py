@@ -125,7 +125,7 @@ def train(
     if stored is not None:
         run.recall(stored)
     elif plan.back is not None and admissible(model):  # there it goes that explodes at once
-        run.best = losses(model, task, "validation", device)
+        run.best = _known(losses(model, task, "validation", device))
     ticked = 0
     for step in range(plan.steps):
         if step >= run.step:
@@ -155,6 +155,11 @@ def losses(model: torch.nn.Module, task: Task, part: str, device: str = "cpu") -
         total += told * y.shape[0]
         count += y.shape[0]
     return total / count
+
+
+def _known(loss: Tensor) -> Tensor:
+    """A loss that is not finite is worse than any."""
+    return torch.where(loss.isfinite(), loss, math.inf)
 
 
 class _Training(Generic[M]):
@@ -198,7 +203,7 @@ class _Training(Generic[M]):
         count = self.step - row * self.plan.every
         self.seen[row, 0], self.seen[row, 1], self.seen[row, 2] = self.step, self.since / count, now
         self.since.zero_()
-        now = torch.where(now.isfinite(), now, math.inf)
+        now = _known(now)
         better = (now < self.best) if admissible else torch.zeros_like(now, dtype=torch.bool)
         self.best = torch.where(better, now, self.best)
         far = torch.zeros_like(better)

@@ -11,7 +11,7 @@ from reports.pages.text import error
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, of_certificate
-from rnnbounds.experiments.engine.scores import picked
+from rnnbounds.experiments.engine.scores import figure, picked
 
 TASK, BOUND = "random contractive networks", 1.0
 CASES: Mapping[str, tuple[str, bool]] = {
@@ -90,7 +90,7 @@ def outputs(one: Mapping[str, Tensor], x: Tensor, cell: str) -> Tensor:
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Outputs stay where theory says so, and only there; certificates go."""
     apart = {
-        case: max(run.figures["outputs apart, float64"] or 0.0 for run in picked(runs, model=case))
+        case: max(figure(run, "outputs apart, float64") for run in picked(runs, model=case))
         for case in CASES
     }
     stays = all(apart[case] <= SAME for case in KEPT)

@@ -14,7 +14,7 @@ from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
-from rnnbounds.experiments.engine.scores import worst
+from rnnbounds.experiments.engine.scores import figure, worst
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable import trained
 from rnnbounds.experiments.stable.trained import Sizes
@@ -71,7 +71,7 @@ def certified(certificate: Certificate, model: Network) -> list[float]:
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whose gradients do not vanish, and whether a bound fell."""
     holds, count, missed = trained.tallied(runs, lambda run: trained.at_most(run, NAME, SMALL))
-    most = max(run.figures[NAME] or 0.0 for run in runs)
+    most = max(figure(run, NAME) for run in runs)
     said = (
         f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
         f"{len(runs)} networks; the greatest shares are of {worst(runs, NAME)}, and of a "

@@ -20,7 +20,7 @@ from impl.training.descent import descend, descent_error
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve
-from rnnbounds.experiments.engine.scores import farthest, picked, stated
+from rnnbounds.experiments.engine.scores import farthest, figure, picked, stated
 from rnnbounds.experiments.stable.instances import TRAINED, Instances, Sizes, draw
 from theory.numbers.special import ball_step_product
 
@@ -212,7 +212,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     for task in dict.fromkeys(run.task for run in runs):
         _, some = farthest(picked(runs, task=task), middle)
         told.append(f"{task}, {some[0].variant}, {stated(some, first)} to {stated(some, middle)}")
-    fits = [(run.figures[middle] or 0.0) <= CLOSE * (run.figures[first] or 0.0) for run in runs]
+    fits = [figure(run, middle) <= CLOSE * (run.figures[first] or 0.0) for run in runs]
     said = f"Mean gaps from {first} to {middle}, the farthest there: {'; '.join(told)}."
     broken = tuple(
         f"{run.task}, {run.variant}, instance {run.seed}: {count:g} gaps are above their bounds"

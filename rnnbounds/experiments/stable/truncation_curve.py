@@ -8,7 +8,7 @@ from torch import Tensor
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
-from rnnbounds.experiments.engine.scores import worst
+from rnnbounds.experiments.engine.scores import figure, worst
 from rnnbounds.experiments.gaps import certified_gaps
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable import trained
@@ -67,7 +67,7 @@ def truncated(model: Network, task: Task) -> tuple[list[float], list[float], flo
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Which models lose more than allowed at a moderate k, and whether a bound fell."""
     holds, count, missed = trained.tallied(runs, lambda run: trained.at_most(run, NAME, LOST))
-    most = max(run.figures[NAME] or 0.0 for run in runs)
+    most = max(figure(run, NAME) for run in runs)
     said = (
         f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
         f"of what they score on all; farthest are {worst(runs, NAME)} %, and a single "

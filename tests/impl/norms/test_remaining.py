@@ -81,11 +81,11 @@ def test_what_cannot_be_had_is_left_to_the_factor():
 CELLS = ("lstm", "gru", "gru-cho", "min-gru", "leaky-tanh", "stacked-lstm", "stacked-gru")
 
 
-def model(cell, seed, n=3, d=2):
+def model(cell, seed, n=3, d=2, layers=2):
     """Random weights of a cell."""
     draw, kind = torch.Generator().manual_seed(seed), kind_of(cell.removeprefix("stacked-"))
     found = {}
-    for l in range(2 if cell.startswith("stacked-") else 1):
+    for l in range(layers if cell.startswith("stacked-") else 1):
         shapes = kind.layout(()).shaped({"n": n, "d": n if l else d})
         suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
         for name, shape in shapes.items():
@@ -142,6 +142,23 @@ def test_windows_of_models(cell, tmp_path):
     save_truncated(unrolled(held, told["truncation"][0]["k"]), told, path)
     fell = [one.name for one in check_truncated(path)[1] if not one.holds]
     assert set(fell) == {"window"}
+
+
+@pytest.mark.parametrize("cell", ["lstm", "stacked-lstm"])
+def test_all_that_is_tried_is_proved(cell, tmp_path, monkeypatch):
+    """However much work a window may take: the checker goes as far, in stacks of any height."""
+    held, epsilon = model(cell, 1, layers=4), 1e-3
+    norm = kind_of(held.name).analyse(held, 1.0).norm("perron")
+    k = norm.geometric(epsilon)
+    work = k * sum(layer.matrices.numel() for layer in norm.remaining.layers)
+    for module in (maker, checker):
+        monkeypatch.setattr(module, "WORK", work)
+        monkeypatch.setattr(module, "STEPS", k)
+    told = certify(held, 1.0, (epsilon,), "perron")
+    assert told.window(epsilon) < k
+    path = tmp_path / "t.safetensors"
+    save_truncated(unrolled(held, told.window(epsilon)), told.to_json(), path)
+    assert all(one.holds for one in check_truncated(path)[1])
 
 
 @pytest.mark.parametrize(("cell", "norm"), [("lstm", "perron"), ("gru", "infinity")])

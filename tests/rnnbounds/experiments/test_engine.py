@@ -13,8 +13,9 @@ from rnnbounds import experiments
 from rnnbounds.experiments.engine import running
 from rnnbounds.experiments.engine.page import spread
 from rnnbounds.experiments.engine.parts import PartError
-from rnnbounds.experiments.engine.record import decode, encode, timeless
+from rnnbounds.experiments.engine.record import Outcome, decode, encode, timeless
 from rnnbounds.experiments.engine.running import page_of, run, settings, work
+from rnnbounds.experiments.engine.summary import markdown
 from rnnbounds.experiments.engine.trainer import TICKS, Plan, losses, train
 
 SIZES = tiny.Sizes(seeds=2)
@@ -194,6 +195,16 @@ def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
     assert trained.model.w[0, 0].item() == pytest.approx(end, rel=0.01)
 
 
+def test_a_network_whose_first_weights_are_of_no_use_goes_on():
+    """Their loss is not finite: the first that is counts as the best, and is what is kept."""
+    task, whole = Line(), iter([math.nan, 3.0, 1.0, 2.0])
+    task.whole = lambda part: [(torch.ones(1), torch.tensor([next(whole)]))]
+    plan = Plan(steps=3, rate=0.1, optimiser="sgd", schedule="constant", every=1, back=100.0)
+    trained = train(Pair(), task, plan, seed=0)
+    assert trained.best == pytest.approx((0.64, 0.01), rel=1e-5)
+    assert trained.model.w.flatten().tolist() == pytest.approx([0.2, 2.9])
+
+
 def test_plans():
     """The rate of each schedule, first and last."""
     ends = {"constant": (1, 1), "linear": (0.775, 0.1), "cosine": (1, 0.1464), "1/t": (1, 0.25)}
@@ -222,6 +233,9 @@ def test_table(call, refused, entered, ran, tmp_path):
             "| `tiny` | small is beautiful | does not hold | 8 runs were made. | 2 "
             "| `rnnbounds experiment tiny` |"
         )
+    record = decode((out / "tiny.json").read_bytes())
+    failed = replace(record, outcome=Outcome("holds", "All is well.", ("a bound fell",)))
+    assert " | holds | All is well. Fails: a bound fell. | " in markdown([failed])[2]
     (tmp_path / "a.json").write_text("{}")
     assert "no record of an experiment is there; give" in refused("experiment", "--table", tmp_path)
     assert "choose among" in refused("experiment")

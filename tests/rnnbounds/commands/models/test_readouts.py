@@ -38,6 +38,7 @@ def test_all_kinds_of_answers_are_of_predictions(call, read, data, tmp_path):
     )
     for readout in (seen["readout"], certificate["attacked"]["readout"]):
         assert (readout["tensor"], readout["outputs"]) == ("head.weight", 3)
+    assert certificate["unread"] == ["head.bias"]
     page = (out / "index.html").read_text()
     assert "fix the prediction head.weight h to within ε" in page
     asked = ("certify", *read, *of, "--input-bound", 4, "--witness", witness, "--data", data)
@@ -46,8 +47,11 @@ def test_all_kinds_of_answers_are_of_predictions(call, read, data, tmp_path):
     assert "memory at ε = 0.1: between " in both
     assert "in float64, predictions head.weight h" in both
     checked = ("check", witness, "--source", read[0], *read[1:5])
-    assert "of rnn-tanh, of predictions head.weight h" in call(*checked).out
-    assert call(*checked).code == 0
+    told = call(*checked)
+    assert told.code == 0
+    assert "of rnn-tanh, of predictions head.weight h" in told.out
+    assert "‖C h_T − C h_T^k‖₂ ≥ " in told.out
+    assert "‖h_T" not in told.out
 
 
 def test_a_witness_of_another_readout_falls(call, refused, read, tmp_path):

@@ -99,10 +99,12 @@ def test_similarity_says_what_theory_says(small_run):
     """Outputs stay of linear and ReLU networks, not of tanh ones; k of the linear ones changes."""
     experiment, record = chosen("similarity"), small_run("similarity")[1]
     assert record.outcome.holds == "holds"
-    moved = [
-        replace(one, figures=one.figures | {"outputs apart, float64": 0.1}) for one in record.runs
-    ]
-    assert experiment.judge(moved, None).holds == "does not hold"
+    for apart in (0.1, None):
+        moved = [
+            replace(one, figures=one.figures | {"outputs apart, float64": apart})
+            for one in record.runs
+        ]
+        assert experiment.judge(moved, None).holds == "does not hold"
 
 
 def test_data_of_tasks(tmp_path):
