@@ -112,8 +112,8 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:
-    """Write all of them, each whole; none is there before all are on the disk, so that what fails
-    leaves everything as it was. Raises ModelFileError."""
+    """Write all of them, each whole; none is renamed before all are on the disk, so that only a
+    renaming that fails leaves some of them. Raises ModelFileError."""
     try:
         disk.write(files)
     except OSError as cause:

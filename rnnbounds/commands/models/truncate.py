@@ -69,7 +69,8 @@ def truncate_model(
     if page is not None:
         told = certificate_page(certificate, out.name, f"rnnbounds check {out.name}")
         pages = certificate_files(certificate, told)
-        files |= {made_folder(page) / name: content for name, content in pages.items()}
+        made_folder(page)
+        files |= {page / name: content for name, content in pages.items()}
     write_files(files)
     if format is Format.json:
         print_json(certificate)
