@@ -11,7 +11,7 @@ from functools import reduce
 from itertools import islice
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 from impl.checker.cells.norms import Norm
 from impl.checker.cells.stacked import Cascade, Stack
@@ -62,9 +62,9 @@ def _of_units(g: list[list[arb]], layers: Sequence[Stepped]) -> Iterator[arb]:
 
 def _of_blocks(told: Stated, one: Blocks, cell: Stepped) -> Iterator[arb]:
     """The same of blocks."""
-    width, R, E = cell.states // len(one.w), _radius(told), one.factors(cell)
+    width, E = cell.states // len(one.w), one.factors(cell)
     sides = [norm(cell.box[i : i + width]) for i in range(0, cell.states, width)]
-    g = [(arb(w) * R).min(side).upper() for w, side in zip(one.w, sides, strict=True)]
+    g = _held(told, one.w, sides)
     while True:
         yield g[-1]
         rows = ([e * size for e, size in zip(row, g, strict=True)] for row in E)
@@ -76,13 +76,11 @@ def _start(told: Stated, one: Norm, cell: Stepped) -> list[arb]:
     v = one.units
     if isinstance(one, Blocks):
         v = [w for w in one.w for _ in range(cell.states // len(one.w))]
-    if v is None:
-        return list(cell.box)
-    R = _radius(told)
-    return [(arb(a) * R).min(side).upper() for a, side in zip(v, cell.box, strict=True)]
+    return list(cell.box) if v is None else _held(told, v, cell.box)
 
 
-def _radius(told: Stated) -> arb:
-    """At least ‖s‖ of all states, in the norm that is stated."""
-    size = arb(told.drive) / (1 - arb(told.lam))
-    return size if math.isinf(told.radius) else size.min(arb(told.radius))
+def _held(told: Stated, v: list[fmpq], sides: list[arb]) -> list[arb]:
+    """The less of each side and R v, for R at least ‖s‖ of all states in the stated norm."""
+    R = arb(told.drive) / (1 - arb(told.lam))
+    R = R if math.isinf(told.radius) else R.min(arb(told.radius))
+    return [(arb(a) * R).min(side).upper() for a, side in zip(v, sides, strict=True)]
