@@ -26,7 +26,7 @@ from rnnbounds.experiments.models.line import (
 )
 from rnnbounds.experiments.models.nets import Echo, Net
 from rnnbounds.experiments.models.tasks import Learned
-from rnnbounds.experiments.models.training import penalised, projected
+from rnnbounds.experiments.models.training import kept_short, penalised, projected
 
 READ = (
     "k: so many of the last inputs fix the output to within ε. Attacked: no smaller k will do, by "
@@ -116,10 +116,11 @@ def _train(job: Job[Models], net: Net, task: Learned) -> None:
     if variant == "projected" and isinstance(net.rnn, Echo):  # nothing of it is trained
         net.rnn.get_buffer("W").copy_(stable(net.rnn.get_buffer("W"), s.lam))
     elif variant == "projected":
-        way = projected(task, s.lam)
+        way = projected(task.among, s.lam)
         way["project"](net)
     elif variant == "penalised":
-        way = penalised(task, aim=s.lam, weight=s.weight, epsilon=s.epsilon, most=s.asked)
+        way = penalised(task.among, aim=s.lam, weight=s.weight)
+        way |= kept_short(task.among, epsilon=s.epsilon, most=s.asked)
     job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **way)
 
 

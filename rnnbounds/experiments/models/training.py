@@ -5,30 +5,33 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from impl.arithmetic.inputs.sets import InputSet
 from impl.certificate.certify import certify
 from impl.certificate.contraction import contraction
 from impl.certificate.stable_module import stable_
 from rnnbounds.experiments.models.nets import Net
-from rnnbounds.experiments.models.tasks import Learned
 
 
-def penalised(
-    task: Learned, *, aim: float, weight: float, epsilon: float, most: int
-) -> dict[str, Any]:
-    """`weight` times the excess of the estimated λ over `aim` is added to the loss; weights are
-    kept where the certified k at ε is at most so many."""
+def penalised(among: InputSet, *, aim: float, weight: float) -> dict[str, Any]:
+    """`weight` times the excess of the estimated λ over `aim` is added to the loss."""
 
     def penalty(net: Net) -> Tensor:
-        excess = contraction(net.layer, task.among, cell=net.cell) - aim
+        excess = contraction(net.layer, among, cell=net.cell) - aim
         return weight * torch.relu(excess)
 
+    return {"penalty": penalty}
+
+
+def kept_short(among: InputSet, *, epsilon: float, most: int) -> dict[str, Any]:
+    """Weights are kept where the certified k at ε is at most so many."""
+
     def short(net: Net) -> bool:
-        k = certify(net.layer, task.among, epsilon, cell=net.cell).window(epsilon)
+        k = certify(net.layer, among, epsilon, cell=net.cell).window(epsilon)
         return k is not None and k <= most
 
-    return {"penalty": penalty, "admissible": short}
+    return {"admissible": short}
 
 
-def projected(task: Learned, lam: float) -> dict[str, Any]:
+def projected(among: InputSet, lam: float) -> dict[str, Any]:
     """After each step to where one step contracts by at most λ."""
-    return {"project": lambda net: stable_(net.rnn, lam, task.bound)}
+    return {"project": lambda net: stable_(net.rnn, lam, among)}

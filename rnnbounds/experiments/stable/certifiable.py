@@ -11,7 +11,7 @@ from rnnbounds.experiments.engine.scores import dear, held_out, not_certified, p
 from rnnbounds.experiments.engine.trainer import Plan, losses
 from rnnbounds.experiments.models import tasks
 from rnnbounds.experiments.models.nets import Net
-from rnnbounds.experiments.models.training import penalised, projected
+from rnnbounds.experiments.models.training import kept_short, penalised, projected
 
 TASKS, CELLS = ("sunspots", "text"), ("LSTM", "GRU", "RNN tanh")
 TRAININGS = ("free", "penalised", "projected")
@@ -54,8 +54,9 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     net = Net(unit.model, task, s.states, unit.seed, shrunk=unit.variant != "free")
     ways: dict[str, dict[str, Any]] = {
         "free": {},
-        "penalised": penalised(task, aim=s.aim, weight=s.weight, epsilon=s.epsilon, most=s.most),
-        "projected": projected(task, s.lam),
+        "penalised": penalised(task.among, aim=s.aim, weight=s.weight)
+        | kept_short(task.among, epsilon=s.epsilon, most=s.most),
+        "projected": projected(task.among, s.lam),
     }
     job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **ways[unit.variant])
     loss = task.score(float(losses(net, task, "held out", job.device)[0]))

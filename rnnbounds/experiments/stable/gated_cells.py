@@ -7,12 +7,11 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import input_box
-from impl.certificate.contraction import contraction
-from impl.certificate.stable_module import stable_
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.models.nets import Net
+from rnnbounds.experiments.models.training import penalised, projected
 from rnnbounds.experiments.stable.published import CONDITIONS
 from rnnbounds.experiments.tasks.score import Numbers
 from rnnbounds.experiments.tasks.task import Task
@@ -48,19 +47,12 @@ def trained(job: Job[Any], n: int) -> torch.nn.Module:
     """The recurrent layer of a network of n units, trained as its variant says."""
     task = Driven("driven", "drawn here", Numbers("", 1.0), None, 2, 1, {}, 16)
     unit, among = job.unit, input_box(-1.0, 1.0, task.inputs)
-    free, penalised, projected = TRAINED
-    net = Net(unit.task, task, n, unit.seed, shrunk=unit.variant != free)
-
-    def penalty(net: Net) -> Tensor:
-        return WEIGHT * torch.relu(contraction(net.rnn, among) - AIM)
-
-    ways: dict[str, dict[str, Any]] = {
-        free: {},
-        penalised: {"penalty": penalty},
-        projected: {"project": lambda net: stable_(net.rnn, LAM, float(among))},
-    }
+    free: dict[str, Any] = {}
+    ways = free, penalised(among, aim=AIM, weight=WEIGHT), projected(among, LAM)
+    way = dict(zip(TRAINED, ways, strict=True))[unit.variant]
+    net = Net(unit.task, task, n, unit.seed, shrunk=way is not free)
     plan = Plan(steps=job.setting.steps, rate=0.02, every=job.setting.steps, keep="last")
-    job.train(net, task, plan, **ways[unit.variant])
+    job.train(net, task, plan, **way)
     return net.rnn
 
 
