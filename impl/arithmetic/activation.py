@@ -38,10 +38,11 @@ class Activation:
 
     ``slope`` is L_ρ = sup |ρ′|, ``least`` a lower bound on ρ′, ``curvature`` β_ρ = sup |ρ″|
     (infinite where ρ′ jumps), ``bound`` M_ρ = sup |ρ| (infinite if there is none), ``at_zero`` ρ(0)
-    rounded up; ``linear_above`` says that ρ(z) = z for z ≥ 0, ``exact`` is ρ where it is rational
-    everywhere. Per unit, the float64 function is off by at most min(cap, rate |z|) + floor at the
-    pre-activation z, and the float64 derivative by at most ``derivative_error``: absolute errors,
-    since a relative one is wrong for softplus and for GELU far left.
+    rounded up; ``linear_above`` says that ρ(z) = z for z ≥ 0, ``relative`` that what is computed is
+    off by units of ρ(z) as well, ``exact`` is ρ where it is rational everywhere. Per unit, the
+    float64 function is off by at most min(cap, rate |z|) + floor at the pre-activation z, and the
+    float64 derivative by at most ``derivative_error``: absolute errors, since a relative one is
+    wrong for softplus and for GELU far left.
     Source: Higham, Accuracy and Stability, for the model.
     """
 
@@ -61,6 +62,7 @@ class Activation:
     exact: Callable[[fmpq], fmpq] | None = None
     least: float = 0.0
     linear_above: bool = False
+    relative: bool = True
 
     def __call__(self, z: Tensor) -> Tensor:
         """ρ(z), entry by entry, differentiable."""
@@ -178,11 +180,13 @@ def _smooth(
     floor: float = TINY,
     least: float = 0.0,
     linear_above: bool = False,
+    relative: bool = True,
 ) -> Activation:
     error = 8 * UNIT * slope
     return Activation(
         name, function, derivative, ball, ball_derivative,
         slope, curvature, bound, at_zero, cap, rate, floor, error, None, least, linear_above,
+        relative,
     )  # fmt: skip
 
 
@@ -234,7 +238,7 @@ _TABLE = (
     _softplus_with("softplus", _THRESHOLD, 0.0),
     _smooth(
         "gelu", functional.gelu, _gelu_slope, balls.gelu, balls.gelu_slope,
-        slope=_SUP["gelu'"], curvature=_SUP["gelu''"], least=-_SUP["-gelu'"],
+        slope=_SUP["gelu'"], curvature=_SUP["gelu''"], least=-_SUP["-gelu'"], relative=False,
     ),
     _smooth(
         "silu", functional.silu, lambda z: torch.sigmoid(z) * (1 + z * torch.sigmoid(-z)),

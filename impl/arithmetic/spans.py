@@ -16,7 +16,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, working
+from impl.arithmetic.activation import activation, working
 from impl.arithmetic.base import ALL, Program
 from impl.arithmetic.inputs.given import spread
 from impl.arithmetic.inputs.sets import InputSet
@@ -163,9 +163,10 @@ class SpanArithmetic(Enclosing):
 
     def activate(self, name: str, v: Spans) -> Spans:  # type: ignore[override]
         """ρ(v)."""
-        if self.run is None or name != "gelu":
+        rho = activation(name)
+        if self.run is None or rho.relative:
             return v.through(bounded(name))
-        lost = ACTIVATIONS[name].error_in(self.run.unit, 1, magnitude(v.range))
+        lost = rho.error_in(self.run.unit, 1, magnitude(v.range))
         return Spans(self.run.off(bounded(name).image(v.range), lost), self.run)
 
     def vector(self, name: str, rows: slice = ALL) -> Spans:
