@@ -93,12 +93,8 @@ def check_file(
         return int(not holds)
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
-    box = certificate.get("inputs")
-    among = "" if box is None else f"x_t in {_sides(box)}, "
-    echo(
-        f"of {certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}, "
-        f"for every {among}‖x_t‖₂ ≤ {exactly(certificate['input_bound'])}"
-    )
+    of = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
+    echo(f"of {of}, {_among(certificate)}")
     _print_findings(findings)
     for name, value in certificate["information"].items():
         echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
@@ -127,11 +123,17 @@ def check_witnesses(
         print_json({**_found(file, holds, findings), "attacked": document})
         return int(not holds)
     echo(f"{file}: what was found {'holds' if holds else 'FAILS'}")
-    bound = exactly(document["input_bound"])
     of = shown(document["cell"]) + ("" if read is None else f", of predictions {shown(read)} h")
-    echo(f"of {of}, {shown(document['dtype'])}, for every ‖x_t‖₂ ≤ {bound}")
+    echo(f"of {of}, {shown(document['dtype'])}, {_among(document)}")
     _print_findings(findings)
     return int(not holds)
+
+
+def _among(told: dict[str, Any]) -> str:
+    """The inputs that are spoken of; of a table's rows the box around them."""
+    box = told.get("inputs")
+    among = "" if box is None else f"x_t in {_sides(box)}, "
+    return f"for every {among}‖x_t‖₂ ≤ {exactly(told['input_bound'])}"
 
 
 def _sides(box: dict[str, list[float]]) -> str:

@@ -72,8 +72,9 @@ def held_out(model: Network, task: Task, length: int) -> tuple[Tensor, Tensor]:
 
 
 def broken(observed: float, bound: float, rounding: float | None) -> bool:
-    """Whether a bound fell for certain: not unless the rounding of what was observed is known."""
-    return rounding is not None and observed * (1 - 2.0**-40) - rounding > bound
+    """Whether a bound fell for certain: not unless the rounding of what was observed is known. What
+    is no number is within no bound."""
+    return rounding is not None and not observed * (1 - 2.0**-40) - rounding <= bound
 
 
 def tallied(runs: Iterable[Run], fits: Callable[[Run], bool]) -> tuple[Holds, int, str]:

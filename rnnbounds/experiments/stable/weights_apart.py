@@ -157,8 +157,8 @@ EXPERIMENT = Experiment(
     source="Miller & Hardt, Stable Recurrent Models, Proposition 4 and its figure",
     rule=(
         f"it holds if, of stable networks and by both rules of steps, the weights at the largest k "
-        f"end at most {CLOSE:g} of the way that full training moved them apart, and less than at "
-        f"the smallest k. {RULE} Free ones are shown beside."
+        f"end at most {CLOSE:g} of the way that full training moved them apart, and no farther "
+        f"than at the smallest k. {RULE} Free ones are shown beside."
     ),
     setting=Sizes(),
     full=Sizes(states=128, steps=5000, every=100, all_data=True),

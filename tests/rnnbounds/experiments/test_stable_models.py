@@ -1,5 +1,7 @@
 """What is read off trained networks: at a size of seconds, and the rules on runs made up."""
 
+import math
+
 import pytest
 from msgspec.structs import replace
 from small_runs import SMALL
@@ -52,6 +54,7 @@ def test_a_bound_falls_only_for_certain():
     assert trained.broken(1.0, 0.5, 0.1)
     assert not trained.broken(1.0, 0.95, 0.1)
     assert not trained.broken(1.0, 0.5, None)
+    assert trained.broken(math.nan, 0.5, 0.1)
     runs = [made(**{trained.BROKEN: 0.0}), made(seed=4, **{trained.BROKEN: 2.0}), made()]
     assert trained.fallen(runs) == ("t, RNN, free, seed 4: 2 bounds are broken",)
 

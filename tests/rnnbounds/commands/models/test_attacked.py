@@ -56,6 +56,15 @@ def test_a_witness_replays(call, refused, stable_model, tmp_path):
     assert "--witness" in refused("check", path, *model)
 
 
+def test_a_witness_of_a_box_names_it(call, stable_model, tmp_path):
+    """The inputs that it is about are the sides that were stated, not the ball around them."""
+    path = tmp_path / "witness.json"
+    made = call("certify", stable_model, "--cell", "rnn-tanh", "--inputs=-1:0.5", "--witness", path)
+    assert made.code == 0, made.err
+    told = call("check", path, "--source", stable_model, "--cell", "rnn-tanh").out
+    assert "x_t in [-1.0, 0.5]" in told
+
+
 def test_a_name_that_cannot_be_written(refused, stable_model, tmp_path):
     """Said before the work, and nothing is left behind."""
     refused("certify", stable_model, *TANH, "--witness", stable_model)
