@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 
 from impl.numbers import rounding
-from impl.numbers.error_free import ERROR_FREE, Floats, Upward, upward
+from impl.numbers.error_free import ERROR_FREE, Floats, Upward
+from impl.numbers.scaling import exponent, shift, shift_up
 
 UNIT = 2.0**-53  # the unit roundoff u
 TINY = 2.0**-1000  # far above what underflow loses in any one operation
@@ -74,7 +75,7 @@ def norm_up(x: Tensor) -> Tensor:
 
 def _norms_up(rows: Floats) -> Floats:
     """`norm_up` of an array of rows, of which few are so large or small as to be scaled."""
-    norms = _over_arrays(_norm, rows)
+    norms = over_arrays(_norm, rows)
     usual = (norms > _LEAST) & (norms < _MOST) | (norms == 0)
     if not usual.all():
         norms[~usual] = _scaled_norm_up(torch.from_numpy(rows[~usual])).numpy()
@@ -97,35 +98,11 @@ def _scaled_norm_up(x: Tensor) -> Tensor:
     return torch.where(single & torch.isfinite(largest), largest, bound)
 
 
-def exponent(x: Tensor) -> Tensor:
-    """The integer e with 2^(e−1) ≤ |x| < 2^e; 0 for 0, NaN and infinity."""
-    e = torch.frexp(x).exponent.to(torch.int64)
-    return torch.where(torch.isfinite(x), e, torch.zeros_like(e))
-
-
-def shift(x: Tensor, e: Tensor) -> Tensor:
-    """x 2^e for |e| < 2000, exact unless the result overflows or is subnormal."""
-    first = e.clamp(-1000, 1000)
-    y = x * _power_of_two(first)
-    return y if torch.equal(first, e) else y * _power_of_two(e - first)
-
-
-def shift_up(x: Tensor, e: Tensor) -> Tensor:
-    """At least x 2^e."""
-    result = shift(x, e)
-    found: Tensor = upward(result, shift(result, -e) == x)
-    return found
-
-
 def underflow(x: Tensor, lost: float = TINY) -> Tensor:
     """What underflow may lose of the terms that x bounds: nothing where x = 0."""
     return torch.where(
         x == 0, 0.0, torch.full_like(x, lost)
     )  # not of two scalars: those are float32
-
-
-def _power_of_two(e: Tensor) -> Tensor:
-    return ((e + 1023) << 52).view(torch.float64)
 
 
 def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor:
@@ -139,14 +116,14 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
         else:
             break
     else:
-        return torch.from_numpy(_over_arrays(operation, *arrays))
+        return torch.from_numpy(over_arrays(operation, *arrays))
     device = next(one.device for one in given if isinstance(one, Tensor))
     moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
     whole: Tensor = operation(ERROR_FREE, *moved)
     return whole
 
 
-def _over_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
+def over_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
     """operation(up, *arrays) with infinity for NaN, of which that is the lesser."""
     with np.errstate(all="ignore"):
         found = np.fmin(rounding.upward(operation, *arrays), _INFINITY)

@@ -150,21 +150,6 @@ def test_norm_of_mixed_scales() -> None:
     assert Fraction(outward.norm_up(x).item()) ** 2 >= exact(1e300) ** 2 + exact(5e-324) ** 2
 
 
-def test_shift() -> None:
-    """Scaling by powers of two is exact where it can be and rounds up where it cannot."""
-    x = torch.tensor([3.0, 3.0, 5e-324, 0.0, 3.0], dtype=torch.float64)
-    e = torch.tensor([1000, -1080, 1500, 7, -1074])
-    assert outward.shift(x, e).tolist()[0] == 3 * 2.0**1000
-    shifted = outward.shift_up(x, e).tolist()
-    assert shifted[1] == 5e-324
-    assert shifted[2] == 2.0 ** (1500 - 1074)
-    assert shifted[3] == 0.0
-    assert shifted[4] == 3 * 5e-324
-    assert outward.exponent(torch.tensor([1.0, 0.75, 0.0, math.inf, math.nan])).tolist() == [
-        1, 0, 0, 0, 0,
-    ]  # fmt: skip
-
-
 def test_underflow_allowance() -> None:
     """The allowance is a float64 that is not itself lost, and none where all terms are zero."""
     lost = outward.underflow(torch.tensor([0.0, 1e-300], dtype=torch.float64))
