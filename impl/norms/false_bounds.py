@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from impl.numbers.outward import norm_up
-from impl.numbers.spectral_norm import _completes, _gram, _passes, _prepared
+from impl.numbers.spectral_norm import Array, _completes, _gram, _passes, _prepared
 
 _BISECTIONS = 64
 
@@ -30,7 +31,7 @@ def power_norm(W: Tensor, steps: int = 5) -> Tensor:
 def unshifted_gate_norm(W: Tensor) -> Tensor:
     """The least s for which Cholesky of fl(s²I − WᵀW) completes, without the shift c: (B,)."""
     gram = _gram(_prepared(W))
-    return _least(W, lambda s: _completes(gram.neg(), s * s, 0 * s))
+    return _least(W, lambda s: _completes(-gram, s * s, 0 * s))
 
 
 def unscaled_gate_norm(W: Tensor) -> Tensor:
@@ -40,12 +41,13 @@ def unscaled_gate_norm(W: Tensor) -> Tensor:
     return _least(W, lambda s: _passes(gram, s * s, V.shape[1]))
 
 
-def _least(W: Tensor, passes: Callable[[Tensor], Tensor]) -> Tensor:
+def _least(W: Tensor, passes: Callable[[Array], Array]) -> Tensor:
     """Bisection on (0, 2‖W‖_F] for the least s that passes."""
-    high = 2 * norm_up(W.detach().flatten(1)).cpu()
-    low = torch.zeros_like(high)
+    high = 2 * norm_up(W.detach().flatten(1)).cpu().numpy()
+    low = np.zeros_like(high)
     for _ in range(_BISECTIONS):
         middle = low + (high - low) / 2
-        passed = passes(middle)
-        low, high = torch.where(passed, low, middle), torch.where(passed, middle, high)
-    return high.to(W.device)
+        with np.errstate(all="ignore"):
+            passed = passes(middle)
+        low, high = np.where(passed, low, middle), np.where(passed, middle, high)
+    return torch.from_numpy(high).to(W.device)

@@ -1,38 +1,35 @@
 """Float64 arithmetic that rounds up, and only when the result is inexact.
 
-Each operation returns the float result if that is at least the exact one, which the error-free
-transformations of Dekker and Knuth decide, and its successor otherwise: so bounds of dyadic systems
-come out exactly. NaN becomes infinity, the bound that always holds.
+Each operation returns the least float that is at least the exact result: so bounds of dyadic
+systems come out exactly. NaN becomes infinity, the bound that always holds.
 
-The constants of a batch are small tensors, on which a call costs more than its arithmetic: these go
-through NumPy, whose calls cost a fifth of torch's, and come to the same bits.
+Tensors of this machine go through NumPy, by the processor's own rounding upwards where it has one
+(`impl.numbers.rounding`). What lies elsewhere or carries gradients goes through the error-free
+transformations: to the same bits, unless an underflow makes these the wider.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from impl.numbers import rounding
+from impl.numbers.error_free import ERROR_FREE, Floats, Upward
+from impl.numbers.scaling import exponent, shift, shift_up
+
 UNIT = 2.0**-53  # the unit roundoff u
 TINY = 2.0**-1000  # far above what underflow loses in any one operation
 
-_SPLITTER = 134217729.0  # 2²⁷ + 1
-_SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
-_INFINITY = torch.tensor(math.inf, dtype=torch.float64)
-_ABOVE = _INFINITY.numpy()  # quicker than a number, which is made an array at each call
-_SMALL = 2**12  # numbers
-_CACHED = 2**14  # numbers of which dozens of arrays in turn stay near the processor
-_SCALES = 1000  # by which a power of two can be multiplied at once
-
-Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
+_INFINITY = np.array(math.inf)  # quicker than a number, which is made an array at each call
+_CACHED = 2**14  # numbers of which some arrays in turn stay near the processor
+_LEAST, _MOST = 2.0**-400, 2.0**400  # sizes whose squares are far from under- and overflow
 
 
 def add_up(a: Tensor | float, b: Tensor | float) -> Tensor:
-    """At least a + b (Knuth's TwoSum)."""
-    return _rounded(_add_up, a, b)
+    """At least a + b."""
+    return _rounded(lambda up, a, b: up.add(a, b), a, b)
 
 
 def subtract_down(a: Tensor | float, b: Tensor | float) -> Tensor:
@@ -41,32 +38,23 @@ def subtract_down(a: Tensor | float, b: Tensor | float) -> Tensor:
 
 
 def mul_up(a: Tensor | float, b: Tensor | float) -> Tensor:
-    """At least a b (Dekker's TwoProduct)."""
-    return _rounded(_mul_up, a, b)
-
-
-def square_up(a: Tensor) -> Tensor:
-    """At least a², as `mul_up` has it."""
-    return _rounded(_square_up, a)
+    """At least a b."""
+    return _rounded(lambda up, a, b: up.multiply(a, b), a, b)
 
 
 def div_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     """At least a / b for a ≥ 0 and b ≥ 0."""
-    return _rounded(_div_up, a, b)
+    return _rounded(lambda up, a, b: up.divide(a, b), a, b)
 
 
 def sqrt_up(a: Tensor | float) -> Tensor:
     """At least √a."""
-    return _rounded(_sqrt_up, a)
+    return _rounded(lambda up, a: up.root(a), a)
 
 
 def sum_up(x: Tensor) -> Tensor:
     """At least the sum over the last axis."""
-    while x.shape[-1] > 1:
-        if x.shape[-1] % 2:
-            x = torch.nn.functional.pad(x, (0, 1))
-        x = add_up(x[..., ::2], x[..., 1::2])
-    return x.sum(-1)  # of one number or none
+    return _rounded(_sum, x)
 
 
 def norm_up(x: Tensor) -> Tensor:
@@ -78,12 +66,20 @@ def norm_up(x: Tensor) -> Tensor:
         return x.sum(-1).abs().nan_to_num(math.inf, math.inf)
     if not _plain(x) or not x.numel():
         return _scaled_norm_up(x)
-    rows = x.reshape(-1, x.shape[-1])
-    parts = []
-    for some in torch.split(rows, max(1, _CACHED // x.shape[-1])):
-        found = _norm_up(some.numpy())
-        parts.append(_scaled_norm_up(some) if found is None else torch.from_numpy(found))
-    return torch.cat(parts).reshape(x.shape[:-1])
+    rows = x.numpy().reshape(-1, x.shape[-1])
+    some = max(1, _CACHED // x.shape[-1])
+    parts = [_norms_up(rows[start : start + some]) for start in range(0, len(rows), some)]
+    norms = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return torch.from_numpy(norms.reshape(x.shape[:-1]))
+
+
+def _norms_up(rows: Floats) -> Floats:
+    """`norm_up` of an array of rows, of which few are so large or small as to be scaled."""
+    norms = over_arrays(_norm, rows)
+    usual = (norms > _LEAST) & (norms < _MOST) | (norms == 0)
+    if not usual.all():
+        norms[~usual] = _scaled_norm_up(torch.from_numpy(rows[~usual])).numpy()
+    return norms
 
 
 def _scaled_norm_up(x: Tensor) -> Tensor:
@@ -91,7 +87,7 @@ def _scaled_norm_up(x: Tensor) -> Tensor:
     largest = x.abs().amax(-1, keepdim=True)
     scale = exponent(largest)
     y = shift(x, -scale)
-    norm = sqrt_up(sum_up(square_up(y)))
+    norm = sqrt_up(sum_up(mul_up(y, y)))
     lossless = (shift(y, scale) == x).all(-1)
     if not lossless.all():
         lost = math.sqrt(x.shape[-1]) * 2.0**-1073  # of entries that scaling made subnormal
@@ -102,26 +98,6 @@ def _scaled_norm_up(x: Tensor) -> Tensor:
     return torch.where(single & torch.isfinite(largest), largest, bound)
 
 
-def exponent(x: Tensor) -> Tensor:
-    """The integer e with 2^(e−1) ≤ |x| < 2^e; 0 for 0, NaN and infinity."""
-    e = torch.frexp(x).exponent.to(torch.int64)
-    return torch.where(torch.isfinite(x), e, torch.zeros_like(e))
-
-
-def shift(x: Tensor, e: Tensor) -> Tensor:
-    """x 2^e for |e| < 2000, exact unless the result overflows or is subnormal."""
-    first = e.clamp(-1000, 1000)
-    y = x * _power_of_two(first)
-    return y if torch.equal(first, e) else y * _power_of_two(e - first)
-
-
-def shift_up(x: Tensor, e: Tensor) -> Tensor:
-    """At least x 2^e."""
-    result = shift(x, e)
-    found: Tensor = _upward(result, shift(result, -e) == x)
-    return found
-
-
 def underflow(x: Tensor, lost: float = TINY) -> Tensor:
     """What underflow may lose of the terms that x bounds: nothing where x = 0."""
     return torch.where(
@@ -129,31 +105,29 @@ def underflow(x: Tensor, lost: float = TINY) -> Tensor:
     )  # not of two scalars: those are float32
 
 
-def _power_of_two(e: Tensor) -> Tensor:
-    return ((e + 1023) << 52).view(torch.float64)
-
-
 def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor:
-    """An operation on small tensors of this machine over NumPy, on others as they are."""
-    arrays: list[Any] = []
+    """operation(up, *given), over arrays for plain tensors of this machine."""
+    arrays: list[Floats] = []
     for one in given:
         if not isinstance(one, Tensor):
             arrays.append(np.float64(one))
-        elif _small(one):
+        elif _plain(one):
             arrays.append(one.numpy())
         else:
             break
     else:
-        with np.errstate(all="ignore"):
-            return torch.from_numpy(np.asarray(operation(*arrays)))
+        return torch.from_numpy(over_arrays(operation, *arrays))
     device = next(one.device for one in given if isinstance(one, Tensor))
     moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
-    whole: Tensor = operation(*moved)
+    whole: Tensor = operation(ERROR_FREE, *moved)
     return whole
 
 
-def _small(tensor: Tensor) -> bool:
-    return tensor.numel() <= _SMALL and _plain(tensor)
+def over_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
+    """operation(up, *arrays) with infinity for NaN, of which that is the lesser."""
+    with np.errstate(all="ignore"):
+        found = np.fmin(rounding.upward(operation, *arrays), _INFINITY)
+    return np.asarray(found, order="C")
 
 
 def _plain(tensor: Tensor) -> bool:
@@ -161,93 +135,26 @@ def _plain(tensor: Tensor) -> bool:
     return here and not (tensor.requires_grad or tensor.is_neg())
 
 
-def _add_up(a: Floats, b: Floats) -> Floats:
-    s = a + b
-    t = s - a
-    error = (a - (s - t)) + (b - t)
-    return _upward(s, error <= 0)
+def _sum(up: Upward, x: Floats) -> Floats:
+    """The sum over the last axis, of neighbours first."""
+    if isinstance(x, Tensor):
+        while x.shape[-1] > 1:
+            if x.shape[-1] % 2:
+                x = torch.nn.functional.pad(x, (0, 1))
+            x = up.add(x[..., ::2], x[..., 1::2])
+        return x.sum(-1)  # of one number or none
+    total = np.ascontiguousarray(x.T)  # numbers of all rows that have one place, side by side
+    while (size := len(total)) > 1:
+        pairs = up.add(total[: size - 1 : 2], total[1::2])
+        total = np.concatenate([pairs, total[-1:]]) if size % 2 else pairs
+    return total.sum(0).T
 
 
-def _mul_up(a: Floats, b: Floats) -> Floats:
-    p, error = _two_product(a, b)
-    return _upward(p, (error <= 0) & (abs(p) > _SAFE) | (a == 0) | (b == 0))
-
-
-def _square_up(a: Floats) -> Floats:
-    p, error = _two_square(a)
-    return _upward(p, (error <= 0) & (p > _SAFE) | (a == 0))
-
-
-def _div_up(a: Floats, b: Floats) -> Floats:
-    q = a / (b + 0.0)  # −0 would divide to −infinity
-    p, error = _two_product(q, b)
-    remainder = (a - p) - error
-    return _upward(q, (remainder <= 0) & (p > _SAFE) | (a == 0))
-
-
-def _norm_up(x: Floats) -> Floats | None:
-    """`norm_up` of a few rows; None where scaling them takes more than one power of two.
-
-    Numbers of all rows that have one place lie side by side: NumPy sums short rows slowly.
-    """
-    v = np.ascontiguousarray(np.moveaxis(x, -1, 0))
-    with np.errstate(all="ignore"):
-        largest = np.abs(v).max(0)
-        scale = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
-        if abs(scale).max() > _SCALES:
-            return None
-        down, up = np.ldexp(1.0, -scale), np.ldexp(1.0, scale)
-        y = v * down
-        total = _square_up(y)
-        while len(total) > 1:
-            odd = total[-1:] if len(total) % 2 else total[:0]
-            even = total[: len(total) - len(odd)]
-            total = np.concatenate([_add_up(even[::2], even[1::2]), odd])
-        norm = _sqrt_up(total[0])
-        lossless = (y * up == v).all(0)
-        if not lossless.all():
-            lost = math.sqrt(len(v)) * 2.0**-1073
-            norm = np.where(lossless, norm, _add_up(norm, lost))
-        result = norm * up
-        bound = _upward(result, result * down == norm)
-        single = ((v != 0).sum(0) <= 1) & np.isfinite(largest)
-        return np.where(single, largest, bound)
-
-
-def _sqrt_up(a: Floats) -> Floats:
-    r = a.sqrt() if isinstance(a, Tensor) else np.sqrt(a)
-    p, error = _two_square(r)
-    return _upward(r, ((p - a) + error >= 0) & (p > _SAFE) | (a == 0))
-
-
-def _two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """fl(a b) and its error, exactly, unless a part over- or underflows."""
-    p = a * b
-    a_high, b_high = _high(a), _high(b)
-    a_low, b_low = a - a_high, b - b_high
-    error = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return p, error
-
-
-def _two_square(a: Floats) -> tuple[Floats, Floats]:
-    """The same of a²."""
-    p, high = a * a, _high(a)
-    low = a - high
-    cross = high * low
-    return p, ((high * high - p) + cross + cross) + low * low
-
-
-def _high(a: Floats) -> Floats:
-    c = _SPLITTER * a
-    return c - (c - a)
-
-
-def _upward(value: Floats, enough: Floats) -> Floats:
-    if isinstance(value, Tensor):
-        above = torch.nextafter(value, _INFINITY)
-        return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
-    # The lesser of NaN and infinity is infinity.
-    return np.fmin(np.where(enough, value, np.nextafter(value, _ABOVE)), _ABOVE)
+def _norm(up: Upward, x: Floats) -> Floats:
+    """The norm of rows (N, n) of no extreme size."""
+    v = np.ascontiguousarray(x.T)
+    bound = up.root(_sum(up, up.multiply(v, v).T))
+    return np.where((v != 0).sum(0) <= 1, np.abs(v).max(0), bound)
 
 
 def gamma(m: int) -> float:
@@ -257,7 +164,7 @@ def gamma(m: int) -> float:
 
 def rows_up(A: Tensor, v: Tensor) -> Tensor:
     """At least A v for A ≥ 0 (B, m, n) and v ≥ 0 (B, n)."""
-    return sum_up(mul_up(A, v[:, None, :]))
+    return _rounded(lambda up, A, v: _sum(up, up.multiply(A, v[:, None, :])), A, v)
 
 
 def product_up(A: Tensor, C: Tensor) -> Tensor:

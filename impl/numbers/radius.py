@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from impl.errors import ShapeError
-from impl.numbers.outward import TINY, add_up, exponent, gamma, norm_up, shift, shift_up, sqrt_up
+from impl.numbers.outward import TINY, add_up, gamma, norm_up, sqrt_up
+from impl.numbers.scaling import exponent, shift, shift_up
 
 _SQUARINGS = 10
 

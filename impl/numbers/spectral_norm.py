@@ -19,15 +19,20 @@ libraries do not obey the first bound. Sources: Rump, Verification of positive d
 Higham, Accuracy and Stability of Numerical Algorithms.
 """
 
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor
 
 from impl.errors import ShapeError
-from impl.numbers.outward import UNIT, exponent, norm_up, shift, shift_up, sqrt_up, sum_up
-from impl.numbers.product import multiply
+from impl.numbers.outward import UNIT, norm_up, over_arrays, sqrt_up, sum_up
+from impl.numbers.scaling import exponent, shift, shift_up
 
 _DOUBLINGS = 12
 _MODERATE = 400  # exponents of s at which neither overflow nor underflow matters
+
+Array = Any  # of NumPy's, of float64 or of booleans
 
 
 def certified_norm(W: Tensor) -> Tensor:
@@ -39,14 +44,15 @@ def certified_norm(W: Tensor) -> Tensor:
     """
     V = _prepared(W)
     if V.shape[2] == 1:
-        return norm_up(V[:, :, 0]).to(W.device)
-    largest = V.abs().flatten(1).amax(1)
-    finite = torch.isfinite(largest)
-    if not finite.all():
-        V = torch.where(finite[:, None, None], V, 0.0)
-    scale = exponent(largest)
-    bound = shift_up(_search(shift(V, -scale[:, None, None])), scale)
-    return torch.where(finite, bound, torch.inf).to(W.device)
+        return norm_up(torch.from_numpy(V[:, :, 0])).to(W.device)
+    with np.errstate(all="ignore"):
+        largest = np.abs(V).max((1, 2))
+        finite = np.isfinite(largest)
+        if not finite.all():
+            V = np.where(finite[:, None, None], V, 0.0)
+        scale = exponent(largest)
+        bound = shift_up(_search(shift(V, -scale[:, None, None])), scale)
+    return torch.from_numpy(np.where(finite, bound, np.inf)).to(W.device)
 
 
 def gate(W: Tensor, s: Tensor) -> Tensor:
@@ -55,13 +61,15 @@ def gate(W: Tensor, s: Tensor) -> Tensor:
     False is no refutation. About a quarter of the cost of the singular values.
     Raises ShapeError. Source: Rump; Higham.
     """
-    V, target = _prepared(W), s.detach().cpu()
-    scale = exponent(target)
-    if scale.abs().max() > _MODERATE:
-        V, target = shift(V, -scale[:, None, None]), shift(target, -scale)
-    gram, square = _gram(V), target * target
-    c = _shift(gram, square, V.shape[1])
-    return (_completes(gram.neg_(), square, c) & (target > 0)).to(W.device)
+    V, target = _prepared(W), s.detach().cpu().numpy()
+    with np.errstate(all="ignore"):
+        scale = exponent(target)
+        if np.abs(scale).max() > _MODERATE:
+            V, target = shift(V, -scale[:, None, None]), shift(target, -scale)
+        gram, square = _gram(V), target * target
+        c = _shift(gram, square, V.shape[1])
+        passed = _completes(np.negative(gram, out=gram), square, c) & (target > 0)
+    return torch.from_numpy(passed).to(W.device)
 
 
 def frobenius_bound(W: Tensor) -> Tensor:
@@ -75,58 +83,60 @@ def frobenius_bound(W: Tensor) -> Tensor:
     return torch.minimum(frobenius, shift_up(schur, scale))
 
 
-def _search(V: Tensor) -> Tensor:
+def _search(V: Array) -> Array:
     """A bound for each matrix, scaled so that its greatest entry is near 1."""
     gram, rows = _gram(V), V.shape[1]
-    top = torch.linalg.eigvalsh(gram)[:, -1].clamp(min=0.0)
+    top = torch.linalg.eigvalsh(torch.from_numpy(gram)).numpy()[:, -1]
+    top = np.maximum(top, 0.0)
     excess = 1.25 * _shift(gram, top, rows)
     square = top + excess
-    passed = _passes(gram, square, rows)
-    bound = torch.where(passed, sqrt_up(square), torch.inf)
+    passed = _passes(gram, square, rows) | ~V.any((1, 2))  # and 0 passes for the norm of zeros
     for _ in range(_DOUBLINGS):
-        left = (~passed).nonzero()[:, 0]
+        left = np.flatnonzero(~passed)
         if not len(left):
-            return bound
+            break
         excess = 2 * excess
-        square = (top + excess)[left]
-        passed[left] = _passes(gram[left], square, rows)
-        bound[left] = torch.where(passed[left], sqrt_up(square), torch.inf)
-    return torch.where(passed, bound, frobenius_bound(V))
+        square[left] = (top + excess)[left]
+        passed[left] = _passes(gram[left], square[left], rows)
+    bound: Array = over_arrays(lambda up, s: up.root(s), square)
+    if passed.all():
+        return bound
+    return np.where(passed, bound, frobenius_bound(torch.from_numpy(V)).numpy())
 
 
-def _passes(gram: Tensor, square: Tensor, rows: int) -> Tensor:
+def _passes(gram: Array, square: Array, rows: int) -> Array:
     """Whether the factorisation of fl(s²I − WᵀW) − cI completes."""
-    return _completes(gram.neg(), square, _shift(gram, square, rows))
+    return _completes(-gram, square, _shift(gram, square, rows))
 
 
-def _shift(gram: Tensor, square: Tensor, rows: int) -> Tensor:
+def _shift(gram: Array, square: Array, rows: int) -> Array:
     """c, as derived above."""
-    diagonal = gram.diagonal(dim1=1, dim2=2)
-    trace = (square[:, None] - diagonal).abs().sum(1)
+    diagonal = gram.diagonal(0, 1, 2)
+    trace = np.abs(square[:, None] - diagonal).sum(1)
     n = gram.shape[1]
     return UNIT * ((n + 4) * trace + (rows + 2) * diagonal.sum(1) + 5 * square)
 
 
-def _completes(negated: Tensor, square: Tensor, c: Tensor) -> Tensor:
+def _completes(negated: Array, square: Array, c: Array) -> Array:
     """The same, given −fl(WᵀW), which it overwrites."""
-    negated.diagonal(dim1=1, dim2=2).add_(square[:, None]).sub_(c[:, None])
+    n = negated.shape[1]
+    diagonal = negated.reshape(len(negated), n * n)[:, :: n + 1]
+    diagonal += square[:, None]
+    diagonal -= c[:, None]
     # The upper triangle of the transpose lies in memory as LAPACK wants it: nothing is moved.
-    factor, info = torch.linalg.cholesky_ex(negated.mT, upper=True)
-    pivots = factor.diagonal(dim1=1, dim2=2)
-    completed: Tensor = (info == 0) & ((pivots > 0) & (pivots < torch.inf)).all(1)
-    return completed
+    factor, info = torch.linalg.cholesky_ex(torch.from_numpy(negated).mT, upper=True)
+    pivots = factor.numpy().diagonal(0, 1, 2)
+    return (info.numpy() == 0) & ((pivots > 0) & (pivots < np.inf)).all(1)
 
 
-def _gram(V: Tensor) -> Tensor:
+def _gram(V: Array) -> Array:
     """VᵀV: of a matrix and its own transpose NumPy's library computes one triangle alone."""
-    gram = V.new_empty(V.shape[0], V.shape[2], V.shape[2])
-    multiply(V.mT, V, gram)
-    return gram
+    return V.mT @ V
 
 
-def _prepared(W: Tensor) -> Tensor:
+def _prepared(W: Tensor) -> Array:
     """W on the CPU in float64, at least as tall as wide."""
     if W.ndim != 3:
         raise ShapeError("W", "(batch, m, n)", W)
-    V = W.detach().to("cpu", torch.float64).resolve_neg()
+    V = W.detach().to("cpu", torch.float64).resolve_neg().numpy()
     return V.mT if V.shape[1] < V.shape[2] else V

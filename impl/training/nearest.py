@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from impl.errors import PrecisionError
-from impl.numbers.outward import UNIT, add_up, exponent, gamma, norm_bound, norm_up, shift, sum_up
+from impl.numbers.outward import UNIT, add_up, gamma, norm_bound, norm_up, sum_up
+from impl.numbers.scaling import exponent, shift
 from impl.numbers.spectral_norm import certified_norm, gate
 from impl.training.projection import Ball, BallNorm
 
@@ -174,7 +175,9 @@ def _norm_below(A: Tensor, norm: BallNorm) -> Tensor:
     if norm == "frobenius":
         scale = exponent(A.abs().flatten(1).amax(1)).clamp(min=0)  # else squares may overflow
         size: Tensor = torch.linalg.matrix_norm(shift(A, -scale[:, None, None]))
-        return shift(((size - _LOST) * (1 - gamma(m * n + 4))).clamp(min=0.0), scale)
+        least = ((size - _LOST) * (1 - gamma(m * n + 4))).clamp(min=0.0)
+        back: Tensor = shift(least, scale)
+        return back
     v = torch.linalg.svd(A.nan_to_num(0.0, 0.0, 0.0), full_matrices=False).Vh[:, 0]
     length = norm_bound(v, 1)
     image: Tensor = torch.linalg.vector_norm((A @ v[:, :, None])[..., 0], dim=1)

@@ -24,7 +24,8 @@ from torch import Tensor
 
 from impl.errors import NotFiniteError, PrecisionError, RangeError
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, exponent, mul_up, norm_up, shift, sum_up
+from impl.numbers.outward import add_up, mul_up, norm_up, sum_up
+from impl.numbers.scaling import exponent, shift
 from impl.training.projection import nearest_rows
 
 _ROOM = 2.0**-40  # so that rounding in a certificate does not reach the edge of the set

@@ -1,0 +1,113 @@
+"""NumPy's elementwise operations rounded up, by the rounding mode of the processor where it obeys.
+
+IEEE 754 (section 4.3.1) has a mode in which +, −, ×, ÷ and √ return the least float that is at
+least the exact result. A thread keeps it in a register of its own, which is switched around one
+operation or several in a row, and put back whatever is raised meanwhile. What runs in that mode is
+elementwise and NumPy's alone: torch and BLAS have threads, which keep modes of their own, and the
+functions of libraries, exp say, are made for rounding to nearest.
+
+That NumPy obeys is not assumed but tried, once in a process: every operation, on arrays of all
+lengths that leave vector instructions a rest, wherever in memory they begin, and on subnormals.
+Where one number is not what it must be, or where the mode has no known name, the error-free
+transformations (`impl.numbers.error_free`) go on alone. Assumed is that a processor's cores are
+alike, and that nobody flushes subnormals, which `impl.checker.machine` looks after.
+"""
+
+import ctypes
+import platform
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from impl.numbers.error_free import ERROR_FREE, Floats, Upward
+
+# FE_UPWARD of <fenv.h>, which is the field of the register itself.
+_NAMES = {"x86_64": 0x800, "AMD64": 0x800, "aarch64": 0x400000, "arm64": 0x400000}
+_LENGTHS = 70  # of eight numbers an instruction, and up to eight of these in a turn of a loop
+_LEAST = 5e-324
+
+HARDWARE = Upward(np.add, np.multiply, lambda a, b: np.divide(a, b + 0.0), np.sqrt)
+
+
+def upward(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
+    """operation(up, *arrays), whose sums, products, quotients and roots `up` rounds up.
+
+    In it NaN may come of what is at most infinity.
+    """
+    mode = _obeyed()
+    return operation(ERROR_FREE, *arrays) if mode is None else mode.within(operation, *arrays)
+
+
+class Mode:
+    """Rounding upwards, as the C library names it; raises where it does not."""
+
+    def __init__(self) -> None:
+        library = ctypes.PyDLL(None)
+        self._get, self._set = library.fegetround, library.fesetround
+        self._name = _NAMES[platform.machine()]
+
+    def within(self, operation: Callable[..., Floats], *arrays: Floats) -> Floats:
+        """operation(HARDWARE, *arrays) in this mode."""
+        before = self._get()
+        try:  # what a signal raises comes after a call has returned
+            self._set(self._name)
+            return operation(HARDWARE, *arrays)
+        finally:
+            self._set(before)
+
+
+@cache
+def _obeyed() -> Mode | None:
+    """The mode, if NumPy rounds by it."""
+    try:
+        mode = Mode()
+    except (OSError, TypeError, AttributeError, KeyError):
+        return None
+    return mode if obeys(mode) else None
+
+
+def obeys(mode: Any) -> bool:
+    """Whether all that NumPy does in that mode comes to the bits of the error-free
+    transformations, and subnormal results to those that can be counted out."""
+    with np.errstate(all="ignore"):
+        return all(_same(found, told) for found, told in _trials(mode))
+
+
+def _trials(mode: Any) -> Iterator[tuple[Floats, Floats]]:
+    """Pairs of what is found in the mode and what is due, which must not differ."""
+    draw = np.random.default_rng(0)
+    a, b = (draw.standard_normal((2, _LENGTHS)) for _ in range(2))
+    a[:, ::5], b[:, ::3] = 1.5, -0.25  # some results are exact
+    one, size = b[0, 1], np.abs(a)
+    trials: list[tuple[Callable[..., Floats], tuple[Floats, ...]]] = [
+        (lambda up, x: up.root(x), (size,)),
+        *((lambda up, x, y: up.add(x, y), pair) for pair in ((a, b), (a, one), (one, a))),
+        *((lambda up, x, y: up.multiply(x, y), pair) for pair in ((a, b), (a, one), (one, a))),
+        *((lambda up, x, y: up.divide(x, y), pair) for pair in ((size, b * b), (1.0, size))),
+    ]
+    for operation, given in trials:
+        due = operation(ERROR_FREE, *given)
+        for where in _places():
+            parts = (x if np.ndim(x) == 0 else x[where] for x in given)
+            yield mode.within(operation, *parts), due[where]
+    least = np.full(_LENGTHS, _LEAST)
+    yield mode.within(lambda up, x: up.multiply(x, 0.5), least), least
+    yield mode.within(lambda up, x: up.multiply(x, -0.5), least), -0.0 * least
+    yield mode.within(lambda up, x: up.multiply(3 * x, 0.5), least), 2 * least
+    yield mode.within(lambda up, x: up.add(x, x), least), 2 * least
+    yield mode.within(lambda up, x: up.divide(x, 2.0), least), least
+    yield mode.within(lambda up, x: up.root(x), least), np.full(_LENGTHS, 2.0**-537)
+
+
+def _places() -> Iterator[Any]:
+    """All lengths, then all beginnings, then rows with gaps, and numbers by themselves."""
+    yield from ((0, slice(k)) for k in range(1, _LENGTHS + 1))
+    yield from ((0, slice(k, None)) for k in range(1, 9))
+    yield from ((slice(None), slice(None, None, k)) for k in (1, 2, 3))
+    yield from ((0, k) for k in range(5))
+
+
+def _same(found: Floats, told: Floats) -> bool:
+    return np.asarray(found).tobytes() == np.asarray(told).tobytes()

@@ -1,0 +1,154 @@
+"""The rounding mode of the processor against the error-free transformations."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import platform
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from impl.checker.machine import require_floats
+from impl.numbers import rounding
+from impl.numbers.error_free import ERROR_FREE
+from impl.numbers.rounding import Mode, obeys, upward
+
+OPERATIONS: tuple[Callable[..., Any], ...] = (
+    lambda up, a, b: up.add(a, b),
+    lambda up, a, b: up.multiply(a, b),
+    lambda up, a, b: up.divide(abs(a), abs(b)),
+    lambda up, a, b: up.root(abs(a)),
+)
+SPECIAL = (0.0, -0.0, 5e-324, -5e-324, 2.0**-1022, 1.0, -1.0, 1.7e308, math.inf, -math.inf)
+
+
+@pytest.fixture
+def mode() -> Mode:
+    """The mode; skipped where the machine has none that it obeys."""
+    if rounding._obeyed() is None:
+        pytest.skip("no rounding mode")
+    return Mode()
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine of which no rounding mode is known."""
+    monkeypatch.setattr(rounding, "_NAMES", {})
+    rounding._obeyed.cache_clear()
+    yield
+    rounding._obeyed.cache_clear()
+
+
+class Fake:
+    """A mode that does something else."""
+
+    def __init__(self, change: Callable[[Any], Any], only: int = 0) -> None:
+        self.change, self.only = change, only
+
+    def within(self, operation: Callable[..., Any], *arrays: Any) -> Any:
+        """The operation in the mode, and then spoilt, perhaps at one length alone."""
+        found = Mode().within(operation, *arrays)
+        return self.change(found) if self.only in (0, np.size(found)) else found
+
+
+def drawn(size: int, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of numbers, special ones among them."""
+    draw = np.random.default_rng(size)
+    a, b = draw.standard_normal((2, size)) * scale
+    some = np.array(SPECIAL)
+    a[:100], b[:100] = np.repeat(some, 10), np.tile(some, 10)
+    return a, b
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_same_bits_as_the_error_free_transformations(
+    mode: Mode, operation: Callable[..., Any]
+) -> None:
+    """At usual sizes; at others no more than these."""
+    with np.errstate(all="ignore"):
+        for size in (200, 5000):
+            a, b = drawn(size)
+            found = np.fmin(mode.within(operation, a, b), math.inf)
+            due = operation(ERROR_FREE, a, b)
+            size = np.abs([a, b])
+            usual = ((size > 2.0**-400) & (size < 2.0**400)).all(0)
+            assert np.array_equal(found[usual], due[usual])
+            assert (found <= due).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-160, 5e-324])
+def test_the_least_float_that_is_enough(mode: Mode, scale: float) -> None:
+    """Also where products are subnormal or less: decided in rationals."""
+    a, b = drawn(300, scale)
+    keep = np.isfinite(a) & np.isfinite(b) & (np.abs(a) < 1e300) & (np.abs(b) < 1e300)
+    a, b = a[keep], b[keep]
+    for name, exactly in (("add", Fraction.__add__), ("multiply", Fraction.__mul__)):
+        found = mode.within(lambda up, x, y, name=name: getattr(up, name)(x, y), a, b)
+        for x, y, z in zip(a.tolist(), b.tolist(), found.tolist(), strict=True):
+            due = exactly(Fraction(x), Fraction(y))
+            assert Fraction(z) >= due
+            assert Fraction(math.nextafter(z, -math.inf)) < due
+
+
+def test_a_machine_that_obeys(mode: Mode) -> None:
+    """It is found to."""
+    assert obeys(mode)
+
+
+@pytest.mark.parametrize("end", [-math.inf, math.inf])
+@pytest.mark.parametrize("only", [0, 1, 13, 70])
+def test_a_machine_that_does_not(mode: Mode, end: float, only: int) -> None:
+    """Too little and too much are seen, even at one length alone."""
+    assert not obeys(Fake(lambda x: np.nextafter(x, end), only))
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="their names differ")
+@pytest.mark.parametrize("name", [0, 0x400, 0xC00])
+def test_other_modes_are_told(mode: Mode, name: int) -> None:
+    """To nearest, down and to zero."""
+    mode._name = name
+    assert not obeys(mode)
+
+
+def test_lost_subnormals_are_told(mode: Mode) -> None:
+    """As by a processor that flushes them."""
+    assert not obeys(Fake(lambda x: np.where(np.abs(x) < 2.0**-1022, 0.0, x)))
+
+
+def test_put_back_whatever_is_raised(mode: Mode) -> None:
+    """Also within one another."""
+
+    def fails(up: Any) -> Any:
+        mode.within(lambda up: up.add(1.0, 2.0**-60))
+        assert np.add(1.0, 2.0**-60) > 1
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        mode.within(fails)
+    require_floats()
+    assert np.add(1.0, 2.0**-60) == 1
+
+
+def test_without_a_mode(without: None) -> None:
+    """The error-free transformations go on alone."""
+    seen = []
+    assert upward(lambda up, a: seen.append(up) or up.add(a, 2.0**-60), np.float64(1.0)) > 1
+    assert seen == [ERROR_FREE]
+
+
+def test_without_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of which the mode could be asked."""
+
+    def none(name: object) -> Any:
+        raise OSError
+
+    monkeypatch.setattr(ctypes, "PyDLL", none)
+    rounding._obeyed.cache_clear()
+    try:
+        assert rounding._obeyed() is None
+    finally:
+        rounding._obeyed.cache_clear()
