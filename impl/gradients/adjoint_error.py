@@ -190,12 +190,15 @@ def _states(
     def error(radius: Tensor) -> Tensor:
         return local_error(cell, radius, x_norm, absolute) * growth * _UP
 
-    found, within = torch.full_like(size, math.inf), torch.full_like(size, math.inf)
     narrow = HEADROOM * size
-    for radius in (2 * (size + error(narrow)), narrow):
-        slack = error(radius)
-        fits = (size + slack) * _UP <= radius
-        found, within = torch.where(fits, slack, found), torch.where(fits, radius, within)
+    found, within = error(narrow), narrow
+    fits = (size + found) * _UP <= narrow
+    if not bool(fits.all()):
+        wide = 2 * (size + found)
+        slack = error(wide)
+        known = (size + slack) * _UP <= wide
+        slack, wide = (torch.where(known, v, math.inf) for v in (slack, wide))
+        found, within = torch.where(fits, found, slack), torch.where(fits, narrow, wide)
     still = start == 0  # every state is 0, computed without rounding
     return tuple(torch.where(still, 0.0, v) for v in (size, within, found))
 

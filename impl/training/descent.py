@@ -99,18 +99,20 @@ def descent_error(
     error = torch.zeros_like(rates[:, :1])
     if not N:
         return error
-    steps = _step_errors(cells, x, loss, omega, trained, rates, starts).reshape(N, B)
+    before = _joined(cells[:-1])
+    steps = _step_errors(before, _joined(cells[1:]), x, loss, omega, trained, rates, starts)
+    inside = _inside(before, omega, trained).reshape(N, B)
+    growths = add_up(1.0, mul_up(rates, beta[:, None]))
     found = [error[:, 0]]
-    for t, step in enumerate(steps):
-        growth = add_up(1.0, mul_up(rates[:, t], beta))
-        carried = torch.where(found[-1] == 0, 0.0, mul_up(growth, found[-1]))
-        inside = _inside(cells[t], omega, trained)
-        found.append(torch.where(inside, add_up(carried, step), math.inf))
+    for t, step in enumerate(steps.reshape(N, B)):
+        carried = torch.where(found[-1] == 0, 0.0, mul_up(growths[:, t], found[-1]))
+        found.append(torch.where(inside[t], add_up(carried, step), math.inf))
     return torch.stack(found, dim=1)
 
 
 def _step_errors(
-    cells: Sequence[RNN],
+    before: RNN,
+    after: RNN,
     x: Tensor,
     loss: Loss,
     omega: Omega,
@@ -120,7 +122,6 @@ def _step_errors(
 ) -> Tensor:
     """‖ŵ_{t+1} − Π(ŵ_t − α_t ∇p(ŵ_t))‖ for all steps at once, (N·B,)."""
     N = rates.shape[1]
-    before, after = _joined(cells[:-1]), _joined(cells[1:])
     inputs, losses = x.repeat(N, 1, 1, 1), _repeated(loss, N)
     begun = None if starts is None else starts.repeat(N)
     rate = rates.T.reshape(-1)
@@ -187,13 +188,19 @@ def _shrink(A: Tensor, radius: Tensor) -> Tensor:
 
 
 def _inside(cell: RNN, omega: Omega, trained: str) -> Tensor:
-    """Whether the trained blocks certainly lie in Ω, (B,)."""
-    norms = {
-        "W": lambda: torch.where(gate(cell.W, omega.W), omega.W, certified_norm(cell.W)),
-        "U": lambda: norm_up(cell.U.flatten(1)),
-        "b": lambda: norm_up(cell.b),
-    }
-    return torch.stack([norms[name]() <= getattr(omega, name) for name in trained]).all(0)
+    """Whether the trained blocks certainly lie in Ω: (N·B,) for N batches of cells."""
+    radii = {name: getattr(omega, name).repeat(cell.batch // len(omega.W)) for name in trained}
+    found = torch.ones(cell.batch, dtype=torch.bool, device=cell.W.device)
+    for name, radius in radii.items():
+        if name == "W":
+            inside = gate(cell.W, radius)
+            left = (~inside).nonzero()[:, 0]
+            if len(left):
+                inside[left] = certified_norm(cell.W[left]) <= radius[left]
+        else:
+            inside = norm_up(getattr(cell, name).flatten(1)) <= radius
+        found &= inside
+    return found
 
 
 def _block(parts: RNN | Weights, name: str) -> Tensor:

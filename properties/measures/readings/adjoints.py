@@ -11,7 +11,8 @@ each start; a window goes over its own last k steps alone:
     the full run       h_0 → a_t, slopes, f_t → h_T         once
     its adjoints       q_1 ← q_t ← ∇p(h_T)                  once
     what came before   Σ_{t ≤ T−k} q_t f_tᵀ                 once, for all k
-    the other run               δ_t, dq_t over k steps      for each k
+    how another drifts away           δ_t from T−k on       for each start, whatever the end
+    the other's adjoints              dq_t over k steps     for each k
 """
 
 from __future__ import annotations
@@ -99,17 +100,38 @@ class Adjoints:
 
 @dataclass(frozen=True)
 class Drift:
-    """How the states of another run differ from the full one's, from its start to its end.
+    """How another run differs from the full one, from its start to its end.
 
-    Differences of states h_{t−1} and of pre-activations a_t, the last state's, and the weights'.
+    Differences of states h_start … h_end, of pre-activations a_{start+1} … a_end, of what trained
+    weights see at these times, and of the weights.
     """
 
     start: int
-    end: int
     deltas: list[Matrix]
     shifts: list[Vector]
-    last: Matrix
+    seen: list[Vector]
     moved: Cell | None
+
+    @property
+    def end(self) -> int:
+        """The time of the last state."""
+        return self.start + len(self.shifts)
+
+    @property
+    def last(self) -> Matrix:
+        """The difference of the last states."""
+        return self.deltas[-1]
+
+    @property
+    def none(self) -> bool:
+        """Whether both runs are the same."""
+        return self.moved is None and vanishes(flat(self.deltas[0]))
+
+    def upto(self, end: int) -> Drift:
+        """As far as an earlier end."""
+        steps = end - self.start
+        shifts, seen = self.shifts[:steps], self.seen[:steps]
+        return Drift(self.start, self.deltas[: steps + 1], shifts, seen, self.moved)
 
 
 @dataclass(frozen=True)
@@ -121,6 +143,7 @@ class Run:
     inputs: Sequence[Matrix]
     trained: str
     known: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
+    later: dict[int, Drift] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def path(self) -> tuple[list[Matrix], list[Vector]]:
@@ -175,40 +198,55 @@ class Run:
         return self.before(start, end) + self.since(self.drift(start, moved, end))
 
     def drift(self, start: int, moved: Cell | None = None, end: int | None = None) -> Drift:
-        """How the states drift apart."""
+        """How the states drift apart; of the same weights made once, whatever the end is."""
         end = len(self.inputs) if end is None else end
+        if moved is not None:
+            return self.drifting(start, moved, end)
+        if start not in self.later:
+            self.later[start] = self.drifting(start, None, len(self.inputs))
+        return self.later[start].upto(end)
+
+    def drifting(self, start: int, moved: Cell | None, end: int) -> Drift:
+        """Such a drift, step by step."""
         (states, before), made = self.path, self.arithmetic
-        delta, deltas, shifts = states[start], [], []
+        still, zero = 0 * self.inputs[0], made.number(0.0)
+        deltas, shifts, seen = [states[start]], [], []
         for t in range(start, end):
+            delta = deltas[-1]
             shift = self.cell.W * delta
             if moved is not None:
                 shift = shift + moved.W * (states[t] - delta) + moved.U * self.inputs[t] + moved.b
-            deltas.append(delta)
-            gap = flat(shift)
-            shifts.append(gap)
+            shifts.append(flat(shift))
+            seen.append(self.columns(delta, still, zero))
             if not made.linear:
-                gap = change(made.rho, flat(states[t + 1]), before[t], gap)
-            delta = made.matrix([[v] for v in gap])
-        return Drift(start, end, deltas, shifts, delta, moved)
+                gap = change(made.rho, flat(states[t + 1]), before[t], shifts[-1])
+                shift = made.matrix([[v] for v in gap])
+            deltas.append(shift)
+        return Drift(start, deltas, shifts, seen, moved)
 
     def since(self, drift: Drift) -> Matrix:
         """What the steps of a drift add to the difference of the two gradients, (n, m)."""
+        if drift.none:
+            return self.summed([])
         (states, before), made, WT = self.path, self.arithmetic, self.cell.W.transpose()
         full, moved, start = self.adjoints(drift.end), drift.moved, drift.start
         dg = [0 * v for v in full.g[-1]]
         if not vanishes(flat(drift.last)):
             there = made.gradient(flat(states[drift.end] - drift.last))
             dg = [p - q for p, q in zip(full.g[-1], there, strict=True)]
+        if made.linear and moved is None and vanishes(dg):  # the adjoints are the same
+            return self.summed(list(zip(full.q[start:], drift.seen, strict=True)))
         terms: list[tuple[Vector, Vector]] = []
         for t in range(drift.end - 1, start - 1, -1):
-            g, q, slopes = full.g[t + 1], full.q[t], self.slopes[t]
-            bent = change(made.slope, slopes, before[t], drift.shifts[t - start])
-            hat = [s - c for s, c in zip(slopes, bent, strict=True)]
-            pairs = zip(hadamard(bent, g), hadamard(hat, dg), strict=True)
-            dq = [p + r for p, r in pairs]
-            other = [p - r for p, r in zip(q, dq, strict=True)]
-            moving = self.columns(drift.deltas[t - start], 0 * self.inputs[t], made.number(0.0))
-            terms += [(dq, self.seen[t]), (other, moving)]
+            slopes = self.slopes[t]
+            if made.linear:
+                dq = hadamard(slopes, dg)
+            else:
+                bent = change(made.slope, slopes, before[t], drift.shifts[t - start])
+                each = zip(slopes, bent, full.g[t + 1], dg, strict=True)
+                dq = [c * g + (s - c) * d for s, c, g, d in each]
+            other = [p - r for p, r in zip(full.q[t], dq, strict=True)]
+            terms += [(dq, self.seen[t]), (other, drift.seen[t - start])]
             dg_column = WT * made.matrix([[v] for v in dq])
             if moved is not None:
                 dg_column += moved.W.transpose() * made.matrix([[v] for v in other])

@@ -66,11 +66,14 @@ def state_slack(batch: Batch, start: Tensor | float = 0.0, beyond: Tensor | floa
         fed = add_up(batch.B_x, beyond)
         return local_error(batch.cell, radius, fed, known.absolute) * steps * UP
 
-    found = torch.full_like(size, torch.inf)
     narrow = HEADROOM * size
-    for radius in (2 * (size + error(narrow)), narrow):
-        slack = error(radius)
-        found = torch.where((size + slack) * UP <= radius, slack, found)
+    found = error(narrow)
+    fits = (size + found) * UP <= narrow
+    if not bool(fits.all()):
+        wide = 2 * (size + found)
+        slack = error(wide)
+        slack = torch.where((size + slack) * UP <= wide, slack, torch.inf)
+        found = torch.where(fits, found, slack)
     return torch.where((drive == 0) & (added == 0), 0.0, found)[:, None, None]
 
 

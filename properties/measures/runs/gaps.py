@@ -147,11 +147,9 @@ class Gaps(Generic[V]):
         return Gap(value, self.base.join(*(part.gap for part in parts)))
 
 
-def half_tanh(a: V) -> V:
-    """tanh(a/2) = tanh a·(1 − 2 σ(a)σ(−a)), without cancellation."""
-    moved = a.tanh()
-    steered = a.sigmoid() * (-a).sigmoid() * moved
-    return moved - (steered + steered)
+def half_tanh(a: Any) -> Any:
+    """tanh(a/2)."""
+    return (0.5 * a).tanh()
 
 
 @singledispatch

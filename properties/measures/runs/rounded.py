@@ -1,9 +1,12 @@
-"""Float64 tensors that carry a rigorous bound on their own rounding error, and their arithmetic.
+"""Float64 numbers that carry a rigorous bound on their own rounding error, and their arithmetic.
 
 Every operation is off by at most u times its result, sums of m products by γ_{m+1} times the sum
 of absolute values, activations by their own error model; errors of what goes in are carried along
 with L_ρ and β_ρ. What is exactly 0 stays so: nothing underflows where nothing is. Tangents have one
 axis more than their values, and meet them along it.
+
+The numbers of a batch are small arrays, on which a call costs more than its arithmetic: they are
+NumPy's (`properties.measures.runs.arrays`). Others give and take tensors.
 Source: Higham, Accuracy and Stability, Sections 3 and 3.4.
 """
 
@@ -19,6 +22,7 @@ from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
 from impl.arithmetic.elementary import Scalable
 from impl.numbers.outward import TINY, UNIT, gamma
+from properties.measures.runs.arrays import Floats, held, joined, least, silent, told, zeros
 
 Tensor = torch.Tensor
 # Absorbs the roundings of an error's own evaluation: fewer than 2¹² of non-negative terms.
@@ -26,76 +30,103 @@ UP = 1 + 2.0**-40
 LIBRARY = 4 * UNIT
 
 
-@dataclass(frozen=True, eq=False)
 class Rounded(Scalable):
     """|value − truth| ≤ error, entry by entry: (B, N, M) or (B, N, M, directions)."""
 
-    value: Tensor
-    error: Tensor
+    def __init__(self, value: Tensor | Floats, error: Tensor | Floats) -> None:
+        self.v: Floats = held(value)
+        self.e: Floats = held(error)
 
     @classmethod
-    def exact(cls, value: Tensor) -> Rounded:
+    def exact(cls, value: Tensor | Floats) -> Rounded:
         """Numbers that stand for themselves."""
-        return cls(value, torch.zeros_like(value))
+        v = held(value)
+        return cls(v, zeros(v))
+
+    @property
+    def value(self) -> Tensor:
+        """What was computed."""
+        return told(self.v)
+
+    @property
+    def error(self) -> Tensor:
+        """At least how far that is off."""
+        return told(self.e)
 
     @property
     def size(self) -> int:
         """N."""
-        return self.value.shape[1]
+        return int(self.v.shape[1])
 
     @property
     def present(self) -> Tensor:
         """Where the truth may be other than 0."""
-        return torch.logical_or(self.value, self.error)
+        return told(self.reached)
+
+    @property
+    def reached(self) -> Floats:
+        """The same as an array."""
+        return (self.v != 0) | (self.e != 0)
 
     def __add__(self, other: Rounded) -> Rounded:
         one, two = level(self, other)
-        value = one.value + two.value
-        return Rounded(value, (one.error + two.error + UNIT * value.abs()) * UP)
+        return one.summed(two.v, two.e)
 
     def __neg__(self) -> Rounded:
-        return Rounded(-self.value, self.error)
+        return Rounded(-self.v, self.e)
 
     def __sub__(self, other: Rounded) -> Rounded:
-        return self + -other
+        one, two = level(self, other)
+        return one.summed(-two.v, two.e)
 
+    @silent
+    def summed(self, v: Floats, e: Floats) -> Rounded:
+        """The sum with numbers that are off by so much."""
+        value = self.v + v
+        return Rounded(value, (self.e + e + UNIT * abs(value)) * UP)
+
+    @silent
     def __mul__(self, other: Rounded) -> Rounded:
         one, two = level(self, other)
-        value, first = one.value * two.value, one.value.abs()
-        size = two.value.abs() + two.error
-        carried = first * two.error + one.error * size
-        lost = torch.logical_and(first + one.error, size) * TINY  # where neither is exactly 0
-        return Rounded(value, (carried + UNIT * value.abs()) * UP + lost)
+        value, first = one.v * two.v, abs(one.v)
+        size = abs(two.v) + two.e
+        carried = first * two.e + one.e * size
+        lost = ((first + one.e != 0) & (size != 0)) * TINY  # where neither is exactly 0
+        return Rounded(value, (carried + UNIT * abs(value)) * UP + lost)
 
     def constant(self, c: float) -> Rounded:
         """That number in the place of each unit."""
-        return Rounded.exact(torch.full_like(self.value, c))
+        return Rounded.exact(zeros(self.v) + c)
 
+    @silent
     def mapped(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
         """A v + offset for an exact A (B, m, N) and an exact offset (B, m)."""
-        shape = (len(A), A.shape[1], *self.value.shape[2:])
-        value, error = self.value.flatten(2), self.error.flatten(2)
-        sizes, weights, present = value.abs(), A.abs(), self.present.flatten(2).to(A)
-        if offset is None:
-            sums, size, met = A @ value, weights @ sizes, (A != 0).to(A) @ present
-        else:
-            start, least = offset[:, :, None], offset.abs()[:, :, None]
-            sums = torch.baddbmm(start, A, value)
-            size = torch.baddbmm(least, weights, sizes)
-            met = torch.baddbmm(least, (A != 0).to(A), present)
-        carried = gamma(A.shape[2] + 2) * size + weights @ error
-        error = carried * UP + (met != 0) * TINY
-        return Rounded(sums.reshape(shape), error.reshape(shape))
+        W, wide = held(A), self.v.shape[2:]
+        value, error = (part.reshape(*part.shape[:2], -1) for part in (self.v, self.e))
+        weights = abs(W)
+        sums, size, met = W @ value, weights @ abs(value), 0.0
+        if offset is not None:
+            start = held(offset)[:, :, None]
+            met = abs(start)
+            sums, size = start + sums, met + size
+        carried = gamma(W.shape[2] + 2) * size + weights @ error
+        lost = carried > 0
+        if not lost.all():  # of products that underflow nothing else tells
+            present = Rounded(value, error).reached
+            lost = met + (W != 0) * 1.0 @ (present * 1.0) != 0
+        shape = (*sums.shape[:2], *wide)
+        return Rounded(sums.reshape(shape), (carried * UP + lost * TINY).reshape(shape))
 
+    @silent
     def applied(self, name: str) -> Rounded:
         """ρ of that name."""
-        rho, v = activation(name), self.value
+        rho, v = activation(name), self.v
         near = rho.rate < float("inf")
-        library = (rho.rate * v.abs()).clamp(max=rho.cap) if near else rho.cap
-        error = (rho.slope * self.error + library + rho.floor) * UP
+        library = least(rho.rate * abs(v), rho.cap) if near else rho.cap
+        error = (rho.slope * self.e + library + rho.floor) * UP
         if name == "relu":  # a unit that is certainly off is exactly 0
-            error = error * (v >= -self.error)
-        return Rounded(rho(v), error * self.present if rho.at_zero == 0 else error)
+            error = error * (v >= -self.e)
+        return Rounded(rho(self.value), error * self.reached if rho.at_zero == 0 else error)
 
     def slope(self, name: str) -> Rounded:
         """ρ′."""
@@ -142,23 +173,25 @@ class Rounded(Scalable):
 
     def chunk(self, count: int) -> tuple[Rounded, ...]:
         """Equal parts of the units."""
-        parts = zip(self.value.chunk(count, dim=1), self.error.chunk(count, dim=1), strict=True)
-        return tuple(Rounded(value, error) for value, error in parts)
+        size = -(-self.size // count)
+        return tuple(self.part(start, start + size) for start in range(0, self.size, size))
 
     def part(self, start: int, stop: int) -> Rounded:
         """The units from start on, before stop."""
         return self[:, start:stop]
 
     def __getitem__(self, where: object) -> Rounded:
-        return Rounded(self.value[where], self.error[where])  # type: ignore[index]
+        return Rounded(self.v[where], self.e[where])
 
     def columns(self, start: int, stop: int) -> Rounded:
         """Some of the columns."""
         return self[:, :, start:stop]
 
-    def masked(self, where: Tensor) -> Rounded:
+    @silent
+    def masked(self, where: Tensor | Floats) -> Rounded:
         """v where that is true, and exactly 0 elsewhere."""
-        return Rounded(self.value * where, self.error * where)
+        kept = held(where)
+        return Rounded(self.v * kept, self.e * kept)
 
     def magnitude(self) -> Tensor:
         """At least |truth|."""
@@ -190,13 +223,13 @@ class RoundedCells:
 
     def mix(self, gate: Rounded, a: Rounded, b: Rounded) -> Rounded:
         """g∘a + (1 − g)∘b."""
-        return gate * a + (Rounded.exact(torch.ones_like(gate.value)) - gate) * b
+        return gate * a + (1.0 - gate) * b
 
     def join(self, *parts: Rounded) -> Rounded:
         """All units of the parts, one after another."""
-        most = max(part.value.ndim for part in parts)
+        most = max(part.v.ndim for part in parts)
         wide = [raised(part, most) for part in parts]
-        rest = tuple(map(max, *(part.value.shape[2:] for part in wide), (1,) * (most - 2)))
+        rest = tuple(map(max, *(part.v.shape[2:] for part in wide), (1,) * (most - 2)))
         return beside([expanded(part, rest) for part in wide], dim=1)
 
 
@@ -208,24 +241,26 @@ def step(cell: Any, s: Rounded, x: Tensor) -> Rounded:
 
 def raised(v: Rounded, ndim: int) -> Rounded:
     """With so many axes, the last of them of size 1."""
-    more = (None,) * (ndim - v.value.ndim)
+    more = (None,) * (ndim - v.v.ndim)
     return v[(..., *more)] if more else v
 
 
 def level(a: Rounded, b: Rounded) -> tuple[Rounded, Rounded]:
     """Both with as many axes."""
-    most = max(a.value.ndim, b.value.ndim)
+    if a.v.ndim == b.v.ndim:
+        return a, b
+    most = max(a.v.ndim, b.v.ndim)
     return raised(a, most), raised(b, most)
 
 
 def expanded(v: Rounded, rest: tuple[int, ...]) -> Rounded:
     """In so many columns."""
-    shape = (*v.value.shape[:2], *rest)
+    if v.v.shape[2:] == rest:
+        return v
+    shape = (*v.v.shape[:2], *rest)
     return Rounded(v.value.expand(shape), v.error.expand(shape))
 
 
 def beside(parts: list[Rounded], dim: int) -> Rounded:
     """The parts put together."""
-    return Rounded(
-        torch.cat([part.value for part in parts], dim), torch.cat([p.error for p in parts], dim)
-    )
+    return Rounded(joined([part.v for part in parts], dim), joined([part.e for part in parts], dim))

@@ -74,18 +74,19 @@ def test_balls_agree_with_autograd() -> None:
         np.testing.assert_allclose(computed, expected.numpy(), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("loss", ["squared", "linear"])
 @pytest.mark.parametrize("activation", ["identity", "relu"])
-def test_windows_share_what_came_before_them(activation: str) -> None:
+def test_windows_share_what_came_before_them(activation: str, loss: str) -> None:
     """Against the plain twin, two runs by themselves that are subtracted: the same rationals."""
-    spec = spec_of(6, "gradient", activation, "squared")
+    spec = spec_of(6, "gradient", activation, loss)
     for trained in TRAINED:
         pair = build(replace(spec, trained=trained).alone(0, 0))
         run = rational_run(pair)
         assert run is not None
         for end in (len(run.inputs), 3):
-            upto = dataclasses.replace(run, known={}, inputs=run.inputs[:end])
+            upto = dataclasses.replace(run, known={}, later={}, inputs=run.inputs[:end])
             for start in range(end + 1):
-                alone = dataclasses.replace(run, known={}, inputs=run.inputs[start:end])
+                alone = dataclasses.replace(run, known={}, later={}, inputs=run.inputs[start:end])
                 truncated = alone.gradient() if start < end else 0 * upto.gradient()
                 assert run.against(start, end=end) == upto.gradient() - truncated
 

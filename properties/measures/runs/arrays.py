@@ -1,0 +1,50 @@
+"""Numbers of this machine as arrays of NumPy's, those of another as the tensors that they are.
+
+On small arrays a call costs more than its arithmetic, and NumPy's cost a quarter of torch's. What
+is written with operators alone takes either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import torch
+
+Tensor = torch.Tensor
+Floats = Any
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def held(numbers: Tensor | Floats) -> Floats:
+    """The same numbers, as an array where they are this machine's."""
+    if isinstance(numbers, Tensor):
+        return numbers.numpy() if numbers.is_cpu else numbers
+    return np.asarray(numbers)
+
+
+def told(numbers: Floats) -> Tensor:
+    """The same numbers as a tensor."""
+    return numbers if isinstance(numbers, Tensor) else torch.from_numpy(numbers)
+
+
+def zeros(like: Floats) -> Floats:
+    """As many zeros."""
+    return torch.zeros_like(like) if isinstance(like, Tensor) else np.zeros(like.shape)
+
+
+def least(numbers: Floats, cap: float) -> Floats:
+    """The numbers, cut at a cap."""
+    return numbers.clamp(max=cap) if isinstance(numbers, Tensor) else np.minimum(numbers, cap)
+
+
+def joined(parts: list[Floats], axis: int) -> Floats:
+    """All parts, one after another."""
+    return torch.cat(parts, axis) if isinstance(parts[0], Tensor) else np.concatenate(parts, axis)
+
+
+def silent(operation: Callable[Given, Found]) -> Callable[Given, Found]:
+    """The same without NumPy's warnings of infinity and NaN, which are told as they are."""
+    return np.errstate(all="ignore")(operation)
