@@ -90,9 +90,36 @@ def exactly_apart(batch: Batch, two: bool) -> rationals.Vector | None:
     return rationals.minus(*map(partial(rationals.run, batch), starts, inputs))
 
 
+def both(batch: Batch) -> tuple[Tensor, Tensor]:
+    """One state twice, then two, side by side: the runs from all of them take the same steps."""
+    starts = zip(half(batch), halves(batch), strict=True)
+    one, two = (torch.cat(states, dim=2) for states in starts)
+    return one, two
+
+
+def answers(batch: Batch) -> Rounded:
+    """s_T − s′_T of cells from `both`, (B, N, 2 S), which all that is measured of them shares."""
+    key = "answers to other inputs"
+    if key not in batch.cache:
+        batch.cache[key] = apart(both, other=True)(batch)
+    found: Rounded = batch.cache[key]
+    return found
+
+
+def forced(batch: Batch) -> Rounded:
+    """s_T − s′_T of cells, from one state."""
+    return answers(batch).columns(0, batch.x.shape[3])
+
+
+def answered(batch: Batch) -> Rounded:
+    """The same from two."""
+    S = batch.x.shape[3]
+    return answers(batch).columns(S, 2 * S)
+
+
 def cells_output(batch: Batch) -> Rounded:
     """h_T − h′_T of cells, from one state."""
-    return of.output(apart(half, other=True)(batch), batch)
+    return of.output(forced(batch), batch)
 
 
 def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
@@ -100,9 +127,9 @@ def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
     return balls_apart(half, other=True)(runs, batch, k)[-batch.its_cells.n :]
 
 
-def in_box(name: str, start: Pair, steps: int | None = None) -> Measure:
+def in_box(name: str, seen: of.Seen, start: Pair, steps: int | None = None) -> Measure:
     """Two runs of cells in the norm of the box."""
-    seen, balls = apart(start, steps, other=True), balls_apart(start, steps, other=True)
+    balls = balls_apart(start, steps, other=True)
     return own(name, of.box_norm(seen), of.box_balls(balls))
 
 
@@ -133,7 +160,7 @@ MEASURES = (
         balls=lambda p, k: length(ball_apart(p, True)),
         square=lambda b, k: square_of(exactly_apart(b, True)),
     ),
-    in_box("forced_gap_box", half),
-    in_box("response_gap_box", halves),
-    in_box("response_start_box", halves, 0),
+    in_box("forced_gap_box", forced, half),
+    in_box("response_gap_box", answered, halves),
+    in_box("response_start_box", apart(halves, 0), halves, 0),
 )

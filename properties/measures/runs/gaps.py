@@ -148,10 +148,8 @@ class Gaps(Generic[V]):
 
 
 def half_tanh(a: V) -> V:
-    """tanh(a/2) = tanh a·(1 − 2 σ(a)σ(−a)), without cancellation."""
-    moved = a.tanh()
-    steered = a.sigmoid() * (-a).sigmoid() * moved
-    return moved - (steered + steered)
+    """tanh(a/2): a number is halved exactly, but for what underflows."""
+    return (0.5 * a).tanh()
 
 
 @singledispatch
