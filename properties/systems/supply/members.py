@@ -25,7 +25,7 @@ from properties.systems.gated.cell import Gated
 from properties.systems.gated.constants import gate_constants
 from properties.systems.kind import about
 from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Exact
+from properties.systems.unitary.exact import Exact, constants_of
 from theory.numbers.interval import Interval
 
 LARGEST_STEP = 2.0**500
@@ -150,7 +150,7 @@ class Members(ABC):
     @cached_property
     def exact_constants(self) -> list[dict[str, float]]:
         """The certified constants of each exact member."""
-        return [member.constants() for member in self.exact]
+        return constants_of(self.exact)
 
     @cached_property
     def step_size(self) -> Array:
