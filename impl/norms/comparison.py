@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import torch
 from flint import arb, ctx
@@ -158,7 +159,9 @@ class Comparison:
 
     def _unitwise(self, name: str, v: Tensor) -> StateNorm:
         found = self.unitwise(v)
-        told = {part.name: float(getattr(found, part.name)) for part in fields(found)}
+        told: dict[str, Any] = {
+            part.name: float(getattr(found, part.name)) for part in fields(found)
+        }
         start = started(self.box[0], v[0], told["drive"], told["lam"], told["radius"])
         return StateNorm(
             name,

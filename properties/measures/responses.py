@@ -16,7 +16,7 @@ from properties.measures.cells import own
 from properties.measures.measure import Measure, OfCells, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, Vector, column, entries, length
-from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack
+from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, run_slack
 from properties.measures.readings.states import mapped, readout, single
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
@@ -37,10 +37,15 @@ def vanilla_apart(two: bool) -> Callable[[Batch], Tensor]:
     """h_T − h′_T, (B, n, S)."""
 
     def vectors(batch: Batch) -> Tensor:
-        h, other = batch.h, second(batch, two)
-        for x, changed in zip(batch.x.unbind(1), other_inputs(batch).unbind(1), strict=True):
-            h, other = batch.cell.step(h, x), batch.cell.step(other, changed)
-        return h - other
+        key = f"vanilla runs from {'two states' if two else 'one state'} apart"
+        if key not in batch.cache:
+            h = torch.cat([batch.h, second(batch, two)], dim=2)
+            for x in torch.cat([batch.x, other_inputs(batch)], dim=3).unbind(1):
+                h = batch.cell.step(h, x)
+            one, other = h.chunk(2, dim=2)
+            batch.cache[key] = one - other
+        found: Tensor = batch.cache[key]
+        return found
 
     return vectors
 
@@ -53,10 +58,14 @@ def differ(batch: Batch, value: Tensor) -> Tensor:
 
 def rolled_error(batch: Batch) -> Tensor:
     """Both runs' rounding, (B, 1, 1)."""
-    starts = torch.cat([batch.h, batch.h_other], dim=2).detach().transpose(1, 2)
-    largest = norm_up(other_inputs(batch).detach().transpose(2, 3)).amax(dim=(1, 2))
-    beyond = add_up(largest, -batch.B_x.detach()).clamp(min=0.0)
-    return 2 * state_slack(batch, norm_up(starts).amax(1), beyond)
+    if "slack of runs under other inputs" not in batch.cache:
+        starts = torch.cat([batch.h, batch.h_other], dim=2).detach().transpose(1, 2)
+        largest = norm_up(other_inputs(batch).detach().transpose(2, 3)).amax(dim=(1, 2))
+        beyond = add_up(largest, -batch.B_x.detach()).clamp(min=0.0)
+        slack = 2 * run_slack(batch, norm_up(starts).amax(1), beyond)
+        batch.cache["slack of runs under other inputs"] = slack
+    found: Tensor = batch.cache["slack of runs under other inputs"]
+    return found
 
 
 def error(batch: Batch, value: Tensor) -> Tensor:

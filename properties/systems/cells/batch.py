@@ -64,11 +64,13 @@ class Cells:
         return self.comparison.perron()
 
     @cached_property
-    def norms(self) -> UnitNorms:
+    def unit_norms(self) -> UnitNorms:
         """‖·‖_box of each system, as its certificate prints it."""
         known = self.comparison
         told = {one.name: getattr(known, one.name) for one in fields(known)}
-        still = {name: part.detach() for name, part in told.items() if isinstance(part, Tensor)}
+        still: dict[str, Any] = {
+            name: part.detach() for name, part in told.items() if isinstance(part, Tensor)
+        }
         return replace(known, **still).unitwise(self.v.detach())
 
     @property

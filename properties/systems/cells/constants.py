@@ -29,7 +29,7 @@ Tensor = torch.Tensor
 
 def of_norm(read: Callable[[UnitNorms], Tensor]) -> Callable[[Members], Tensor]:
     """A number that each system's norm has."""
-    return lambda batch: read(batch.its_cells.norms)
+    return lambda batch: read(batch.its_cells.unit_norms)
 
 
 B_h_box = of_norm(lambda norms: norms.states)  # the box's own size, or S_0/(1 − λ)

@@ -180,7 +180,7 @@ def inputs_and(
     spec: SystemSpec, rng: np.random.Generator, p: int, *more: tuple[int, ...]
 ) -> list[Array]:
     """Those, and what is drawn next of more shapes."""
-    shapes = [(spec.sequences, spec.T, spec.d)]
+    shapes: list[tuple[int, ...]] = [(spec.sequences, spec.T, spec.d)]
     if spec.inputs == "resonant":
         shapes.append((p, spec.sequences))
     found = normals(rng, *shapes, *more)
