@@ -41,4 +41,4 @@ class Adam:
 
     def split(self, flat: Tensor) -> tuple[Tensor, ...]:
         """What each tensor has of numbers for all of them."""
-        return torch.split(flat, self.sizes)  # type: ignore[no-untyped-call, no-any-return]
+        return torch.split(flat, self.sizes)
