@@ -18,8 +18,9 @@ Miller & Hardt, Proposition 1; Perron; Horn & Johnson, section 8.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import torch
 from flint import arb, ctx
@@ -34,6 +35,25 @@ from impl.numbers.spectral_norm import certified_norm
 
 _POLICIES = 8
 _PRECISION = 128
+
+
+@dataclass(frozen=True, eq=False)
+class UnitNorms:
+    """The norms max |s_i|/v_i of B systems, (B,) each; see `impl.norms.state_norms.StateNorm`."""
+
+    lam: Tensor
+    drive: Tensor
+    equivalence: Tensor
+    reach: Tensor
+    radius: Tensor
+    fed: Tensor
+
+    @property
+    def states(self) -> Tensor:
+        """At least ‖s_t‖ for all t: the least of S/(1 − λ) and the radius."""
+        gap = subtract_down(1.0, self.lam).clamp(min=0.0)
+        driven = torch.where(gap > 0, div_up(self.drive, gap), math.inf)
+        return torch.minimum(driven, self.radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,19 +146,27 @@ class Comparison:
         v = torch.tensor(given, dtype=self.box.dtype, device=self.box.device)
         return self._spectral(v) if norm.name == "spectral" else self._unitwise(norm.name, v[None])
 
+    def unitwise(self, v: Tensor) -> "UnitNorms":
+        """What max |s_i|/v_i says of each system, for v > 0: (B, N)."""
+        return UnitNorms(
+            lam=self.factor(v),
+            drive=div_up(self.drive, v).amax(1),
+            equivalence=norm_up(v[:, -self.n :]),
+            reach=div_up(1.0, v.amin(1)),
+            radius=div_up(self.box, v).amax(1),
+            fed=div_up(norm_up(self.inputs), v).amax(1),
+        )
+
     def _unitwise(self, name: str, v: Tensor) -> StateNorm:
-        lam, drive = float(self.factor(v)), float(div_up(self.drive, v).amax())
-        radius = float(div_up(self.box, v).amax())
-        start = started(self.box[0], v[0], drive, lam, radius)
+        found = self.unitwise(v)
+        told: dict[str, Any] = {
+            part.name: float(getattr(found, part.name)) for part in fields(found)
+        }
+        start = started(self.box[0], v[0], told["drive"], told["lam"], told["radius"])
         return StateNorm(
             name,
-            lam,
-            drive,
-            float(norm_up(v[0, -self.n :])),
-            float(div_up(1.0, v.amin())),
-            None if name == "infinity" else tuple(v[0].tolist()),
-            radius,
-            fed=float(div_up(norm_up(self.inputs), v).amax()),
+            **told,
+            weights=None if name == "infinity" else tuple(v[0].tolist()),
             remaining=Remaining((Layer(self.matrices[0].detach(), start),), self.n),
         )
 

@@ -17,6 +17,7 @@ from properties.attacks.attack import Attack, Case, Visit
 from properties.attacks.estimates import estimates
 from properties.judging.judge import free_names
 from properties.measures.table import MEASURES
+from properties.systems.adam import Adam
 from properties.systems.batch import Batch, explicit, with_cells
 from properties.systems.kind import Kind, about
 from properties.systems.spec import SystemSpec
@@ -87,17 +88,12 @@ def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec
     climbed = about(spec).climb
     assert climbed is not None
     ascent = climbed.ascent(spec)
-    optimiser = torch.optim.Adam(ascent.parameters.values(), lr=LEARNING_RATE)
+    optimiser = Adam(ascent.parameters.values())
     for _ in range(steps):
-        optimiser.zero_grad()
         gain = objective(statement, ascent.batch())
         if not gain.requires_grad:
             break
-        (-gain.sum()).backward()  # type: ignore[no-untyped-call]
-        for tensor in ascent.parameters.values():
-            if tensor.grad is not None:
-                tensor.grad.nan_to_num_(0.0, 0.0, 0.0)
-        optimiser.step()
+        optimiser.step(-gain.sum(), LEARNING_RATE)
     with torch.no_grad():
         end = ascent.batch()
         return [explicit(one(end, i)) for i in range(spec.batch)]

@@ -119,9 +119,14 @@ def only_where(has: Callable[[Batch], bool], measure: Measure) -> Measure:
 def around(value: Tensor, error: Tensor) -> Interval:
     """value ± error, rounded outward and cut at 0 (norms are ≥ 0); exact where error is 0."""
     v, e = value.detach().cpu().numpy(), error.detach().cpu().numpy()
+    exact = e == 0
     with np.errstate(invalid="ignore"):
-        low, high = np.nextafter(v - e, -np.inf), np.nextafter(v + e, np.inf)
-    return Interval(np.maximum(np.where(e == 0, v, low), 0.0), np.where(e == 0, v, high))
+        low, high = v - e, v + e
+    for end, beyond in ((low, -np.inf), (high, np.inf)):
+        np.nextafter(end, beyond, out=end)
+        if exact.any():
+            np.copyto(end, v, where=exact)
+    return Interval(np.maximum(low, 0.0, out=low), high)
 
 
 def square_of(vector: list[fmpq] | None) -> fmpq | None:

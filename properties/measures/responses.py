@@ -16,7 +16,7 @@ from properties.measures.cells import own
 from properties.measures.measure import Measure, OfCells, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, Vector, column, entries, length
-from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack
+from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, run_slack
 from properties.measures.readings.states import mapped, readout, single
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
@@ -37,10 +37,15 @@ def vanilla_apart(two: bool) -> Callable[[Batch], Tensor]:
     """h_T − h′_T, (B, n, S)."""
 
     def vectors(batch: Batch) -> Tensor:
-        h, other = batch.h, second(batch, two)
-        for x, changed in zip(batch.x.unbind(1), other_inputs(batch).unbind(1), strict=True):
-            h, other = batch.cell.step(h, x), batch.cell.step(other, changed)
-        return h - other
+        key = f"vanilla runs from {'two states' if two else 'one state'} apart"
+        if key not in batch.cache:
+            h = torch.cat([batch.h, second(batch, two)], dim=2)
+            for x in torch.cat([batch.x, other_inputs(batch)], dim=3).unbind(1):
+                h = batch.cell.step(h, x)
+            one, other = h.chunk(2, dim=2)
+            batch.cache[key] = one - other
+        found: Tensor = batch.cache[key]
+        return found
 
     return vectors
 
@@ -53,10 +58,14 @@ def differ(batch: Batch, value: Tensor) -> Tensor:
 
 def rolled_error(batch: Batch) -> Tensor:
     """Both runs' rounding, (B, 1, 1)."""
-    starts = torch.cat([batch.h, batch.h_other], dim=2).detach().transpose(1, 2)
-    largest = norm_up(other_inputs(batch).detach().transpose(2, 3)).amax(dim=(1, 2))
-    beyond = add_up(largest, -batch.B_x.detach()).clamp(min=0.0)
-    return 2 * state_slack(batch, norm_up(starts).amax(1), beyond)
+    if "slack of runs under other inputs" not in batch.cache:
+        starts = torch.cat([batch.h, batch.h_other], dim=2).detach().transpose(1, 2)
+        largest = norm_up(other_inputs(batch).detach().transpose(2, 3)).amax(dim=(1, 2))
+        beyond = add_up(largest, -batch.B_x.detach()).clamp(min=0.0)
+        slack = 2 * run_slack(batch, norm_up(starts).amax(1), beyond)
+        batch.cache["slack of runs under other inputs"] = slack
+    found: Tensor = batch.cache["slack of runs under other inputs"]
+    return found
 
 
 def error(batch: Batch, value: Tensor) -> Tensor:
@@ -90,9 +99,36 @@ def exactly_apart(batch: Batch, two: bool) -> rationals.Vector | None:
     return rationals.minus(*map(partial(rationals.run, batch), starts, inputs))
 
 
+def both(batch: Batch) -> tuple[Tensor, Tensor]:
+    """One state twice, then two, side by side: the runs from all of them take the same steps."""
+    starts = zip(half(batch), halves(batch), strict=True)
+    one, two = (torch.cat(states, dim=2) for states in starts)
+    return one, two
+
+
+def answers(batch: Batch) -> Rounded:
+    """s_T − s′_T of cells from `both`, (B, N, 2 S), which all that is measured of them shares."""
+    key = "answers to other inputs"
+    if key not in batch.cache:
+        batch.cache[key] = apart(both, other=True)(batch)
+    found: Rounded = batch.cache[key]
+    return found
+
+
+def forced(batch: Batch) -> Rounded:
+    """s_T − s′_T of cells, from one state."""
+    return answers(batch).columns(0, batch.x.shape[3])
+
+
+def answered(batch: Batch) -> Rounded:
+    """The same from two."""
+    S = batch.x.shape[3]
+    return answers(batch).columns(S, 2 * S)
+
+
 def cells_output(batch: Batch) -> Rounded:
     """h_T − h′_T of cells, from one state."""
-    return of.output(apart(half, other=True)(batch), batch)
+    return of.output(forced(batch), batch)
 
 
 def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
@@ -100,9 +136,9 @@ def ball_output(runs: BallRuns, batch: Batch, k: int) -> Vector:
     return balls_apart(half, other=True)(runs, batch, k)[-batch.its_cells.n :]
 
 
-def in_box(name: str, start: Pair, steps: int | None = None) -> Measure:
+def in_box(name: str, seen: of.Seen, start: Pair, steps: int | None = None) -> Measure:
     """Two runs of cells in the norm of the box."""
-    seen, balls = apart(start, steps, other=True), balls_apart(start, steps, other=True)
+    balls = balls_apart(start, steps, other=True)
     return own(name, of.box_norm(seen), of.box_balls(balls))
 
 
@@ -133,7 +169,7 @@ MEASURES = (
         balls=lambda p, k: length(ball_apart(p, True)),
         square=lambda b, k: square_of(exactly_apart(b, True)),
     ),
-    in_box("forced_gap_box", half),
-    in_box("response_gap_box", halves),
-    in_box("response_start_box", halves, 0),
+    in_box("forced_gap_box", forced, half),
+    in_box("response_gap_box", answered, halves),
+    in_box("response_start_box", apart(halves, 0), halves, 0),
 )

@@ -40,9 +40,17 @@ def norm_slack(n: int, value: Tensor) -> Tensor:
     return gamma(n + 4) * value * UP + torch.where(value == 0, torch.zeros_like(value), NORM_FLOOR)
 
 
-def state_slack(batch: Batch, start: Tensor | float = 0.0, beyond: Tensor | float = 0.0) -> Tensor:
-    """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1); of runs from
-    ‖h_0‖ ≤ ``start``, and under inputs that exceed B_x by at most ``beyond``, (B,) each.
+def state_slack(batch: Batch) -> Tensor:
+    """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1)."""
+    if "state slack" not in batch.cache:
+        batch.cache["state slack"] = run_slack(batch, 0.0, 0.0)
+    found: Tensor = batch.cache["state slack"]
+    return found
+
+
+def run_slack(batch: Batch, start: Tensor | float, beyond: Tensor | float) -> Tensor:
+    """The same of runs from ‖h_0‖ ≤ ``start``, and under inputs that exceed B_x by at most
+    ``beyond``, (B,) each.
 
     ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a
     step from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), and what starts

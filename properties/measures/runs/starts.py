@@ -22,7 +22,7 @@ from properties.measures.runs.rounded import Rounded
 from properties.systems.batch import Batch
 from properties.systems.supply.other_inputs import other_inputs
 
-# Two states (B, N, S) of each pair.
+# Two states (B, N, S) of each pair, or (B, N, m S) for m of them under the same inputs.
 Pair = Callable[[Batch], tuple[Tensor, Tensor]]
 
 
@@ -51,10 +51,15 @@ def rolled(of: Any, at: Gap[V], inputs: Iterable[tuple[V, V]]) -> Iterator[Gap[V
 
 
 def trail(batch: Batch, start: Pair, steps: int, other: bool = False) -> Iterator[Gap[Rounded]]:
-    """Both runs over so many inputs, S columns each."""
+    """Both runs over so many inputs, S columns each, or so many times S as the start has."""
     one, two = map(Rounded.exact, start(batch))
-    inputs = list(map(Rounded.exact, batch.x.unbind(1)))
-    seen = map(Rounded.exact, other_inputs(batch).unbind(1)) if other else inputs
+    many = 1, 1, one.value.shape[2] // batch.x.shape[3]
+
+    def given(x: Tensor) -> list[Rounded]:
+        return [Rounded.exact(at.repeat(many)) for at in x.unbind(1)]
+
+    inputs = given(batch.x)
+    seen = given(other_inputs(batch)) if other else inputs
     moved = ((x, x - o) for x, o in zip(inputs, seen, strict=True))
     return rolled(runs(batch), Gap(one, one - two), cut(moved, steps))
 

@@ -10,24 +10,12 @@ import torch
 
 from impl.arithmetic.invariance import Held
 from impl.cells.table import kind_of
-from impl.norms.comparison import Comparison
-from impl.norms.state_norms import StateNorm
+from impl.norms.comparison import Comparison, UnitNorms
 
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
 REACH = 2.0**20
 FIXED = ("leak",)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Weighted(Comparison):
-    """The comparison of one system, whose unit weights are known."""
-
-    v: Tensor
-
-    def perron(self) -> Tensor:
-        """Those weights."""
-        return self.v
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +64,14 @@ class Cells:
         return self.comparison.perron()
 
     @cached_property
-    def state_norms(self) -> tuple[StateNorm, ...]:
-        """‖·‖_box of each system, as its certificate would print it."""
-        told = {one.name: getattr(self.comparison, one.name) for one in fields(Comparison)}
-        whole = {name: part.detach() for name, part in told.items() if isinstance(part, Tensor)}
-        whole["v"] = self.v.detach()
-        each = ({name: part[i : i + 1] for name, part in whole.items()} for i in range(len(self.v)))
-        return tuple(Weighted(**{**told, **one}).norm("perron") for one in each)
+    def unit_norms(self) -> UnitNorms:
+        """‖·‖_box of each system, as its certificate prints it."""
+        known = self.comparison
+        told = {one.name: getattr(known, one.name) for one in fields(known)}
+        still: dict[str, Any] = {
+            name: part.detach() for name, part in told.items() if isinstance(part, Tensor)
+        }
+        return replace(known, **still).unitwise(self.v.detach())
 
     @property
     def n(self) -> int:

@@ -14,10 +14,9 @@ import numpy as np
 import torch
 
 from impl.arithmetic.derivatives.second_order import constants, jets
-from impl.cells.stacks.cascade import radius
 from impl.cells.table import kind_of
+from impl.norms.comparison import UnitNorms
 from impl.norms.readout_norms import WeightedMaximumDual
-from impl.norms.state_norms import StateNorm
 from impl.numbers.spectral_norm import certified_norm
 from properties.systems.cells.omega import UNIFORM
 from properties.systems.certified.constants import TOLD
@@ -28,18 +27,12 @@ from properties.systems.supply.other_inputs import x_gap
 Tensor = torch.Tensor
 
 
-def of_norm(read: Callable[[StateNorm], float]) -> Callable[[Members], Tensor]:
+def of_norm(read: Callable[[UnitNorms], Tensor]) -> Callable[[Members], Tensor]:
     """A number that each system's norm has."""
-
-    def found(batch: Members) -> Tensor:
-        return torch.tensor(
-            [read(norm) for norm in batch.its_cells.state_norms], dtype=torch.float64
-        )
-
-    return found
+    return lambda batch: read(batch.its_cells.unit_norms)
 
 
-B_h_box = of_norm(radius)  # the box's own size, or S_0/(1 − λ)
+B_h_box = of_norm(lambda norms: norms.states)  # the box's own size, or S_0/(1 − λ)
 
 
 def dual(batch: Members) -> WeightedMaximumDual:
@@ -66,11 +59,11 @@ def smoothness(name: str) -> Callable[[Members], Tensor]:
 
 
 BOX: dict[str, Callable[[Members], Tensor]] = {
-    "lam_box": of_norm(lambda norm: norm.lam),
-    "S_0_box": of_norm(lambda norm: norm.drive),
+    "lam_box": of_norm(lambda norms: norms.lam),
+    "S_0_box": of_norm(lambda norms: norms.drive),
     "B_h_box": B_h_box,
-    "C_box": of_norm(lambda norm: norm.equivalence),
-    "L_x_box": of_norm(lambda norm: norm.fed),
+    "C_box": of_norm(lambda norms: norms.equivalence),
+    "L_x_box": of_norm(lambda norms: norms.fed),
     **{f"{name}_box": smoothness(name) for name in ("L_w", "beta_hh", "beta_wh", "beta_ww")},
     "L_f": lambda batch: certified_norm(batch.C),
     "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),

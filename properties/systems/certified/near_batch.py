@@ -120,17 +120,15 @@ def computed(spec: SystemSpec) -> Tensor:
 
 def response(spec: SystemSpec, member: int) -> Array:
     """|∂s_T/∂x_t| at what is recorded, in floats, (N, T, d)."""
-    one, x = Runner.of(model(spec, member)), recorded(spec, member)
-
-    def last(x: Tensor) -> Tensor:
-        s = one.zero(1)
-        for t in range(len(x)):
-            s = one.step(s, x[None, None, t])
-        return s[0, 0]
-
-    found = torch.func.jacrev(last)(x)
-    response: Array = np.abs(found.numpy())
-    return response
+    one, x = Runner.of(model(spec, member)), recorded(spec, member).requires_grad_()
+    s = one.zero(1)
+    for t in range(len(x)):
+        s = one.step(s, x[None, None, t])
+    rows = [
+        torch.autograd.grad(unit, x, retain_graph=True, materialize_grads=True)[0]
+        for unit in s[0, 0]
+    ]
+    return np.asarray(torch.stack(rows).abs().numpy())
 
 
 def directions(spec: SystemSpec, member: int) -> Array:

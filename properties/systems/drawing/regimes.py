@@ -8,6 +8,8 @@ element, so that no library's last digit reaches a system.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate, pairwise
+from math import prod
 from threading import local
 
 import numpy as np
@@ -41,8 +43,22 @@ def stream(spec: SystemSpec, member: int, number: int = 0) -> np.random.Generato
 
 def normal(rng: np.random.Generator, *shape: int) -> Array:
     """Standard normal draws on the grid of multiples of 2⁻²⁰."""
-    drawn: Array = np.rint(rng.standard_normal(shape) * GRID) / GRID
-    return drawn
+    return gridded(rng.standard_normal(shape))
+
+
+def normals(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[Array]:
+    """The draws of several calls of `normal`, one after another, in one."""
+    sizes = [prod(shape) for shape in shapes]
+    drawn, ends = gridded(rng.standard_normal(sum(sizes))), [0, *accumulate(sizes)]
+    return [drawn[a:b].reshape(shape) for (a, b), shape in zip(pairwise(ends), shapes, strict=True)]
+
+
+def gridded(draws: Array) -> Array:
+    """Fresh draws cut to multiples of 2⁻²⁰, in place."""
+    draws *= GRID
+    np.rint(draws, draws)
+    draws /= GRID
+    return draws
 
 
 def product(A: Array, v: Array) -> Array:
@@ -69,7 +85,7 @@ def shortened(value: float, bits: int = 30) -> float:
 
 def scaled_to(W: Array, norm: float) -> Array:
     """W times a short factor that brings ‖W‖₂ to ``norm`` (to about nine digits)."""
-    size = float(np.linalg.norm(W, 2)) if W.size else 0.0
+    size = float(np.linalg.svd(W, compute_uv=False)[0]) if W.size else 0.0
     return W * shortened(norm / size) if size > 0 else W
 
 
@@ -157,8 +173,18 @@ def recurrent_matrix(spec: SystemSpec, rng: np.random.Generator) -> Array:
 def input_draws(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
     """What is random in one member's inputs: directions (S, T, d), or, for ``resonant`` ones, the
     weights (p, S) of the p outputs that they drive."""
-    directions = normal(rng, spec.sequences, spec.T, spec.d)
-    return normal(rng, p, spec.sequences) if spec.inputs == "resonant" else directions
+    return inputs_and(spec, rng, p)[0]
+
+
+def inputs_and(
+    spec: SystemSpec, rng: np.random.Generator, p: int, *more: tuple[int, ...]
+) -> list[Array]:
+    """Those, and what is drawn next of more shapes."""
+    shapes: list[tuple[int, ...]] = [(spec.sequences, spec.T, spec.d)]
+    if spec.inputs == "resonant":
+        shapes.append((p, spec.sequences))
+    found = normals(rng, *shapes, *more)
+    return found[len(shapes) - 1 :]
 
 
 def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import torch
@@ -57,19 +58,30 @@ class Shipped:
 
     def column(self, v: Sequence[fmpq]) -> Any:
         """A vector as a column of the arithmetic's numbers."""
-        column = fmpq_mat(len(v), 1, list(v))
-        return Ratios.of(column) if self.rational else Columns.of(arb_mat(column))
+        return self.columns([v])
+
+    def columns(self, vectors: Sequence[Sequence[fmpq]]) -> Any:
+        """Vectors of one size, each as a column."""
+        matrix = fmpq_mat(len(vectors), len(vectors[0]), list(chain.from_iterable(vectors)))
+        found = matrix.transpose()
+        return Ratios.of(found) if self.rational else Columns.of(arb_mat(found))
 
     def step(self, h: Any, x: Vector) -> Any:
         """φ(h, x) of a column h."""
         return self.cell.program(self.numbers, h, self.column(x))
 
-    def run(self, h: Sequence[fmpq], s: int, first: int = 0, last: int | None = None) -> list[Any]:
-        """The columns from a state on, before input ``first`` and after each up to ``last``."""
-        found = [self.column(h)]
-        for x in self.x[s][first:last]:
-            found.append(self.step(found[-1], x))
+    def run(self, starts: Sequence[Vector]) -> list[Any]:
+        """The states before each input and after the last, from one start or more for each
+        sequence: a column each, all first starts before all second ones."""
+        found = [self.columns(starts)]
+        for t in range(self.spec.T):
+            found.append(self.fed(found[-1], t, len(starts) // len(self.x)))
         return found
+
+    def fed(self, states: Any, t: int, times: int) -> Any:
+        """φ of columns, so many for each sequence, under input t."""
+        inputs = self.columns([x[t] for x in self.x] * times)
+        return self.cell.program(self.numbers, states, inputs)
 
     @property
     def rest(self) -> Vector:
@@ -77,23 +89,42 @@ class Shipped:
         return (fmpq(0),) * len(self.h[0])
 
     @cached_property
-    def paths(self) -> list[list[Any]]:
-        """The states of each sequence from zero, 0 … T."""
-        return [self.run(self.rest, s) for s in range(len(self.x))]
+    def path(self) -> list[Any]:
+        """The states from zero, 0 … T, a column a sequence."""
+        return self.run([self.rest] * len(self.x))
+
+    @cached_property
+    def pairs(self) -> list[Any]:
+        """The states from h, then those from h_other, a column each."""
+        return self.run([*self.h, *self.h_other])
+
+    @cached_property
+    def fresh(self) -> list[Vector]:
+        """s_T^k of windows K … 0, the sequences of each one after another, of rational steps."""
+        S, start = len(self.x), self.columns([self.rest] * len(self.x))
+        at = start
+        for i in range(self.spec.K):
+            at = self.fed(at, self.spec.T - self.spec.K + i, i + 1)
+            at = type(at)([u + v for u, v in zip(at.units, start.units, strict=True)])
+        return [entries(at, c) for c in range((self.spec.K + 1) * S)]
 
     def before(self, s: int, k: int) -> Vector:
         """s_{T−k}, of rational steps."""
-        return entries(self.paths[s][self.spec.T - k])
+        return entries(self.path[self.spec.T - k], s)
 
     def memory(self, s: int, k: int) -> Vector:
         """s_T − s_T^k, of rational steps."""
-        fresh = self.run(self.rest, s, self.spec.T - k)[-1]
-        return minus(self.before(s, 0), entries(fresh))
+        return minus(self.before(s, 0), self.fresh[(self.spec.K - k) * len(self.x) + s])
 
 
-def entries(column: Any) -> Vector:
-    """The units of a rational column."""
-    return tuple(v for (v,) in column.units)
+def alone(columns: Any, c: int) -> Any:
+    """One of the columns."""
+    return type(columns)([[unit[c]] for unit in columns.units])
+
+
+def entries(columns: Any, c: int) -> Vector:
+    """The units of one rational column."""
+    return tuple(unit[c] for unit in columns.units)
 
 
 def tensor(A: fmpq_mat) -> torch.Tensor:

@@ -86,8 +86,8 @@ class Stack(Shipped):
 
     def gap(self, s: int, steps: int) -> Vector:
         """The pair after so many steps."""
-        ends = (self.run(h[s], s, 0, steps)[-1] for h in (self.h, self.h_other))
-        return minus(*map(entries, ends))
+        at = self.pairs[steps] if steps else self.columns([*self.h, *self.h_other])
+        return minus(entries(at, s), entries(at, len(self.x) + s))
 
     def stack_gap(self, s: int, steps: int) -> fmpq:
         """The pair after so many steps, in the weighted norm."""

@@ -8,12 +8,14 @@ Source: Pascanu et al., How to construct deep recurrent neural networks.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 from operator import mul
 from typing import Any, cast
 
+import torch
 from flint import arb_mat, fmpq, fmpq_mat
 
 from impl.arithmetic.balls import Columns
@@ -26,7 +28,7 @@ from impl.numbers.outward import mul_up
 from impl.numbers.rationals import identity
 from impl.numbers.spectral_norm import certified_norm
 from properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
-from properties.systems.layered.shipped import Shipped, tensor, vectors
+from properties.systems.layered.shipped import Shipped, alone, tensor, vectors
 from properties.systems.layered.twins import Twin, Twins
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
@@ -62,23 +64,40 @@ class Layered(Shipped):
             "x": self.x, "h": self.h, "h_other": self.h_other,
         }  # fmt: skip
 
-    def constants(self) -> dict[str, float]:
-        """What is certified of the transition, and what is tempting."""
-        everywhere = self.cell.U.new_full((1, self.spec.n), inf)
-        lam = float(perron_vector(self.cell.euclidean(everywhere)).factor)
-        slope, sizes = self.cell.activation.slope, [float(size) for size in self.cell.norms]
-        through = certified_norm(tensor(reduce(lambda A, W: W * A, self.W)))
-        power = rational(slope) ** len(sizes)
-        return {
+    @staticmethod
+    def constants_of(members: Sequence[Layered]) -> list[dict[str, float]]:
+        """What is certified of transitions of one shape, and what is tempting."""
+        each = [member.cell for member in members]
+        held = {name: torch.cat([cell.parameters[name] for cell in each])
+                for name in each[0].parameters}  # fmt: skip
+        cell = replace(each[0], parameters=held)
+        slope, norms = cell.activation.slope, cell.norms
+        lam = perron_vector(cell.euclidean(cell.U.new_full((len(each), cell.n), inf))).factor
+        through = torch.cat([tensor(reduce(lambda A, W: W * A, one.W)) for one in members])
+        certified = {
             "lam_deep": lam,
             "lam": lam,
-            "lam_layer": float(mul_up(slope, self.cell.norms.amax())),
-            "lam_once": float(mul_up(slope, reduce(mul_up, self.cell.norms))),
-            "lam_through": float(reduce(mul_up, [slope] * len(sizes), through)),
-            "L_rho": slope,
+            "lam_layer": mul_up(slope, norms.amax(0)),
+            "lam_once": mul_up(slope, reduce(mul_up, norms)),
+            "lam_through": reduce(mul_up, [slope] * cell.depth, certified_norm(through)),
+            "L_rho": torch.full_like(lam, slope),
+        }
+        columns = zip(*(value.tolist() for value in certified.values()), strict=True)
+        found = (dict(zip(certified, values, strict=True)) for values in columns)
+        return [one | own.tempting for one, own in zip(found, members, strict=True)]
+
+    @property
+    def tempting(self) -> dict[str, float]:
+        """The products of what is known exactly of the layers."""
+        power = rational(self.cell.activation.slope) ** self.cell.depth
+        return {
             "W_product": inf if self.sizes is None else above(reduce(mul, self.sizes)),
             "lam_radii": inf if self.radii is None else above(power * reduce(mul, self.radii)),
         }
+
+    def constants(self) -> dict[str, float]:
+        """Those of this one."""
+        return self.constants_of([self])[0]
 
     def parameters(self) -> dict[str, float]:
         """The depth, and whether all layers are isometries up to a factor."""
@@ -100,7 +119,7 @@ class Layered(Shipped):
     def jacobian(self, s: int, k: int) -> fmpq_mat | arb_mat:
         """∂h_T/∂h_{T−k} of the run from zero, rational where all slopes are."""
         n, T = self.spec.n, self.spec.T
-        h = self.paths[s][T - k]
+        h = alone(self.path[T - k], s)
         still = self.column((fmpq(0),) * self.spec.d)
         eye = identity(n)
         run = Dual(h, Ratios.of(eye) if self.rational else Columns.of(arb_mat(eye)))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import cos, pi
 from typing import Any
 
 import torch
 from msgspec.structs import replace
 
 from impl.arithmetic.activation import activation
+from properties.systems.adam import Adam
 from properties.systems.limits.extremal import CandidateSpec, Sigmoid
 from properties.systems.limits.sigmoid import STEPS, probes
 from properties.systems.limits.vector_pairs import network_of
@@ -24,7 +26,7 @@ from properties.systems.unitary.exact import floats
 Tensor = torch.Tensor
 RESTARTS = 8
 KEPT = 2
-RATE = 0.05
+RATE, LEAST_RATE = 0.05, 0.001
 # Found numbers are cut to multiples of this, so that the rationals stay short.
 GRID = 2.0**20
 # A match has round numbers: what is found is also tried on a grid that it falls onto.
@@ -35,6 +37,11 @@ WIDEST = 8
 # (n, m) of several units, one of each in a round.
 VECTORS = ((2, 4), (3, 3))
 LEVEL = 2.0
+
+
+def falling(share: float) -> float:
+    """The rate after a share of the steps, down a cosine."""
+    return LEAST_RATE + (RATE - LEAST_RATE) * (1 + cos(pi * share)) / 2
 
 
 @dataclass(frozen=True)
@@ -60,16 +67,9 @@ class Search:
         """Steps of Adam on the losses (R,) of all candidates; the losses at the end."""
         for tensor in self.free.values():
             tensor.requires_grad_()
-        optimiser = torch.optim.Adam(self.free.values(), lr=RATE)
-        falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, max(steps, 1), RATE / 50)
-        for _ in range(steps):
-            optimiser.zero_grad()
-            loss(self).sum().backward()  # type: ignore[no-untyped-call]
-            for tensor in self.free.values():
-                if tensor.grad is not None:
-                    tensor.grad.nan_to_num_(0.0, 0.0, 0.0)
-            optimiser.step()
-            falling.step()
+        optimiser = Adam(self.free.values())
+        for i in range(steps):
+            optimiser.step(loss(self).sum(), falling(i / steps))
         for tensor in self.free.values():
             tensor.requires_grad_(False)
         with torch.no_grad():

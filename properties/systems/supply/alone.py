@@ -19,7 +19,7 @@ from properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
 # What is certified of cells, of weights near them, and of systems, by where it is kept.
-OF_CELLS = ("held", "box", "v", "state_norms")
+OF_CELLS = ("held", "box", "v", "unit_norms")
 OF_OMEGA = ("other", "moved", "radii", "box", "v", "smoothness")
 OF_SYSTEMS = ("B_x", "omega", "exact_constants", "gate_constants", "step_size")
 

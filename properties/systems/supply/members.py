@@ -25,7 +25,7 @@ from properties.systems.gated.cell import Gated
 from properties.systems.gated.constants import gate_constants
 from properties.systems.kind import about
 from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Exact
+from properties.systems.unitary.exact import Exact, constants_of
 from theory.numbers.interval import Interval
 
 LARGEST_STEP = 2.0**500
@@ -76,14 +76,12 @@ class Members(ABC):
     def finite(self) -> npt.NDArray[np.bool_]:
         """Where every number of a pair is finite, (B, S, 1)."""
         system = [
-            torch.isfinite(A).flatten(1).all(1)
+            whole(A, axes=tuple(range(1, A.ndim)))
             for A in (*self.weights.values(), self.C, *weights(self.other), self.y)
             if A is not None
         ]
-        pair = [torch.isfinite(A).all(1) for A in (self.h, self.h_other)]
-        inputs = torch.isfinite(self.x).all(2).all(1)
-        found = torch.stack(system).all(0)[:, None] & inputs & pair[0] & pair[1]
-        return np.asarray(found.cpu().numpy()[:, :, None])
+        pair = whole(self.h, axes=1) & whole(self.h_other, axes=1) & whole(self.x, axes=(1, 2))
+        return np.asarray((np.all(system, axis=0)[:, None] & pair)[:, :, None])
 
     @property
     def weights(self) -> dict[str, torch.Tensor]:
@@ -150,7 +148,7 @@ class Members(ABC):
     @cached_property
     def exact_constants(self) -> list[dict[str, float]]:
         """The certified constants of each exact member."""
-        return [member.constants() for member in self.exact]
+        return constants_of(self.exact)
 
     @cached_property
     def step_size(self) -> Array:
@@ -176,3 +174,8 @@ class Members(ABC):
 def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
     """W, U and b of a cell; nothing without one."""
     return () if cell is None else (cell.W, cell.U, cell.b)
+
+
+def whole(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Where no number along the axes is infinite or NaN."""
+    return np.asarray(np.isfinite(A.detach().cpu().numpy()).all(axis=axes))

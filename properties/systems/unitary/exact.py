@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, isinf
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -47,6 +47,22 @@ class Exact(Protocol):
     def parameters(self) -> dict[str, float]:
         """The parameters in which the members of a batch differ, ``states`` for one."""
         ...
+
+
+@runtime_checkable
+class Together(Protocol):
+    """A member whose constants cost little more for many at once."""
+
+    def constants_of(self, members: Sequence[Any], /) -> list[dict[str, float]]:
+        """Those of members of one shape."""
+        ...
+
+
+def constants_of(members: Sequence[Exact]) -> list[dict[str, float]]:
+    """The certified constants of each member of a batch."""
+    if members and isinstance(members[0], Together):
+        return members[0].constants_of(members)
+    return [member.constants() for member in members]
 
 
 def image(member: Exact) -> dict[str, Array]:

@@ -6,9 +6,10 @@ import numpy as np
 
 from properties.systems.drawing.regimes import (
     Array,
-    input_draws,
+    inputs_and,
     loss_draws,
     normal,
+    normals,
     recurrent_matrix,
     stream,
 )
@@ -22,16 +23,17 @@ def drawn(spec: SystemSpec, member: int) -> dict[str, Array]:
     n, d, S = spec.n, spec.d, spec.sequences
     W = recurrent_matrix(spec, rng)
     rng = stream(spec, member, 1)
-    U, b, C = normal(rng, n, d) / 2, spec.bias * normal(rng, n), normal(rng, min(n, 2), n)
+    U, b, C = normals(rng, (n, d), (n,), (min(n, 2), n))
+    U, b = U / 2, spec.bias * b
     found = {"W": W, "U": U, "b": b, "C": C}
     if spec.has("loss"):
         found |= loss_draws(spec, member, C)
     if spec.paired:
         found |= other_weights(spec, member, W, U, b)
     rng = stream(spec, member, 2)
-    found["x"] = input_draws(spec, rng, len(found["C"]))
+    found["x"], h, h_other = inputs_and(spec, rng, len(found["C"]), (S, n), (S, n))
     shrink = np.ldexp(np.ones(S), -3 * (np.arange(S) // 2))[:, None]
-    h, h_other = shrink * normal(rng, S, n), shrink * normal(rng, S, n)
+    h, h_other = shrink * h, shrink * h_other
     h_other[1::2] = -h[1::2]
     return found | {"h": h, "h_other": h_other}
 
