@@ -11,12 +11,15 @@ from properties.measures.table import needs_of
 from properties.systems.table import kinds_about
 from theory.proof.claim import Form
 
+TRIES = 24  # simpler systems that are no counter-examples, for one that is to be shrunk
+
 
 @dataclass(frozen=True)
 class Budget:
     """Examples of each attack; an example is one batch of systems with some sequences each.
 
-    ``minimal`` says that ledgers are searched for hypotheses that they do not need.
+    ``minimal`` says that ledgers are searched for hypotheses that they do not need; ``tries``, how
+    often the shrinking of one counter-example may fail to make it smaller.
     """
 
     random: int
@@ -26,11 +29,19 @@ class Budget:
     batch: int
     sequences: int
     minimal: bool = True
+    tries: int = TRIES
 
 
 PROFILES: dict[str, Budget] = {
     "quick": Budget(
-        random=56, targeted=12, gradient=3, ascent=60, batch=48, sequences=26, minimal=False
+        random=56,
+        targeted=12,
+        gradient=3,
+        ascent=60,
+        batch=48,
+        sequences=26,
+        minimal=False,
+        tries=3,
     ),
     "ci": Budget(random=120, targeted=50, gradient=8, ascent=150, batch=48, sequences=8),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from properties.attacks.budget import Budget, batch_size
+from properties.attacks.budget import TRIES, Budget, batch_size
 from properties.attacks.campaign import Watcher, attack_forms
 from properties.attacks.hunt import Order, Quarry, hunt
 from properties.attacks.pool import Pool, of_each, pool_of_variant, pools_of
@@ -78,7 +78,7 @@ class Herd:
             hunt(
                 standing, label=self.claim.id, order=order, budget=budget, seed=seed, device=device
             )
-        return tuple(convict(self.claim, variant, one) for variant, one in self.told)
+        return tuple(convict(self.claim, variant, one, budget.tries) for variant, one in self.told)
 
 
 def herds(claim: Claim, variants: Sequence[Variant], budget: Budget) -> dict[Pool, Herd]:
@@ -104,12 +104,12 @@ def sabotage(
     return tuple(found[variant.id] for variant in variants)
 
 
-def convict(claim: Claim, variant: Variant, found: Quarry) -> VariantRecord:
+def convict(claim: Claim, variant: Variant, found: Quarry, tries: int = TRIES) -> VariantRecord:
     """What became of a variant: its counter-example, shrunk, and the ledger that fails."""
     counterexample: Check | None = None
     if found.spec is not None:
         counterexample = shrink(
-            claim.id, variant.id, variant.statement, variant.assumptions, found.spec
+            claim.id, variant.id, variant.statement, variant.assumptions, found.spec, tries
         )
     ledger = prove_variant(claim, variant)
     return VariantRecord(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import takewhile
+from math import isqrt
 from operator import ne
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from impl.arithmetic.activation import activation
+from properties.attacks.budget import TRIES
 from properties.errors import SpecError
 from properties.judging.agreement import require_agreement
 from properties.judging.evidence import record
@@ -22,14 +25,23 @@ from properties.systems.table import parse_spec
 from reports.records.record import Check
 from theory.proof.claim import Assumption, Statement
 
-SIZES = ("n", "d", "T", "K", "steps", "states", "units", "layers", "taps", "dilation")
+SIZES = ("T", "K", "n", "d", "steps", "states", "units", "layers", "taps", "dilation")
 FACTORS = (0.5, 0.75)
 LEAPS = (1, 2, 4)  # steps
 PASSES = 2
-TRIES = 24  # that lead nowhere
 KEPT = 64  # systems: variants of a claim shrink to the same few
 Ends = tuple[float, float]
-Violation = tuple[SystemSpec, int, Ends, Ends]
+
+
+class Violation(NamedTuple):
+    """A violating pair as a spec, its least window, both sides there, and how it was judged."""
+
+    spec: SystemSpec
+    window: int
+    lhs: Ends
+    rhs: Ends
+    batch: Batch
+    seen: Judgement
 
 
 def violation(
@@ -58,7 +70,7 @@ def violation(
     sides = tuple(
         (float(side.lo[i, s, k]), float(side.hi[i, s, k])) for side in (seen.lhs, seen.rhs)
     )
-    return spec.alone(spec.members[i], s), k, sides[0], sides[1]
+    return Violation(spec.alone(spec.members[i], s), k, sides[0], sides[1], batch, seen)
 
 
 @lru_cache(maxsize=KEPT)
@@ -84,13 +96,14 @@ def smaller(spec: SystemSpec) -> Iterator[SystemSpec]:
         yield from candidates
 
 
-def moves(spec: SystemSpec) -> dict[str, Iterator[SystemSpec]]:
-    """The neighbours by what they make simpler."""
+def moves(spec: SystemSpec, window: int = 0) -> dict[str, Iterator[SystemSpec]]:
+    """The neighbours by what they make simpler, the costliest first; no windows below that one are
+    left out."""
     if spec.values is not None:
-        return smaller_values(spec, spec.values)
+        return smaller_values(spec, spec.values, window)
     kind = about(spec)
-    least, simpler = floors(spec), simplest(spec)
-    found = {"pair": alone(spec), "seed": with_each(spec, "seed", range(min(3, spec.seed)))}
+    least, simpler = floors(spec, window), simplest(spec)
+    found = {"pair": alone(spec)}
     # What is written out keeps its shapes.
     for name in SIZES if spec.found is None else ("T", "K"):
         if spec.has(name):
@@ -102,12 +115,13 @@ def moves(spec: SystemSpec) -> dict[str, Iterator[SystemSpec]]:
     lams = tuple(factor / activation(spec.activation).slope for factor in FACTORS)
     if kind.contracts and spec.has("lam") and spec.lam not in lams:
         found["lam"] = with_each(spec, "lam", lams)
-    return found
+    return found | {"seed": with_each(spec, "seed", range(min(3, spec.seed)))}
 
 
-def floors(spec: SystemSpec) -> dict[str, int]:
-    """The least values of sizes that are not 1."""
-    return {"K": 0, "units": 0, "steps": min(spec.steps, 1), **about(spec).least(spec)}
+def floors(spec: SystemSpec, window: int = 0) -> dict[str, int]:
+    """The least values of sizes that are not 1; K is at least the window."""
+    least = {"K": 0, "units": 0, "steps": min(spec.steps, 1), **about(spec).least(spec)}
+    return least | {"K": max(least["K"], window)}
 
 
 def simplest(spec: SystemSpec) -> dict[str, tuple[object, ...]]:
@@ -136,6 +150,8 @@ def leaps(spec: SystemSpec) -> Iterator[SystemSpec]:
 
 def alone(spec: SystemSpec) -> Iterator[SystemSpec]:
     """A batch of one pair."""
+    if spec.member == spec.sequence == 0 and 1 not in (spec.batch, spec.sequences):
+        yield replace(spec, batch=1, sequences=1)
     if spec.member is not None and spec.batch > 1:
         yield replace(spec, batch=1, member=0)
     if spec.sequence is not None and spec.sequences > 1:
@@ -150,9 +166,12 @@ def with_each(spec: SystemSpec, name: str, values: Iterable[object]) -> Iterator
 
 
 def less(spec: SystemSpec, name: str, floor: int) -> Iterator[int]:
-    """Smaller values of a size: the floor, three quarters, fifteen sixteenths, …, one less."""
+    """Smaller values of a size: the floor, its geometric mean with the value, then a quarter of
+    that cut, a sixteenth, …, one less."""
     value = getattr(spec, name)
-    cut = value - floor
+    if floor < value:
+        yield floor
+    cut = value - max(floor + 1, isqrt(value * max(floor, 1)))
     while cut > 0:
         yield value - cut
         cut = max(cut // 4, int(cut > 1))
@@ -164,14 +183,16 @@ def fitted(spec: SystemSpec) -> SystemSpec:
     return replace(spec, **{name: value for name, value in cut.items() if spec.has(name)})
 
 
-def smaller_values(spec: SystemSpec, values: Values) -> dict[str, Iterator[SystemSpec]]:
+def smaller_values(
+    spec: SystemSpec, values: Values, window: int
+) -> dict[str, Iterator[SystemSpec]]:
     """Fewer inputs, then rounder numbers, then zeros, in an explicit spec."""
     found: dict[str, Iterator[SystemSpec]] = {
         "T": (
             replace(spec, T=T, K=min(spec.K, T), values=replace(values, x=values.x[-T:]))
             for T in less(spec, "T", 1)
         ),
-        "K": with_each(spec, "K", less(spec, "K", 0)),
+        "K": with_each(spec, "K", less(spec, "K", window)),
         "steps": with_each(spec, "steps", less(spec, "steps", 1)),
     }
     for name in values.__struct_fields__:
@@ -190,24 +211,26 @@ def rounder(values: Values, name: str) -> Iterator[Values]:
 
 
 def shrink(
-    claim: str, form: str, statement: Statement, assumptions: Sequence[Assumption], spec: SystemSpec
-) -> Check | None:
+    claim: str, form: str, statement: Statement, assumptions: Sequence[Assumption],
+    spec: SystemSpec, tries: int = TRIES,
+) -> Check | None:  # fmt: skip
     """The smallest violating system that a greedy walk finds, explained; None if there is none.
 
-    After a leap, if one leads to a violation, each move is made as often as it helps, and all of
-    them once more, until enough of them failed; the referee is asked at the window that is violated
-    alone. Below a size that was too small none is tried.
+    From a leap, if one leads to a violation, or from the spec each move is made as often as it
+    helps, and all of them once more, until so many tries failed; the referee is asked at the window
+    that is violated alone. Below a size that was too small none is tried.
     """
-    best = violation(statement, assumptions, spec)
+    starts = (violation(statement, assumptions, start) for start in (*leaps(spec), spec))
+    best = next(filter(None, starts), None)
     if best is None:
         return None
     failed: set[str] = set()
     least: dict[str, int] = {}
 
     def better(name: str, spec: SystemSpec, window: int) -> Violation | None:
-        for candidate in moves(spec).get(name, ()):
+        for candidate in moves(spec, window).get(name, ()):
             size = getattr(candidate, name) if name in SIZES else 0
-            if len(failed) == TRIES:
+            if len(failed) == tries:
                 break
             if candidate.text not in failed and size >= least.get(name, 0):
                 if found := violation(statement, assumptions, candidate, window):
@@ -216,23 +239,20 @@ def shrink(
                 least[name] = size + (name in SIZES)
         return None
 
-    leapt = (violation(statement, assumptions, spec) for spec in leaps(best[0]))
-    best, before = next(filter(None, leapt), best), None
+    before = None
     for _ in range(PASSES):
-        if best[0] == before:
+        if best.spec == before:
             break
-        before = best[0]
+        before = best.spec
         least.clear()
         for name in moves(before):
-            while found := better(name, *best[:2]):
+            while found := better(name, best.spec, best.window):
                 best = found
-    spec, k, lhs, rhs = best
-    batch = build(spec)
-    require_agreement(statement, batch, judge(statement, tuple(assumptions), batch))
-    window = k if windowed(statement) else None
+    require_agreement(statement, best.batch, best.seen)
+    window = best.window if windowed(statement) else None
     return record(
-        claim, form, spec, window, Verdict.VIOLATED, lhs, rhs,
-        explanation=explain(statement, spec, window, lhs, rhs),
+        claim, form, best.spec, window, Verdict.VIOLATED, best.lhs, best.rhs,
+        explanation=explain(statement, best.spec, window, best.lhs, best.rhs),
     )  # fmt: skip
 
 
@@ -251,7 +271,7 @@ def explain(
         where.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
     elif spec.n <= 2:
         # Of a cell that has no W, the first of its weights.
-        weights = build(spec).weights
+        weights = met(spec.text).weights
         name = "W" if "W" in weights else next(iter(weights))
         W = weights[name][0].tolist()
         where.append(f"{name} = {W[0][0]!r}" if np.shape(W) == (1, 1) else f"{name} = {W}")

@@ -120,5 +120,5 @@ def attack_typed(
     )
     if found.spec is None:
         return seen
-    check = shrink("typed", "typed", judged, assumptions, found.spec)
+    check = shrink("typed", "typed", judged, assumptions, found.spec, budget.tries)
     return replace(seen, attack=found.attack, counterexample=check)

@@ -1,7 +1,9 @@
 """The slope and the curvature of ρ, whichever activation of the table it is."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import ClassVar
 
@@ -16,6 +18,7 @@ from theory.proof import Step
 from theory.proof.methods import Gap, Identity, Method, Scope
 from theory.proof.methods.smt import entail
 from theory.proof.proof import GIVEN
+from theory.proof.scope import Known
 
 L_rho, beta_rho = symbols("L_rho beta_rho")
 STATED = {1: (steepness, L_rho), 2: (curvature, beta_rho)}
@@ -48,7 +51,14 @@ class EachActivation(Method):
         return tuple(use for use in uses if isinstance(use, Instance))
 
     def prove(self, goal: Statement, scope: Scope) -> str:
-        """Prove it on every piece, and that the pieces make up the activation."""
+        """Prove it on every piece, and that the pieces make up the activation; once for all
+        ledgers, where nothing that they grant is needed."""
+        with suppress(Gap):
+            return _of_nothing(self, goal, self.table)
+        return self.cases(goal, scope)
+
+    def cases(self, goal: Statement, scope: Scope) -> str:
+        """The same in one ledger."""
         names = []
         function, constant = STATED[self.order]
         if len(self.table) < len(ACTIVATIONS) and goal != le(Abs(function(z)), constant):
@@ -71,6 +81,12 @@ class EachActivation(Method):
     def reduced(self) -> Iterator[tuple[str, Method]]:
         """Every case is needed."""
         yield from ()
+
+
+@cache
+def _of_nothing(method: EachActivation, goal: Statement, table: tuple[ActivationFacts, ...]) -> str:
+    """How the method proves the goal of these activations from nothing; raises Gap."""
+    return method.cases(goal, Known({}, explains=False))
 
 
 def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None:

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.numbers import rounded
+from theory.numbers import ordinary, rounded
+from theory.numbers.ordinary import Ends
 from theory.numbers.rounded import Floats, Rounded, down, up
 
 _TABLE = 256  # powers of one number that are kept side by side
@@ -40,6 +41,19 @@ class Interval:
         object.__setattr__(self, "lo", lo)
         object.__setattr__(self, "hi", hi)
 
+    @classmethod
+    def of(cls, ends: Ends) -> Interval:
+        """Ends of one shape that are known to be in order."""
+        found = object.__new__(cls)
+        object.__setattr__(found, "lo", ends[0])
+        object.__setattr__(found, "hi", ends[1])
+        return found
+
+    @property
+    def ends(self) -> Ends:
+        """Both ends."""
+        return self.lo, self.hi
+
     def __neg__(self) -> Interval:
         return Interval(-self.hi, -self.lo)
 
@@ -49,6 +63,8 @@ class Interval:
 
     def __add__(self, other: Operand) -> Interval:
         other = _interval(other)
+        if (known := ordinary.add(self.ends, other.ends)) is not None:
+            return Interval.of(known)
         return Interval(down(rounded.add(self.lo, other.lo)), up(rounded.add(self.hi, other.hi)))
 
     def __sub__(self, other: Operand) -> Interval:
@@ -56,6 +72,8 @@ class Interval:
 
     def __mul__(self, other: Operand) -> Interval:
         other = _interval(other)
+        if (known := ordinary.multiply(self.ends, other.ends)) is not None:
+            return Interval.of(known)
         low = high = rounded.multiply(self.lo, other.lo)
         if self.lo is not self.hi or other.lo is not other.hi:
             high = rounded.multiply(self.hi, other.hi)
@@ -68,6 +86,11 @@ class Interval:
 
     def __truediv__(self, other: Operand) -> Interval:
         other = _interval(other)
+        if (known := ordinary.divide(self.ends, other.ends)) is not None:
+            return Interval.of(known)
+        if (self.lo >= 0).all() and (other.lo > 0).all() and _finite(self) and _finite(other):
+            least = rounded.divide(self.lo, other.hi)
+            return Interval(down(least), up(rounded.divide(self.hi, other.lo)))
         zero = (other.lo <= 0) & (other.hi >= 0)
         ends = np.where(zero, np.nan, other.lo), np.where(zero, np.nan, other.hi)
         return _hull(*(rounded.divide(x, y) for x in (self.lo, self.hi) for y in ends))
@@ -150,6 +173,10 @@ def ceiling(x: Interval) -> Interval:
 
 def _interval(value: Operand) -> Interval:
     return value if isinstance(value, Interval) else exact(value)
+
+
+def _finite(x: Interval) -> bool:
+    return bool(np.isfinite(x.hi).all())
 
 
 def _where(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:

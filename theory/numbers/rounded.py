@@ -58,8 +58,8 @@ def multiply(x: Floats, y: Floats) -> Rounded:
     """Two-product."""
     with np.errstate(all="ignore"):
         value = x * y
-        x_high, x_low = _split(x)
-        y_high, y_low = _split(y)
+        x_high, x_low = split(x)
+        y_high, y_low = split(y)
         error = x_low * y_low - (((value - x_high * y_high) - x_low * y_high) - x_high * y_low)
     known = _within(x), _within(y)
     if known[0].all() and known[1].all():
@@ -115,7 +115,7 @@ def _widen(value: Floats) -> tuple[Floats, Floats]:
     return lo, np.where(np.isinf(value), value, hi)
 
 
-def _split(x: Floats) -> Rounded:
+def split(x: Floats) -> Rounded:
     """26 and 27 bits of x."""
     scaled = SPLIT * x
     high = scaled - (scaled - x)

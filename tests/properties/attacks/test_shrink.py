@@ -3,8 +3,17 @@
 import pytest
 from msgspec.structs import replace
 
+from properties.attacks.budget import TRIES
 from properties.attacks.extremal import SPECIAL
-from properties.attacks.shrink import LEAPS, TRIES, explain, shrink, smaller, violation
+from properties.attacks.shrink import (
+    LEAPS,
+    Violation,
+    explain,
+    moves,
+    shrink,
+    smaller,
+    violation,
+)
 from properties.attacks.typed import typed_assumptions
 from properties.systems.batch import build, explicit
 from properties.systems.spec import SystemSpec
@@ -66,19 +75,41 @@ def test_a_whole_batch_shrinks_to_a_pair() -> None:
 def test_a_walk_ends_after_so_many_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps what it has then, and asks for no size below one that was too small."""
     tried: list[SystemSpec] = []
+    statement = parse_statement(FALSE)
+    first = violation(statement, typed_assumptions(statement), BIG)
+    assert first is not None
 
-    def none_but_the_first(statement, assumptions, spec, window=None):
+    def none_but_the_first(statement, assumptions, spec, window=None) -> Violation | None:
         tried.append(spec)
-        return (spec, 0, (1.0, 1.0), (0.0, 0.0)) if len(tried) == 1 else None
+        return first if spec == BIG else None
 
     monkeypatch.setattr("properties.attacks.shrink.violation", none_but_the_first)
     found = shrunk(FALSE, BIG)
     assert found is not None
+    assert found.spec == BIG.told
     assert len(tried) <= 1 + len(LEAPS) + TRIES
     for name in ("n", "T"):
         sizes = [getattr(spec, name) for spec in tried[1 + len(LEAPS) :]]
         below = [size for size in sizes if size < getattr(BIG, name)]
         assert below == sorted(below)
+
+
+def test_windows_below_the_violated_one_are_kept() -> None:
+    """K is cut to the window at once, and never below it."""
+    K = [spec.K for spec in moves(BIG, window=3)["K"]]
+    assert K[0] == 3
+    assert min(K) == 3
+    assert not list(moves(replace(BIG, K=3), window=3)["K"])
+
+
+def test_fewer_tries_still_end_in_a_violation() -> None:
+    """A walk that may fail but once ends in a violation that is no larger than the spec."""
+    statement = parse_statement(FALSE)
+    check = shrink("typed", "typed", statement, typed_assumptions(statement), BIG, tries=1)
+    assert check is not None
+    spec = parse_spec(check.replay.split("'")[1])
+    assert spec.size <= BIG.size
+    assert violation(statement, typed_assumptions(statement), spec) is not None
 
 
 def test_nothing_to_shrink() -> None:

@@ -7,7 +7,7 @@ import pytest
 from properties.attacks import campaign
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim
-from properties.attacks.shrink import shrink
+from properties.attacks.shrink import met, shrink
 from properties.errors import DisagreementError
 from properties.judging.agreement import require_agreement
 from properties.judging.judge import judge
@@ -31,9 +31,11 @@ def doubled(monkeypatch):
         return replace(found, lo=2 * found.lo, hi=2 * found.hi)
 
     monkeypatch.setitem(MEASURES, "h_norm", replace(honest, enclosure=enclosure, of_cells=None))
-    campaign._kept.cache_clear()
+    for kept in (campaign._kept, met):
+        kept.cache_clear()
     yield
-    campaign._kept.cache_clear()
+    for kept in (campaign._kept, met):
+        kept.cache_clear()
 
 
 def test_honest_readings_agree():
