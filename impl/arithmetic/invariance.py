@@ -21,8 +21,9 @@ from torch import Tensor
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Program
 from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from impl.arithmetic.roundings import Roundings
 from impl.arithmetic.slopes import compare, stepped
-from impl.arithmetic.spans import Run, reached
+from impl.arithmetic.spans import reached
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, mul_up, norm_up
 
@@ -68,7 +69,7 @@ def held(
     B: float | Tensor,
     d: int,
     paired: bool = False,
-    run: Run | None = None,
+    run: Roundings | None = None,
 ) -> Held:
     """The proposed box (B, N) under inputs ‖x‖₂ ≤ B (a number or (B, 1)), as far as it is proved.
 
