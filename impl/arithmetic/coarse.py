@@ -15,7 +15,7 @@ from impl.arithmetic.base import Floats, Program, Rows
 from impl.arithmetic.intervals import symmetric
 from impl.arithmetic.invariance import held
 from impl.arithmetic.roundings import Runs
-from impl.arithmetic.spans import SpanArithmetic, Spans, inputs, reached
+from impl.arithmetic.spans import SpanArithmetic, Spans, inputs, reached, reaching
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up
 
@@ -72,10 +72,10 @@ def _states(
 ) -> Tensor:
     """At least |s_i| of the states as they are computed."""
     known = held(program, weights, box, B, d, run=run).box
+    moved = reaching(program, weights, box, B, d, run)
     for _ in range(_ITERATES):
         bounded = torch.isfinite(known).all(1, keepdim=True)
         if bool(bounded.all()):
             break
-        there = reached(program, weights, known, B, d, run)
-        known = torch.where(bounded, known, torch.minimum(known, there))
+        known = torch.where(bounded, known, torch.minimum(known, moved(known)))
     return known

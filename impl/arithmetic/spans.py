@@ -5,10 +5,10 @@ side by side, they are those of a run in it, as `impl.arithmetic.roundings` has 
 off relative to their values, but GELU, which is 0 far to the left, as its error model has it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -99,9 +99,19 @@ class SpanArithmetic(Enclosing):
 
     run: Roundings | None = None
     _stored: dict[str, Tensor] = field(default_factory=dict)
+    _fed: dict[tuple[Any, ...], tuple[Spans, Spans]] = field(default_factory=dict)
 
     def affine(self, weight: str, bias: str | None, v: Spans, rows: slice = ALL) -> Spans:
-        """W v + b."""
+        """W v + b; what it makes of inputs is kept, as they stand still while boxes of states are
+        tried."""
+        if v.radius is None:
+            return self._affine(weight, bias, v, rows)
+        key = weight, bias, rows.start, rows.stop
+        if key not in self._fed or self._fed[key][0] is not v:
+            self._fed[key] = v, self._affine(weight, bias, v, rows)
+        return self._fed[key][1]
+
+    def _affine(self, weight: str, bias: str | None, v: Spans, rows: slice) -> Spans:
         told, W = self.enclosed(weight, bias, v, rows), self.stored(weight)[:, rows]
         if self.run is None:
             return Spans(told)
@@ -165,6 +175,23 @@ def reached(
     radii: Radii = MappingProxyType({}),
 ) -> Tensor:
     """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B: (B, N)."""
-    m = SpanArithmetic(parameters, run, radii=radii)
-    told: Spans = program(m, Spans(symmetric(box), run), inputs(B, box, d, run))
-    return magnitude(told.range)
+    return reaching(program, parameters, box, B, d, run, radii)(box)
+
+
+def reaching(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    like: Tensor,
+    B: float | Tensor,
+    d: int,
+    run: Roundings | None = None,
+    radii: Radii = MappingProxyType({}),
+) -> Callable[[Tensor], Tensor]:
+    """The same of any boxes that are like that one."""
+    m, x = SpanArithmetic(parameters, run, radii=radii), inputs(B, like, d, run)
+
+    def found(box: Tensor) -> Tensor:
+        told: Spans = program(m, Spans(symmetric(box), run), x)
+        return magnitude(told.range)
+
+    return found
