@@ -50,6 +50,7 @@ class Balls:
 
     parameters: Mapping[str, Tensor]
     _known: dict[tuple[str, str], arb_mat] = field(default_factory=dict)
+    _vectors: dict[tuple[str, str], Columns] = field(default_factory=dict)
 
     def affine(self, weight: str, bias: str | None, v: Columns, rows: slice = ALL) -> Columns:
         """W v + b."""
@@ -60,7 +61,11 @@ class Balls:
 
     def vector(self, name: str, rows: slice = ALL) -> Columns:
         """A parameter vector."""
-        return Columns([[arb(a)] for a in self.parameters[name].detach()[rows].tolist()])
+        key = (name, str(rows))
+        if key not in self._vectors:
+            numbers = self.parameters[name].detach()[rows].tolist()
+            self._vectors[key] = Columns([[arb(a)] for a in numbers])
+        return self._vectors[key]
 
     def activate(self, name: str, v: Columns) -> Columns:
         """ρ(v)."""

@@ -5,17 +5,21 @@ all states that the computed run can have: the rounding of W x + b counts, and t
 may leave out roundings, or do them. Source: Higham, Accuracy and Stability, sections 2 and 3.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from impl.arithmetic.base import Floats, Program, Rows
 from impl.arithmetic.intervals import symmetric
 from impl.arithmetic.invariance import held
-from impl.arithmetic.spans import Run, SpanArithmetic, Spans, inputs, reached
+from impl.arithmetic.roundings import Runs
+from impl.arithmetic.spans import SpanArithmetic, Spans, inputs, reached, reaching
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up
 
+Dtypes = Sequence[torch.dtype]
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
 _ITERATES = 4
 
@@ -25,38 +29,53 @@ def rounds_to_one(cell: Any, box: Tensor, B: float) -> dict[str, int]:
 
     box: that of the real states (1, N). Empty for cells that keep nothing as it is.
     """
-    found = {}
-    for dtype in DTYPES:
-        if (told := cell.at_one(dtype, box, B)) is not None:
-            found[str(dtype).removeprefix("torch.")] = int(told.sum())
+    found = cell.at_one(DTYPES, box, B)
+    if found is None:
+        return {}
+    names = (str(dtype).removeprefix("torch.") for dtype in DTYPES)
+    return dict(zip(names, found.sum(1).tolist(), strict=True))
+
+
+def at_one(cell: Any, dtypes: Dtypes, box: Tensor, B: float) -> Tensor | None:
+    """Which decays may in each of the dtypes, (dtypes, n), by what the cell says that it keeps;
+    None if it keeps nothing."""
+    rest = (Rows(box.new_zeros(1, 1, size)) for size in (box.shape[1], cell.d))
+    if cell.kept(Floats(cell.parameters), *rest) is None:
+        return None
+    found = _may(cell, dtypes, torch.full_like(box, torch.inf), B, reached)
+    rows = found.any(1).nonzero()[:, 0]
+    if len(rows):
+        found[rows] = _may(cell, [dtypes[row] for row in rows], box, B, _states)
     return found
 
 
-def at_one(cell: Any, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
-    """Which decays may, (1, n), by what the cell says that it keeps; None if it keeps nothing."""
-    run = Run(dtype, fused=True)
-    m, x = SpanArithmetic(cell.parameters, run), inputs(B, box, cell.d, run)
-    if cell.kept(m, Spans(symmetric(box), run), x) is None:
-        return None
-
-    def may(states: Tensor) -> Tensor:
-        gate, shut = cell.kept(m, Spans(symmetric(states), run), x)
-        kept: Interval = gate.range
-        if shut:
-            kept = run.rounded(Interval(-add_up(-1.0, kept.high), add_up(1.0, -kept.low)))
-        return ~(kept.high < 1)
-
-    anywhere = torch.full_like(box, torch.inf)
-    found = may(reached(cell.program, cell.parameters, anywhere, B, cell.d, run))
-    return may(_states(cell, run, box, B)) if bool(found.any()) else found
+def repeated(parameters: Mapping[str, Tensor], count: int) -> dict[str, Tensor]:
+    """The parameters of a batch of one, for so many systems that are alike."""
+    return {name: part.expand(count, *part.shape[1:]) for name, part in parameters.items()}
 
 
-def _states(cell: Any, run: Run, box: Tensor, B: float) -> Tensor:
+def _may(cell: Any, dtypes: Dtypes, box: Tensor, B: float, states: Callable[..., Tensor]) -> Tensor:
+    """Which decays may on the states that a box leads to, a dtype a system of one batch."""
+    run, wide = Runs(tuple(dtypes), fused=True), box.expand(len(dtypes), -1)
+    weights = repeated(cell.parameters, len(dtypes))
+    there = states(cell.program, weights, wide, B, cell.d, run)
+    x = inputs(B, wide, cell.d, run)
+    gate, shut = cell.kept(SpanArithmetic(weights, run), Spans(symmetric(there), run), x)
+    kept: Interval = gate.range
+    if shut:
+        kept = run.rounded(Interval(-add_up(-1.0, kept.high), add_up(1.0, -kept.low)))
+    return ~(kept.high < 1)
+
+
+def _states(
+    program: Program, weights: Mapping[str, Tensor], box: Tensor, B: float, d: int, run: Runs
+) -> Tensor:
     """At least |s_i| of the states as they are computed."""
-    known = held(cell.program, cell.parameters, box, B, cell.d, run=run).box
+    known = held(program, weights, box, B, d, run=run).box
+    moved = reaching(program, weights, box, B, d, run)
     for _ in range(_ITERATES):
-        if bool(torch.isfinite(known).all()):
+        bounded = torch.isfinite(known).all(1, keepdim=True)
+        if bool(bounded.all()):
             break
-        there = reached(cell.program, cell.parameters, known, B, cell.d, run)
-        known = torch.minimum(known, there)
+        known = torch.where(bounded, known, torch.minimum(known, moved(known)))
     return known

@@ -21,8 +21,9 @@ from torch import Tensor
 from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Program
 from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from impl.arithmetic.roundings import Roundings
 from impl.arithmetic.slopes import compare, stepped
-from impl.arithmetic.spans import Run, reached
+from impl.arithmetic.spans import reached, reaching
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, mul_up, norm_up
 
@@ -68,7 +69,7 @@ def held(
     B: float | Tensor,
     d: int,
     paired: bool = False,
-    run: Run | None = None,
+    run: Roundings | None = None,
 ) -> Held:
     """The proposed box (B, N) under inputs ‖x‖₂ ≤ B (a number or (B, 1)), as far as it is proved.
 
@@ -77,10 +78,11 @@ def held(
     box = torch.where(box >= 0, box, torch.inf)  # NaN and negative sizes hold nothing
     most = mul_up(_MOST, box)  # no box that is tried is larger
     turned = _turned(program, parameters, most, B, d) if paired else None
+    straight = reaching(program, parameters, box, B, d, run)
 
     def moved(start: Tensor) -> Tensor:
         if turned is None:
-            return reached(program, parameters, start, B, d, run)
+            return straight(start)
         factor, fed = turned
         size = torch.maximum(*start.chunk(2, dim=1))
         return add_up(torch.where(factor == 0, 0.0, mul_up(factor, size)), fed).repeat(1, 2)

@@ -33,7 +33,7 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
-from impl.arithmetic.spans import reached
+from impl.arithmetic.spans import reached, reaching
 from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.norms.comparison import Comparison
 from impl.numbers.interval import Interval
@@ -203,9 +203,9 @@ def invariant(
     iterates: int,
 ) -> Tensor:
     """The box (B, N) after so many steps from one that is invariant, each of which is invariant."""
-    box = start
+    box, moved = start, reaching(program, parameters, start, B, d)
     for _ in range(iterates):
-        box = torch.minimum(box, reached(program, parameters, box, B, d))
+        box = torch.minimum(box, moved(box))
     return box
 
 

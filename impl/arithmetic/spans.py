@@ -1,22 +1,19 @@
 """Intervals as an arithmetic: where one step of a cell may lead, exactly or as a dtype computes it.
 
-Without a dtype the numbers are real, and all ends are rounded outwards. With one they are those of
-a run in it: rounding to nearest is monotone, so that the ends of what an operation gives are
-rounded as the run rounds them. Sums may be in any order, γ_m of the dtype off (Higham, section
-3.1); functions are off by 16 units at most of what they are computed with, see
-`impl.arithmetic.activation.working`, relative to their value, before they are rounded; GELU, which
-is 0 far to the left, as its error model has it.
+Without a dtype the numbers are real, and all ends are rounded outwards. With one, or with several
+side by side, they are those of a run in it, as `impl.arithmetic.roundings` has it; functions are
+off relative to their values, but GELU, which is 0 far to the left, as its error model has it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import activation, working
+from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL, Program
 from impl.arithmetic.inputs.given import spread
 from impl.arithmetic.inputs.sets import InputSet
@@ -32,55 +29,10 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
+from impl.arithmetic.roundings import Roundings
 from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, norm_up
-
-
-@dataclass(frozen=True)
-class Run:
-    """The roundings of a dtype."""
-
-    dtype: torch.dtype
-    fused: bool = False  # whether a kernel may leave out any of them
-
-    @property
-    def unit(self) -> float:
-        """u."""
-        return float(torch.finfo(self.dtype).eps) / 2
-
-    @property
-    def tiny(self) -> float:
-        """The least normal number."""
-        return float(torch.finfo(self.dtype).tiny)
-
-    @property
-    def library(self) -> float:
-        """How far functions are off, relative to their values."""
-        return 16 * working(self.unit)
-
-    def rounded(self, a: Interval) -> Interval:
-        """What an operation returns whose exact result lies in a; nothing known beyond overflow."""
-        low, high = (end.to(self.dtype).to(torch.float64) for end in (a.low, a.high))
-        if self.fused:
-            low, high = torch.minimum(low, a.low), torch.maximum(high, a.high)
-        return Interval(
-            low.nan_to_num(-torch.inf, torch.inf, -torch.inf),
-            high.nan_to_num(torch.inf, torch.inf, -torch.inf),
-        )
-
-    def off(self, a: Interval, by: Tensor | float) -> Interval:
-        """The same of an operation that is off by so much first, and by what underflows."""
-        lost = add_up(by, self.tiny)
-        return self.rounded(a.widened(lost.expand_as(a.low)))
-
-    def sums(self, terms: int, size: Tensor) -> Tensor:
-        """At least what a sum of so many products is off by, their absolute values adding up to
-        `size`; infinite where γ is not known."""
-        share = terms * self.unit
-        if share >= 0.5:
-            return torch.where(size == 0, 0.0, torch.inf)
-        return mul_up(share / (1 - share) * (1 + 2.0**-50), size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +42,7 @@ class Spans(Mapped):
     of its terms, and at least the sum of their absolute values (B, m)."""
 
     range: Interval
-    run: Run | None = None
+    run: Roundings | None = None
     radius: Tensor | None = None
     given: InputSet | None = None
     sum: tuple[int, Tensor] | None = None
@@ -107,7 +59,7 @@ class Spans(Mapped):
         (a, size), (b, more) = self.terms, other.terms
         return self.summed(self.run, told, (a + b + 1, add_up(size, more)))
 
-    def summed(self, run: Run, told: Interval, terms: tuple[int, Tensor]) -> Self:
+    def summed(self, run: Roundings, told: Interval, terms: tuple[int, Tensor]) -> Self:
         """A sum of such terms, in any order."""
         roundings, size = terms
         lost = add_up(run.sums(roundings, size), roundings * run.tiny)
@@ -145,11 +97,21 @@ class Spans(Mapped):
 class SpanArithmetic(Enclosing):
     """Parameters (B, m, n) and (B, m), in a dtype's run those that are stored in it."""
 
-    run: Run | None = None
+    run: Roundings | None = None
     _stored: dict[str, Tensor] = field(default_factory=dict)
+    _fed: dict[tuple[Any, ...], tuple[Spans, Spans]] = field(default_factory=dict)
 
     def affine(self, weight: str, bias: str | None, v: Spans, rows: slice = ALL) -> Spans:
-        """W v + b."""
+        """W v + b; what it makes of inputs is kept, as they stand still while boxes of states are
+        tried."""
+        if v.radius is None:
+            return self._affine(weight, bias, v, rows)
+        key = weight, bias, rows.start, rows.stop
+        if key not in self._fed or self._fed[key][0] is not v:
+            self._fed[key] = v, self._affine(weight, bias, v, rows)
+        return self._fed[key][1]
+
+    def _affine(self, weight: str, bias: str | None, v: Spans, rows: slice) -> Spans:
         told, W = self.enclosed(weight, bias, v, rows), self.stored(weight)[:, rows]
         if self.run is None:
             return Spans(told)
@@ -166,7 +128,7 @@ class SpanArithmetic(Enclosing):
         rho = activation(name)
         if self.run is None or rho.relative:
             return v.through(bounded(name))
-        lost = rho.error_in(self.run.unit, 1, magnitude(v.range))
+        lost = self.run.lost(rho, magnitude(v.range))
         return Spans(self.run.off(bounded(name).image(v.range), lost), self.run)
 
     def vector(self, name: str, rows: slice = ALL) -> Spans:
@@ -193,12 +155,11 @@ class SpanArithmetic(Enclosing):
         """A parameter as it is stored."""
         if name not in self._stored:
             value = self.parameters[name].detach()
-            kept = value if self.run is None else value.to(self.run.dtype).to(torch.float64)
-            self._stored[name] = kept
+            self._stored[name] = value if self.run is None else self.run.stored(value)
         return self._stored[name]
 
 
-def inputs(B: float | Tensor, box: Tensor, d: int, run: Run | None = None) -> Spans:
+def inputs(B: float | Tensor, box: Tensor, d: int, run: Roundings | None = None) -> Spans:
     """‖x‖₂ ≤ B, a number or (B, 1), beside states in a box (B, N)."""
     told, radius, given = spread(B, box, d)
     return Spans(told, run, radius, given)
@@ -210,10 +171,27 @@ def reached(
     box: Tensor,
     B: float | Tensor,
     d: int,
-    run: Run | None = None,
+    run: Roundings | None = None,
     radii: Radii = MappingProxyType({}),
 ) -> Tensor:
     """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B: (B, N)."""
-    m = SpanArithmetic(parameters, run, radii=radii)
-    told: Spans = program(m, Spans(symmetric(box), run), inputs(B, box, d, run))
-    return magnitude(told.range)
+    return reaching(program, parameters, box, B, d, run, radii)(box)
+
+
+def reaching(
+    program: Program,
+    parameters: Mapping[str, Tensor],
+    like: Tensor,
+    B: float | Tensor,
+    d: int,
+    run: Roundings | None = None,
+    radii: Radii = MappingProxyType({}),
+) -> Callable[[Tensor], Tensor]:
+    """The same of any boxes that are like that one."""
+    m, x = SpanArithmetic(parameters, run, radii=radii), inputs(B, like, d, run)
+
+    def found(box: Tensor) -> Tensor:
+        told: Spans = program(m, Spans(symmetric(box), run), x)
+        return magnitude(told.range)
+
+    return found

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from impl.arithmetic.coarse import rounds_to_one
 from impl.arithmetic.invariance import held
-from impl.arithmetic.spans import Run
+from impl.arithmetic.roundings import Run
 from impl.cells.kind import Analysis
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness

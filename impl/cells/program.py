@@ -16,7 +16,7 @@ from torch import Tensor
 
 from impl.arithmetic.activation import Activation
 from impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from impl.arithmetic.coarse import at_one
+from impl.arithmetic.coarse import Dtypes, at_one
 from impl.arithmetic.invariance import Held, held, implied
 from impl.arithmetic.slopes import compare, invariant
 from impl.cells.analysis import ProgramAnalysis
@@ -134,9 +134,10 @@ class ProgramCell(ABC):
         not g; None for cells that keep none."""
         return None
 
-    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
-        """Which decays may round to 1, or are no number, as the dtype computes them, (B, n)."""
-        return at_one(self, dtype, box, B)
+    def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor | None:
+        """Which decays of the one cell of a batch of one may round to 1, or are no number, as each
+        of the dtypes computes them, (dtypes, n)."""
+        return at_one(self, dtypes, box, B)
 
 
 @dataclass(frozen=True, eq=False)

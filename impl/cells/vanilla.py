@@ -6,6 +6,7 @@ Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from flint import arb, ctx
@@ -51,7 +52,13 @@ class VanillaAnalysis(Analysis):
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name, one of NORMS."""
-        return state_norm(name, self.parts)
+        if name not in self._known:
+            self._known[name] = state_norm(name, self.parts)
+        return self._known[name]
+
+    @cached_property
+    def _known(self) -> dict[str, StateNorm]:
+        return {}
 
     def states(self, norm: StateNorm) -> float:
         """B_h ≥ ‖h_t‖₂: the least of C S/(1 − λ) and M_ρ√n."""
@@ -67,7 +74,7 @@ class VanillaAnalysis(Analysis):
             "U_norm": U_norm,
             "L_x": float(mul_up(parts.slope, U_norm)),
             "B_x": parts.B,
-            "S_0": state_norm("spectral", parts).drive,
+            "S_0": self.norm("spectral").drive,
             "B_h": self.states(norm),
             "drive": norm.drive,
             "radius": norm.radius,

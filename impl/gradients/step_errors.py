@@ -39,7 +39,7 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
-from impl.arithmetic.spans import Run
+from impl.arithmetic.roundings import Run
 from impl.arithmetic.weight_balls import Enclosing
 from impl.models.torch_machine import keeps_to_its_model
 from impl.numbers.interval import Interval

@@ -49,12 +49,19 @@ class Remaining:
 
     def after(self, m: int) -> float:
         """At least ‖Δh‖₂ after m steps."""
+        return self.sizes(m + 1)[m]
+
+    def sizes(self, count: int) -> list[float]:
+        """The same after 0, 1, 2, … steps, at least so many."""
         g, sizes = self._known
-        while len(sizes) <= m:
+        shown: list[Tensor] = []
+        while len(sizes) + len(shown) < count:
             for l, layer in enumerate(self.layers):
                 g[l] = layer.moved(g[l], g[l - 1])
-            sizes.append(float(norm_up(g[-1][-self.shown :])))
-        return sizes[m]
+            shown.append(g[-1][-self.shown :])
+        if shown:
+            sizes += norm_up(torch.stack(shown)).tolist()
+        return sizes
 
     def window(self, epsilon: float, k: int) -> int:
         """The least window of which it is known that it and all longer ones leave at most ε, as do
@@ -62,7 +69,8 @@ class Remaining:
         usable = all(math.isfinite(float(layer.start.sum())) for layer in self.layers)
         if not usable or k > STEPS or k * sum(one.matrices.numel() for one in self.layers) > WORK:
             return k
-        return max((m + 1 for m in range(k) if not self.after(m) <= epsilon), default=0)
+        sizes = self.sizes(k)
+        return max((m + 1 for m in range(k) if not sizes[m] <= epsilon), default=0)
 
     @cached_property
     def _known(self) -> tuple[list[Tensor], list[float]]:

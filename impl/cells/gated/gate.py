@@ -69,19 +69,24 @@ class Gated(ProgramCell):
         return SpanArithmetic(self.parameters), Spans(symmetric(box)), inputs(B, box, self.d)
 
     @abstractmethod
-    def image(self, box: Tensor, B: float | Tensor) -> Tensor:
-        """A box (B, N) that is never left if it lies within this one, which is none: (B, N)."""
+    def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
+        """A box (B, N) that is never left if it lies within that of s, which is none: (B, N)."""
 
     def iterated(self, start: Tensor, B: float | Tensor) -> Tensor:
         """The box after iterates of `image`, each of which is valid, until it settles: each system
         by itself, so that its box does not depend on the others of its batch."""
         box, open_ = start, torch.ones_like(start[:, :1], dtype=torch.bool)
+        m, _, x = self.over(start, B)
+
+        def smaller(box: Tensor) -> Tensor:
+            return torch.minimum(box, self.image(m, Spans(symmetric(box)), x))
+
         for _ in range(_ITERATES):
-            before, box = box, torch.where(open_, torch.minimum(box, self.image(box, B)), box)
+            before, box = box, torch.where(open_, smaller(box), box)
             open_ = open_ & ~(box >= _SETTLED * before).all(1, keepdim=True)
             if not bool(open_.any()):
                 break
-        return torch.minimum(box, self.image(box, B))
+        return smaller(box)
 
 
 def most(v: Spans) -> Tensor:

@@ -13,8 +13,10 @@ from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.slopes import stepped
+from impl.arithmetic.spans import SpanArithmetic, Spans
 from impl.cells.gated.gate import Gated, gated_kind, most
 from impl.cells.kind import Weights, torch_layout
+from impl.numbers.interval import tanh_up
 from impl.numbers.outward import sum_up
 
 
@@ -26,8 +28,8 @@ class GRU(Gated):
 
     cho: bool = False
 
-    def gates(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
-        """r, z and ν."""
+    def fed(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
+        """r, and the pre-activations of z and ν."""
         u_r, u_z, u_n = m.affine("weight_ih", "bias_ih", x).chunk(3)
         if self.cho:  # the reset gate acts before the product
             n = h.size
@@ -38,7 +40,12 @@ class GRU(Gated):
             w_r, w_z, w_n = m.affine("weight_hh", "bias_hh", h).chunk(3)
             r = (u_r + w_r).sigmoid()
             w_n = r * w_n
-        return r, (u_z + w_z).sigmoid(), (u_n + w_n).tanh()
+        return r, u_z + w_z, u_n + w_n
+
+    def gates(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
+        """r, z and ν."""
+        r, z, nu = self.fed(m, h, x)
+        return r, z.sigmoid(), nu.tanh()
 
     def program(self, m: Arithmetic[V], h: V, x: V) -> V:
         """One step over any arithmetic."""
@@ -47,19 +54,19 @@ class GRU(Gated):
 
     def candidate(self, m: Arithmetic[V], h: V, x: V) -> V:
         """ν over any arithmetic."""
-        return self.gates(m, h, x)[2]
+        return self.fed(m, h, x)[2].tanh()
 
     def kept(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, bool]:
         """The update gate z."""
-        return self.gates(m, h, x)[1], False
+        return self.fed(m, h, x)[1].sigmoid(), False
 
     def box(self, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, from 1 on."""
         return self.iterated(torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
 
-    def image(self, box: Tensor, B: float | Tensor) -> Tensor:
+    def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
         """ν̄."""
-        return most(self.candidate(*self.over(box, B)))
+        return tanh_up(most(self.fed(m, s, x)[2]))
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The constants of the cell, each the largest over the units.

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.intervals import magnitude
+from impl.arithmetic.spans import SpanArithmetic, Spans
 from impl.cells.gated.gate import Gated, gated_kind, most
 from impl.cells.kind import BIASES, torch_layout
 from impl.cells.layout import Layout
@@ -62,12 +64,11 @@ class LSTM(Gated):
         one = torch.ones_like(self.b_ih.detach().chunk(4, dim=1)[0])
         return self.iterated(torch.cat([torch.inf * one, self._put(one)], dim=1), B)
 
-    def image(self, box: Tensor, B: float | Tensor) -> Tensor:
+    def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
         """B_c and ō tanh B_c."""
-        i, f, z, o = self.fed(*self.over(box, B))
-        shut = (-f).sigmoid().range.low
-        c = div_up(mul_up(most(i.sigmoid()), most(z.tanh())), shut)
-        return torch.cat([c, self._put(mul_up(most(o.sigmoid()), tanh_up(c)))], dim=1)
+        i, f, z, o = (gate.range for gate in self.fed(m, s, x))
+        c = div_up(mul_up(i.sigmoid(), tanh_up(magnitude(z))), (-f).sigmoid_low())
+        return torch.cat([c, self._put(mul_up(o.sigmoid(), tanh_up(c)))], dim=1)
 
     def _put(self, size: Tensor) -> Tensor:
         """At least |h| for what is put out, before any projection."""

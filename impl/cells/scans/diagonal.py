@@ -23,9 +23,11 @@ from torch import Tensor
 
 from impl.arithmetic.balls import Balls
 from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.coarse import Dtypes, repeated
 from impl.arithmetic.intervals import magnitude
+from impl.arithmetic.roundings import Runs
 from impl.arithmetic.slopes import stepped
-from impl.arithmetic.spans import Run, SpanArithmetic
+from impl.arithmetic.spans import SpanArithmetic
 from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind
 from impl.cells.refutation.constants import Given
@@ -179,13 +181,13 @@ class Diagonal(ProgramCell):
         text = f"an eigenvalue has a modulus that is certified to be ≥ {max(outside):.6g}"
         return Witness("eigenvalue", text, modulus=max(outside), bound=B)
 
-    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor:
-        """Which |Λ_j| round to 1 or above, or are no number, as the dtype computes both parts.
+    def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor:
+        """Which |Λ_j| round to 1 or above, or are no number, as each dtype computes both parts.
 
         A sine and a cosine of one angle, however large, have squares that add up to 1.
         """
-        run = Run(dtype)
-        m = SpanArithmetic(self.parameters, run)
+        run = Runs(tuple(dtypes))
+        m = SpanArithmetic(repeated(self.parameters, len(dtypes)), run)
         re, im = (magnitude(part.range) for part in self.eigenvalues(m))
         size = norm_up(torch.stack([re, im], dim=2))
         if (polar := self.polar(m)) is not None:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from impl.arithmetic.intervals import magnitude, symmetric
 from impl.arithmetic.slopes import SlopeArithmetic, Slopes
+from impl.arithmetic.spans import SpanArithmetic, Spans
 from impl.cells.analysis import ProgramAnalysis, sides
 from impl.cells.kind import Analysis, Kind
 from impl.models.loaded import LoadedModel
@@ -136,9 +137,10 @@ def boxed(cell: Any, found: Comparison, inputs: Tensor) -> tuple[Comparison, Ten
         told: Slopes = cell.program(m, Slopes(symmetric(box), eye[:, :, :N]), x)
         return told
 
-    box = found.box
+    box, spans, fed = found.box, SpanArithmetic(cell.parameters), Spans(symmetric(inputs[None]))
     for _ in range(_ITERATES):
-        box = torch.minimum(box, magnitude(moved(box).range))
+        there: Spans = cell.program(spans, Spans(symmetric(box)), fed)
+        box = torch.minimum(box, magnitude(there.range))
     told, rest = moved(box).slopes, magnitude(moved(torch.zeros_like(box)).range)
     better = replace(
         found,

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.coarse import rounds_to_one
+from impl.arithmetic.coarse import Dtypes, rounds_to_one
 from impl.arithmetic.invariance import Held, held, implied
 from impl.cells.kind import Kind, Weights
 from impl.cells.layout import Layout
@@ -95,13 +95,13 @@ class Stack(ProgramCell):
             x, start = cell.program(one, before, x).part(width - cell.n, width), start + width
         return m.join(*(gate for gate, _ in found)), found[0][1]
 
-    def at_one(self, dtype: torch.dtype, box: Tensor, B: float) -> Tensor | None:
+    def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor | None:
         """Which decays of all layers may round to 1, by their gates; without such, as each layer
         knows, whatever its inputs are."""
-        if (told := super().at_one(dtype, box, B)) is not None:
+        if (told := super().at_one(dtypes, box, B)) is not None:
             return told
         ends = zip(self.layers, torch.split(box, list(self.widths), dim=1), strict=True)
-        known = [cell.at_one(dtype, part, B) for cell, part in ends if hasattr(cell, "at_one")]
+        known = [cell.at_one(dtypes, part, B) for cell, part in ends if hasattr(cell, "at_one")]
         parts = [part for part in known if part is not None]
         return torch.cat(parts, dim=1) if parts else None
 

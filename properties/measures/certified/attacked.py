@@ -7,13 +7,12 @@ below the gap of its two runs, which are made anew: whole, and from zero through
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from flint import arb, fmpq
 
 from impl.memory.adversary.attack import Attacked, MemoryWitness, attack
-from properties.measures.certified.point import Point, Seen, largest, root
+from properties.measures.certified.point import Point, Seen, column, largest, root
 from properties.systems.certified.models import KEPT, certified
 from properties.systems.spec import SystemSpec
 
@@ -54,5 +53,5 @@ def ran(p: Point, inputs: Sequence[Sequence[float]]) -> list[arb]:
     """The output after a run from zero."""
     s = [arb(0)] * sum(p.widths)
     for x in inputs:
-        s = replace(p, x=x).step(s)
+        s = p.program(p.made, column(s), column(x)).matrix.entries()
     return s[-p.n :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from impl.models.loaded import LoadedModel
 from impl.norms.comparison import Comparison
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
-from properties.systems.certified.models import alone, certified
+from properties.systems.certified.models import alone, certified, held
 from properties.systems.drawing.regimes import (
     Array,
     generator,
@@ -40,11 +40,15 @@ REACHED = 6  # steps from zero
 
 @dataclass(frozen=True, eq=False)
 class Certified(Cells):
-    """Cells that are the models of these certificates, with the weights as they are stored."""
+    """Cells that are the models of these certificates, with the weights as they are stored.
+
+    boxes: what is proved of each, under inputs of its own set; none of cells that have no box.
+    """
 
     models: tuple[LoadedModel[Any], ...] = ()
     certificates: tuple[Certificate, ...] = ()
     parts: dict[str, Tensor] = field(default_factory=dict)
+    boxes: tuple[Held, ...] = ()
 
     @property
     def parameters(self) -> dict[str, Tensor]:
@@ -54,11 +58,9 @@ class Certified(Cells):
     @cached_property
     def held(self) -> Held:
         """The box, infinite where the certificate speaks of all states."""
-        if self.bounded:
-            parts = zip(*map(astuple, self._held), strict=True)
-            told = Held(*(torch.cat(part) for part in parts))
-        elif hasattr(self.cell, "held"):
-            told = self.cell.held(self.B_x[:, None])
+        if self.boxes:
+            each = ((one.box, one.proposed, one.moved, one.refused) for one in self.boxes)
+            told = Held(*map(torch.cat, zip(*each, strict=True)))
         else:
             free = torch.full_like(self.raw[:, :, 0], torch.inf)
             told = Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
@@ -69,19 +71,6 @@ class Certified(Cells):
             told.moved,
             told.refused,
         )
-
-    @property
-    def bounded(self) -> bool:
-        """Whether inputs are of sets that are no balls, of cells that have boxes."""
-        sets = any(one.inputs is not None for one in self.certificates)
-        return sets and hasattr(self.cell, "held")
-
-    @property
-    def _held(self) -> list[Held]:
-        """The boxes of the members, each under inputs of its own set."""
-        pairs = zip(self.models, self.certificates, strict=True)
-        return [one.cell.held(told.input_bound if told.inputs is None else told.inputs)
-                for one, told in pairs]  # fmt: skip
 
     @property
     def sets(self) -> list[InputSet | None]:
@@ -162,6 +151,7 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
         models,
         certificates,
         parts,
+        tuple(filter(None, (held(spec, member) for member in spec.members))),
     )
     return fields(cells, tensor(stacked["C"], 1, 2), x) | {"y": tensor(stacked["y"], 1)}
 

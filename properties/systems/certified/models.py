@@ -12,6 +12,7 @@ import torch
 from msgspec.structs import replace
 
 from impl.arithmetic.inputs.sets import input_box, input_rows
+from impl.arithmetic.invariance import Held
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.stacks.stack import layer as weights_of
 from impl.cells.table import kind_of
@@ -143,6 +144,21 @@ def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certific
     """The model of a member and its certificate, whatever it runs on."""
     model, certificate = _certified(replace(alone(spec), layer=0), member)
     return layer_of(model, certificate, spec.layer - 1) if spec.layer else (model, certificate)
+
+
+@lru_cache(maxsize=KEPT)
+def _held(spec: SystemSpec, member: int) -> Held | None:
+    model, told = certified(spec, member)
+    if not hasattr(model.cell, "held"):
+        return None
+    found: Held = model.cell.held(told.input_bound if told.inputs is None else told.inputs)
+    return found
+
+
+def held(spec: SystemSpec, member: int) -> Held | None:
+    """What is proved of the box of a member under the inputs of its certificate; None of cells that
+    have no box."""
+    return _held(alone(spec), member)
 
 
 def layer_of(

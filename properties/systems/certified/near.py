@@ -12,7 +12,13 @@ from msgspec.structs import replace
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, STACK
 from properties.systems.certified.fields import check_cell
-from properties.systems.certified.near_batch import around, near_batch, response, told
+from properties.systems.certified.near_batch import (
+    around,
+    near_batch,
+    recorded_gap,
+    response,
+    told,
+)
 from properties.systems.certified.specs import COMMON, OTHERS, STACKS, column
 from properties.systems.drawing.choices import pick, seeds
 from properties.systems.drawing.regimes import Array
@@ -105,7 +111,7 @@ READ: Mapping[str, Callable[[SystemSpec, int], float]] = {
 AT_EACH_K: Mapping[str, Callable[[SystemSpec, int, int], float]] = {
     "near_gap_told": lambda spec, member, k: told(spec, member).gaps[k],
     "near_gap_next": lambda spec, member, k: told(spec, member).gaps.get(k + 1, inf),
-    "near_gap_recorded": lambda spec, member, k: told(spec, member, 0.0).gaps[k],
+    "near_gap_recorded": lambda spec, member, k: recorded_gap(spec, member, k),
     "near_gap_largest": lambda spec, member, k: (
         inf if spec.units else float(around(spec, member).apart(k).amax())
     ),

@@ -97,15 +97,20 @@ def _search(spec: SystemSpec, member: int, delta: float) -> Search:
 
 
 @lru_cache(maxsize=KEPT)
-def _told(spec: SystemSpec, member: int, delta: float) -> Near:
+def _told(spec: SystemSpec, member: int) -> Near:
     """Of the model, the recorded inputs and where runs start alone."""
-    search = _search(spec, member, delta)
+    search = _search(spec, member, spec.distance)
     return search.told((spec.epsilon * spec.scale,), ks=range(spec.K + 1))
 
 
-def told(spec: SystemSpec, member: int, delta: float | None = None) -> Near:
+def told(spec: SystemSpec, member: int) -> Near:
     """What is printed of a member, near its recorded inputs."""
-    return _told(whole(spec), member, spec.distance if delta is None else delta)
+    return _told(whole(spec), member)
+
+
+def recorded_gap(spec: SystemSpec, member: int, k: int) -> float:
+    """What would be printed at k of the recorded inputs alone."""
+    return _search(whole(spec), member, 0.0).gap(k)
 
 
 def around(spec: SystemSpec, member: int) -> Around:
@@ -120,15 +125,17 @@ def computed(spec: SystemSpec) -> Tensor:
 
 def response(spec: SystemSpec, member: int) -> Array:
     """|∂s_T/∂x_t| at what is recorded, in floats, (N, T, d)."""
-    one, x = Runner.of(model(spec, member)), recorded(spec, member).requires_grad_()
-    s = one.zero(1)
-    for t in range(len(x)):
-        s = one.step(s, x[None, None, t])
-    rows = [
-        torch.autograd.grad(unit, x, retain_graph=True, materialize_grads=True)[0]
-        for unit in s[0, 0]
-    ]
-    return np.asarray(torch.stack(rows).abs().numpy())
+    one, x = Runner.of(model(spec, member)), recorded(spec, member)
+
+    def last(x: Tensor) -> Tensor:
+        s = one.zero(1)
+        for t in range(len(x)):
+            s = one.step(s, x[None, None, t])
+        return s[0, 0]
+
+    found = torch.autograd.functional.jacobian(last, x)  # type: ignore[no-untyped-call]
+    response: Array = np.abs(found.numpy())
+    return response
 
 
 def directions(spec: SystemSpec, member: int) -> Array:

@@ -5,7 +5,7 @@ import torch
 from flint import arb, ctx
 
 from impl.arithmetic.activation import ACTIVATIONS, working
-from impl.arithmetic.spans import Run
+from impl.arithmetic.roundings import Run
 from impl.checker.cells import rounding as checker
 from impl.checker.cells.activations import BALL_ACTIVATIONS
 from impl.numbers.interval import Interval

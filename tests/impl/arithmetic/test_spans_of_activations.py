@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from impl.arithmetic.activation import ACTIVATIONS
-from impl.arithmetic.spans import Run, SpanArithmetic, Spans
+from impl.arithmetic.roundings import Run
+from impl.arithmetic.spans import SpanArithmetic, Spans
 from impl.models.torch_machine import keeps_to_its_model
 from impl.numbers.interval import Interval
 

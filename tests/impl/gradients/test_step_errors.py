@@ -8,7 +8,8 @@ from flint import arb, arb_mat, ctx
 
 from impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
 from impl.arithmetic.inputs.sets import input_box
-from impl.arithmetic.spans import Run, reached
+from impl.arithmetic.roundings import Run
+from impl.arithmetic.spans import reached
 from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import kind_of
 from impl.gradients.step_errors import step_error

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from any_kind import as_kind
 from msgspec.structs import replace
 from seen import readings
 
+from impl.cells.refutation.refute import ALL
 from impl.certificate.record import Certificate
 from impl.norms import semidefinite
 from properties.errors import SpecError
@@ -170,3 +172,27 @@ def test_a_state_that_comes_too_near_to_its_box() -> None:
     form = CERTIFICATE.form("radius")
     found = judge(form.statement, form.assumptions, build(spec))
     assert not (found.verdicts == Verdict.UNDECIDED).any()
+
+
+@pytest.mark.parametrize(
+    ("cell", "layers", "over"),
+    [("lstm", 1, "ball"), ("gru", 1, "box"), ("rnn-tanh", 1, "ball"),
+     ("stacked-min-gru", 2, "ball"), ("diagonal", 1, "rows")],
+)  # fmt: skip
+def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: str) -> None:
+    """Each is proved once, by itself, under inputs of its own set."""
+    spec = replace(
+        ALIKE, cell=cell, layers=layers, over=over, batch=2, regime="gaussian", scale=1.0
+    )
+    cells = build(spec).cells
+    assert cells is not None
+    if not hasattr(cells.cell, "held"):
+        assert cells.held.box.isinf().all()
+        return
+    free = torch.tensor([one.states.startswith(ALL) for one in cells.certificates])[:, None]
+    for i, (model, told) in enumerate(zip(cells.models, cells.certificates, strict=True)):
+        box = model.cell.held(told.input_bound if told.inputs is None else told.inputs).box
+        assert torch.equal(cells.box[i : i + 1], torch.where(free[i], torch.inf, box))
+    if over == "ball":
+        together = torch.where(free, torch.inf, cells.cell.held(cells.B_x[:, None]).box)
+        assert torch.equal(cells.box, together)

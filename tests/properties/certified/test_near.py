@@ -5,9 +5,10 @@ import torch
 from msgspec.structs import replace
 from seen import readings
 
+from impl.memory.runs import Runner
 from properties.systems.batch import build
 from properties.systems.certified.near import extremal
-from properties.systems.certified.near_batch import recorded
+from properties.systems.certified.near_batch import model, recorded, response
 from properties.systems.certified.specs import COMMON
 from properties.systems.spec import SystemSpec
 from properties.systems.table import system
@@ -57,3 +58,23 @@ def test_enclosures_hold_the_balls(cell: str) -> None:
 def test_every_cell_is_tried() -> None:
     """Without luck: none waits for its turn in what is drawn."""
     assert {spec.cell for spec in extremal()} >= set(COMMON)
+
+
+@pytest.mark.parametrize("cell", ["lstm", "rnn-relu", "stacked-gru"])
+def test_responses_are_derivatives(cell: str) -> None:
+    """|∂s_T/∂x_t| by central differences."""
+    spec, step = spec_of(cell), 2.0**-12
+    one, x = Runner.of(model(spec, 0)), recorded(spec, 0)
+
+    def last(x: torch.Tensor) -> torch.Tensor:
+        s = one.zero(1)
+        for t in range(len(x)):
+            s = one.step(s, x[None, None, t])
+        return s[0, 0]
+
+    found = torch.from_numpy(response(spec, 0))
+    for t, j in torch.cartesian_prod(torch.arange(len(x)), torch.arange(x.shape[1])).tolist():
+        moved = torch.zeros_like(x)
+        moved[t, j] = step
+        slope = (last(x + moved) - last(x - moved)) / (2 * step)
+        torch.testing.assert_close(found[:, t, j], slope.abs(), rtol=1e-5, atol=1e-7)

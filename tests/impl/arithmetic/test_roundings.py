@@ -1,0 +1,71 @@
+"""Several dtypes side by side round as each does by itself."""
+
+import pytest
+import torch
+from program_draws import SAMPLES, cells
+
+from impl.arithmetic.activation import ACTIVATIONS
+from impl.arithmetic.coarse import DTYPES, at_one, repeated
+from impl.arithmetic.roundings import Run, Runs
+from impl.arithmetic.spans import reached
+from impl.cells.table import kind_of
+from impl.numbers.interval import Interval
+
+LOW = torch.tensor([-1.0e39, -70000.0, -1 / 3, -0.0, 1.0e-40, 1 / 3, torch.nan]).double()
+HIGH = torch.tensor([-1 / 3, 70000.0, 1 / 3, 5.0e-324, 0.1, torch.inf, torch.nan]).double()
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_every_operation(fused: bool) -> None:
+    """Of numbers that overflow, underflow or are none, too."""
+    both, size = Runs(DTYPES, fused), torch.tensor([[0.0, 1e-30, 0.5, 3.0, torch.inf]]).double()
+    wide = Interval(LOW.expand(4, -1), HIGH.expand(4, -1))
+    rows = size.expand(4, -1)
+    for i, dtype in enumerate(DTYPES):
+        run, alone = Run(dtype, fused), Interval(LOW[None], HIGH[None])
+        pairs = [
+            (both.rounded(wide), run.rounded(alone)),
+            (both.off(wide, both.unit), run.off(alone, run.unit)),
+        ]
+        for told, one in pairs:
+            assert torch.equal(told.low[i], one.low[0])
+            assert torch.equal(told.high[i], one.high[0])
+        for terms in (1, 200, 2**12):  # of which half precision knows nothing in the end
+            assert torch.equal(both.sums(terms, rows)[i], run.sums(terms, size)[0])
+        for rho in ACTIVATIONS.values():
+            assert torch.equal(both.lost(rho, rows)[i], run.lost(rho, size)[0])
+
+
+def gated(name: str) -> object:
+    """One cell whose gates are nearly shut."""
+    by = torch.Generator().manual_seed(3)
+    shapes = {"weight_hh": (1, 9, 3), "weight_ih": (1, 9, 2), "bias_hh": (1, 9), "bias_ih": (1, 9)}
+    rows = 12 if name == "lstm" else 9
+    held = {
+        role: torch.randn(1, rows, *shape[2:], generator=by, dtype=torch.float64) * 2
+        for role, shape in shapes.items()
+    }
+    return kind_of(name).build(held)
+
+
+@pytest.mark.parametrize("name", ["gru", "gru-cho", "lstm", *SAMPLES])
+def test_cells(name: str) -> None:
+    """Where a step may lead, and which decays may round to 1, dtype by dtype."""
+    cell = gated(name) if name[0] in "gl" and name not in SAMPLES else cells(name, 1)
+    box = cell.held(1.0).box
+    wide = box.expand(len(DTYPES), -1)
+    run = Runs(DTYPES, fused=True)
+    weights = repeated(cell.parameters, len(DTYPES))
+    there = reached(cell.program, weights, wide, 1.0, cell.d, run)
+    told = cell.at_one(DTYPES, box, 1.0)
+    for i, dtype in enumerate(DTYPES):
+        alone = reached(cell.program, cell.parameters, box, 1.0, cell.d, Run(dtype, fused=True))
+        assert torch.equal(there[i], alone[0])
+        one = cell.at_one([dtype], box, 1.0)
+        assert one is None if told is None else torch.equal(told[i], one[0])
+
+
+def test_a_cell_that_keeps_nothing_as_it_is() -> None:
+    """A deep transition has no gate that could round to 1."""
+    cell = cells("deep-tanh", 1)
+    assert at_one(cell, DTYPES, cell.held(1.0).box, 1.0) is None
