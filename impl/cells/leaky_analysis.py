@@ -7,6 +7,7 @@ as in `impl.norms.iterated`. Source: Miller & Hardt, section 2, for the diagonal
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from flint import arb, ctx
@@ -62,7 +63,11 @@ class LeakyAnalysis(ProgramAnalysis):
         """The norm of that name: that of the comparison, or one by diagonal weights."""
         if name not in SCALED:
             return super().norm(name)
-        return state_norm(name, replace(self.parts, box=self.comparison.box[0]))
+        return state_norm(name, self._boxed)
+
+    @cached_property
+    def _boxed(self) -> Parts:
+        return replace(self.parts, box=self.comparison.box[0])
 
     def reached(self, norm: StateNorm) -> Tensor:
         """At least |s_i| for ‖s‖_* = 1."""

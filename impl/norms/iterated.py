@@ -47,7 +47,6 @@ VERTICES = 1024  # norms that are certified one by one
 STEPS = 16  # r up to which the expansion is tried
 _LEAST_RATE = 2.0**-60  # so that its powers are numbers
 _PRECISION = 128
-_CHUNK = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +96,8 @@ def step_factors(steps: Steps, d: Tensor) -> tuple[float, ...]:
     at = steps.scaled(d)
     few = 0 if at.least == at.most else int(math.log2(VERTICES)) // len(d)
     centre = (at.least + at.most) / 2
-    fed, free = _powers(at, centre, at.W), _powers(at, centre, torch.eye(len(d), dtype=d.dtype))
+    fed, free = _powers(at, centre)
+    corners = _vertices(at, few) if few else []
     w: list[float] = []
     lam = [1.0]
     with ctx.workprec(_PRECISION):
@@ -107,7 +107,7 @@ def step_factors(steps: Steps, d: Tensor) -> tuple[float, ...]:
             bounds = [_expanded(fed[: m + 1], radius, w)]
             bounds += [float_above(arb(w[m - j]) * arb(lam[j])) for j in range(1, m + 1)]
             if 0 < m <= few:
-                bounds.append(_vertices(at, m))
+                bounds.append(corners[m - 1])
             w.append(min(bounds))
             step = float_above(kept * arb(lam[m]) + M * arb(w[m]))
             lam.append(min(step, _expanded(free[: m + 2], radius, w)))
@@ -132,7 +132,7 @@ def _adapted(d: Tensor, factors: tuple[float, ...]) -> Iterated:
 
 @dataclass(frozen=True, eq=False)
 class _Products:
-    """Computed products A J_m ⋯ (…, n, n), all within `error` of the exact ones in the 2-norm.
+    """Computed products A J_m ⋯ (…, n, n), each within `error` (…) of the exact one in the 2-norm.
 
     A step multiplies by J = diag(κ) + EV with |E| ≤ M: by ‖J‖₂ at most `step`, and with terms of
     the Frobenius norm `size`. Source: Higham, section 3.5.
@@ -144,54 +144,60 @@ class _Products:
     size: Tensor
 
     @classmethod
-    def start(cls, A: Tensor, steps: Steps) -> "_Products":
-        """A itself, V or I, of which V = DWD⁻¹ is off by three roundings an entry."""
-        n = len(A)
+    def start(cls, matrices: Tensor, steps: Steps) -> "_Products":
+        """V or I itself (…, n, n), of which V = DWD⁻¹ is off by three roundings an entry."""
+        n = matrices.shape[-1]
         frobenius = norm_up(steps.W.flatten())
         error = add_up(mul_up(4 * UNIT, frobenius), underflow(frobenius, n * n * TINY))
         step = mul_up(steps.size, add_up(certified_norm(steps.W[None])[0], error))
         size = mul_up(steps.size, add_up(frobenius, error))
         kept = norm_up(steps.kept)
-        return cls(A, error, add_up(steps.kept.amax(), step), add_up(kept, size))
+        step, size = add_up(steps.kept.amax(), step), add_up(kept, size)
+        return cls(matrices, error.expand(matrices.shape[:-2]), step, size)
+
+    @property
+    def lost(self) -> Tensor:
+        """What another step's own rounding adds to the errors."""
+        n = self.matrices.shape[-1]
+        largest = norm_up(self.matrices.flatten(-2))
+        local = mul_up(gamma(n + 10), mul_up(largest, self.size))
+        return add_up(local, underflow(largest, n * n * TINY) * (1 + largest))
 
     def times(self, J: Tensor) -> "_Products":
-        """The products with another step each."""
-        n = J.shape[-1]
-        largest = norm_up(self.matrices.flatten(-2)).max()
-        local = mul_up(gamma(n + 10), mul_up(largest, self.size))
-        local = add_up(local, underflow(largest, n * n * TINY) * (1 + largest))
-        carried = mul_up(self.error, self.step)
-        return replace(self, matrices=self.matrices @ J, error=add_up(carried, local))
+        """Products (K, n, n) with another step each, each of J (k, n, n): (kK, n, n)."""
+        error = add_up(mul_up(self.error, self.step), self.lost)
+        matrices = (self.matrices @ J[:, None]).flatten(0, 1)
+        return replace(self, matrices=matrices, error=error.repeat(len(J)))
 
     @property
     def norms(self) -> Tensor:
         """At least the 2-norms of the exact products."""
         n = self.matrices.shape[-1]
-        return add_up(certified_norm(self.matrices.reshape(-1, n, n)), self.error)
+        found = certified_norm(self.matrices.reshape(-1, n, n))
+        return add_up(found.reshape(self.error.shape), self.error)
 
 
-def _powers(steps: Steps, centre: float, A: Tensor) -> list[float]:
-    """‖AG^m‖ for m ≤ STEPS, rounded up."""
+def _powers(steps: Steps, centre: float) -> tuple[list[float], list[float]]:
+    """‖VG^m‖ and ‖G^m‖ for m ≤ STEPS, rounded up."""
     G = steps.at(torch.full_like(steps.kept, centre))
-    products = [_Products.start(A, steps)]
+    powers = [torch.stack([steps.W, torch.eye(len(G), dtype=G.dtype)])]
     for _ in range(STEPS):
-        products.append(products[-1].times(G))
-    matrices = torch.stack([product.matrices for product in products])
-    errors = torch.stack([product.error for product in products])
-    found: list[float] = add_up(certified_norm(matrices), errors).tolist()
-    return found
+        powers.append(powers[-1] @ G)
+    products = _Products.start(torch.stack(powers, dim=1), steps)
+    errors = [products.error[:, 0]]
+    for lost in products.lost[:, :-1].unbind(1):
+        errors.append(add_up(mul_up(errors[-1], products.step), lost))
+    fed, free = replace(products, error=torch.stack(errors, dim=1)).norms.tolist()
+    return fed, free
 
 
-def _vertices(steps: Steps, m: int) -> float:
-    """w_m, the largest of the norms at the slopes that are all `least` or `most`."""
+def _vertices(steps: Steps, most: int) -> list[float]:
+    """w_1, w_2, … up to w_most, the largest norms at the slopes that are all `least` or `most`."""
     n = len(steps.W)
     ends = torch.tensor([steps.least, steps.most], dtype=torch.float64)
-    worst = 0.0
-    for first in range(0, 2 ** (n * m), _CHUNK):
-        codes = torch.arange(first, min(first + _CHUNK, 2 ** (n * m)))
-        E = ends[codes[:, None] >> torch.arange(n * m) & 1]
-        products = _Products.start(steps.W, steps)
-        for slopes in E.chunk(m, dim=1):
-            products = products.times(steps.at(slopes))
-        worst = max(worst, float(products.norms.max()))
-    return worst
+    J = steps.at(ends[torch.arange(2**n)[:, None] >> torch.arange(n) & 1])
+    products, found = _Products.start(steps.W[None], steps), []
+    for _ in range(most):
+        products = products.times(J)
+        found.append(float(products.norms.max()))
+    return found

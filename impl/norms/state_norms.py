@@ -9,11 +9,12 @@ linear systems only, and a norm of several steps sees that slopes have a sign
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from impl.norms.iterated import Iterated, Steps, iterated
+from impl.norms.iterated import Steps, iterated
 from impl.norms.remaining import Remaining
 from impl.norms.semidefinite import SOLVED, semidefinite_scaling
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
@@ -108,16 +109,21 @@ class Parts:
     box: Tensor | None = None
     first: Tensor | None = None
 
-    @property
+    @cached_property
     def fed(self) -> Tensor:
         """L_ρ‖U_i‖₂, how far an input moves each unit, (n,)."""
         return mul_up(self.slope, norm_up(self.U))
 
-    @property
+    @cached_property
     def units(self) -> Tensor:
         """sup |φ(0, x)_i|, (n,)."""
         most = add_up(mul_up(self.fed, self.B), self.offset)
         return most if self.first is None else torch.minimum(most, self.first)
+
+    @cached_property
+    def scaling(self) -> WeightedNorm:
+        """The diagonal weights that three norms start from."""
+        return diagonal_scaling(self.W)
 
     def driven(self, ball: Tensor, size: Callable[[Tensor], Tensor]) -> float:
         """sup ‖φ(0, x)‖_*, of a set perhaps less than of its ball."""
@@ -170,11 +176,11 @@ def _perron(p: Parts) -> StateNorm:
 
 
 def _diagonal(p: Parts) -> StateNorm:
-    return _scaled("diagonal", p, diagonal_scaling(p.W))
+    return _scaled("diagonal", p, p.scaling)
 
 
 def _semidefinite(p: Parts) -> StateNorm:
-    return _scaled(SOLVED, p, semidefinite_scaling(p.W))
+    return _scaled(SOLVED, p, semidefinite_scaling(p.W, start=p.scaling))
 
 
 def _scaled(name: str, p: Parts, found: WeightedNorm) -> StateNorm:
@@ -195,30 +201,24 @@ def _iterated(p: Parts) -> StateNorm:
     """The best of several numbers of steps, in ‖·‖₂ and in the diagonal norm."""
     kept = torch.zeros_like(p.offset) if p.kept is None else p.kept
     steps = Steps(p.W[0].detach(), max(p.least, -p.slope), p.slope, kept)
-    plain, scaled = torch.ones_like(p.offset), diagonal_scaling(p.W).weights[0].diagonal()
+    plain, scaled = torch.ones_like(p.offset), p.scaling.weights[0].diagonal()
     weights = [plain] if torch.equal(plain, scaled) else [plain, scaled]
-    found: list[StateNorm] = []
-    for d in weights:
-        driven = _scaled_drive(p, d)
-        found += [_adapted(p, one, driven) for one in iterated(steps, d)]
-    return min(found, key=_length)
+    return min((one for d in weights for one in _adapted(p, steps, d)), key=_length)
 
 
-def _adapted(p: Parts, one: Iterated, driven: tuple[float, float]) -> StateNorm:
-    """N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂, given the drive in ‖D·‖₂."""
-    d = one.d
-    drive, fed = (float(mul_up(one.condition, size)) for size in driven)
-    return StateNorm(
-        "iterated",
-        one.rate,
-        drive,
-        float(div_up(1.0, d.amin())),
-        float(mul_up(one.condition, d.amax())),
-        tuple(d.tolist()),
-        p.held(lambda box: mul_up(one.condition, norm_up(mul_up(d, box)))),
-        steps=len(one.factors),
-        fed=fed,
-    )
+def _adapted(p: Parts, steps: Steps, d: Tensor) -> list[StateNorm]:
+    """The norms N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
+    maps, least = iterated(steps, d), float(div_up(1.0, d.amin()))
+    held = p.held(lambda box: norm_up(mul_up(d, box)))
+    sizes = torch.tensor([*_scaled_drive(p, d), d.amax(), held], dtype=torch.float64)
+    K = torch.tensor([one.condition for one in maps], dtype=torch.float64)
+    weights = tuple(d.tolist())
+    return [
+        StateNorm("iterated", one.rate, drive, least, reach, weights, radius, len(one.factors), fed)
+        for one, (drive, fed, reach, radius) in zip(
+            maps, mul_up(K[:, None], sizes).tolist(), strict=True
+        )
+    ]
 
 
 def _length(norm: StateNorm) -> tuple[bool, float, float]:
