@@ -63,11 +63,10 @@ class LeakyAnalysis(ProgramAnalysis):
         """The norm of that name: that of the comparison, or one by diagonal weights."""
         if name not in SCALED:
             return super().norm(name)
-        return state_norm(name, self.boxed)
+        return state_norm(name, self._boxed)
 
     @cached_property
-    def boxed(self) -> Parts:
-        """The parts with the box of the states."""
+    def _boxed(self) -> Parts:
         return replace(self.parts, box=self.comparison.box[0])
 
     def reached(self, norm: StateNorm) -> Tensor:

@@ -40,7 +40,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import TINY, UNIT, gamma, norm_up
+from impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_up, underflow
 from impl.numbers.spectral_norm import certified_norm
 
 VERTICES = 1024  # norms that are certified one by one
@@ -93,21 +93,21 @@ def iterated(steps: Steps, d: Tensor) -> list[Iterated]:
 
 def step_factors(steps: Steps, d: Tensor) -> tuple[float, ...]:
     """λ_1, …, λ_STEPS in ‖D·‖₂, rounded up."""
-    at, eye = steps.scaled(d), torch.eye(len(d), dtype=d.dtype)
+    at = steps.scaled(d)
     few = 0 if at.least == at.most else int(math.log2(VERTICES)) // len(d)
     centre = (at.least + at.most) / 2
+    fed, free = _powers(at, centre)
+    corners = _vertices(at, few) if few else []
     w: list[float] = []
     lam = [1.0]
     with ctx.workprec(_PRECISION):
-        drift = _Drift.of(at)
-        fed, free = _powers(at, drift, centre, torch.stack([at.W, eye]))
-        vertices = _vertices(at, drift, few)
         kept, M = arb(float(at.kept.amax())), arb(at.size)
         radius = max(arb(at.most) - arb(centre), arb(centre) - arb(at.least))
         for m in range(STEPS):
             bounds = [_expanded(fed[: m + 1], radius, w)]
             bounds += [float_above(arb(w[m - j]) * arb(lam[j])) for j in range(1, m + 1)]
-            bounds += vertices[m : m + 1]
+            if 0 < m <= few:
+                bounds.append(corners[m - 1])
             w.append(min(bounds))
             step = float_above(kept * arb(lam[m]) + M * arb(w[m]))
             lam.append(min(step, _expanded(free[: m + 2], radius, w)))
@@ -130,71 +130,74 @@ def _adapted(d: Tensor, factors: tuple[float, ...]) -> Iterated:
     return Iterated(d, factors, rate, max(1.0, *sizes))
 
 
-@dataclass(frozen=True)
-class _Drift:
-    """How far computed products A J_m ⋯ J_1 are from the exact ones in the 2-norm, A = V or I.
+@dataclass(frozen=True, eq=False)
+class _Products:
+    """Computed products A J_m ⋯ (…, n, n), each within `error` (…) of the exact one in the 2-norm.
 
-    V = DWD⁻¹ is off by `start`. A step multiplies by J = diag(κ) + EV with |E| ≤ M: by ‖J‖₂ at most
-    `step`, and with terms of the Frobenius norm `size`, all n² of which are rounded.
-    Source: Higham, section 3.5.
+    A step multiplies by J = diag(κ) + EV with |E| ≤ M: by ‖J‖₂ at most `step`, and with terms of
+    the Frobenius norm `size`. Source: Higham, section 3.5.
     """
 
-    n: int
-    start: arb
-    step: arb
-    size: arb
+    matrices: Tensor
+    error: Tensor
+    step: Tensor
+    size: Tensor
 
     @classmethod
-    def of(cls, steps: Steps) -> "_Drift":
-        """That of V, which is off by three roundings an entry."""
-        n, frobenius, M = len(steps.W), float(norm_up(steps.W.flatten())), arb(steps.size)
-        start = arb(4 * UNIT) * frobenius + _underflow(n, frobenius)
-        step = float(steps.kept.amax()) + M * (float(certified_norm(steps.W[None])) + start)
-        size = float(norm_up(steps.kept)) + M * (frobenius + start)
-        return cls(n, start, step, size)
+    def start(cls, matrices: Tensor, steps: Steps) -> "_Products":
+        """V or I itself (…, n, n), of which V = DWD⁻¹ is off by three roundings an entry."""
+        n = matrices.shape[-1]
+        frobenius = norm_up(steps.W.flatten())
+        error = add_up(mul_up(4 * UNIT, frobenius), underflow(frobenius, n * n * TINY))
+        step = mul_up(steps.size, add_up(certified_norm(steps.W[None])[0], error))
+        size = mul_up(steps.size, add_up(frobenius, error))
+        kept = norm_up(steps.kept)
+        step, size = add_up(steps.kept.amax(), step), add_up(kept, size)
+        return cls(matrices, error.expand(matrices.shape[:-2]), step, size)
 
-    def bounds(self, levels: list[tuple[float, float]]) -> list[float]:
-        """At least the largest 2-norm of the exact products of 0, 1, 2, … steps, by the largest
-        2-norm and Frobenius norm of the computed ones."""
-        error, found = self.start, []
-        for norm, frobenius in levels:
-            found.append(float_above(norm + error))
-            lost = arb(gamma(self.n + 10)) * frobenius * self.size
-            lost += _underflow(self.n, frobenius) * (1 + arb(frobenius))
-            error = error * self.step + lost
-        return found
+    @property
+    def lost(self) -> Tensor:
+        """What another step's own rounding adds to the errors."""
+        n = self.matrices.shape[-1]
+        largest = norm_up(self.matrices.flatten(-2))
+        local = mul_up(gamma(n + 10), mul_up(largest, self.size))
+        return add_up(local, underflow(largest, n * n * TINY) * (1 + largest))
+
+    def times(self, J: Tensor) -> "_Products":
+        """Products (K, n, n) with another step each, each of J (k, n, n): (kK, n, n)."""
+        error = add_up(mul_up(self.error, self.step), self.lost)
+        matrices = (self.matrices @ J[:, None]).flatten(0, 1)
+        return replace(self, matrices=matrices, error=error.repeat(len(J)))
+
+    @property
+    def norms(self) -> Tensor:
+        """At least the 2-norms of the exact products."""
+        n = self.matrices.shape[-1]
+        found = certified_norm(self.matrices.reshape(-1, n, n))
+        return add_up(found.reshape(self.error.shape), self.error)
 
 
-def _underflow(n: int, size: float) -> arb:
-    """What n² terms lose below the least number: nothing where all are 0."""
-    return arb(n * n * TINY if size else 0.0)
-
-
-def _powers(steps: Steps, drift: _Drift, centre: float, A: Tensor) -> list[list[float]]:
-    """‖AG^m‖ for m ≤ STEPS, rounded up, for each of a few A (count, n, n)."""
+def _powers(steps: Steps, centre: float) -> tuple[list[float], list[float]]:
+    """‖VG^m‖ and ‖G^m‖ for m ≤ STEPS, rounded up."""
     G = steps.at(torch.full_like(steps.kept, centre))
-    products = [A]
+    powers = [torch.stack([steps.W, torch.eye(len(G), dtype=G.dtype)])]
     for _ in range(STEPS):
-        products.append(products[-1] @ G)
-    norms, sizes = (found.reshape(-1, len(A)).T.tolist() for found in _sizes(torch.cat(products)))
-    return [drift.bounds(list(zip(*one, strict=True))) for one in zip(norms, sizes, strict=True)]
+        powers.append(powers[-1] @ G)
+    products = _Products.start(torch.stack(powers, dim=1), steps)
+    errors = [products.error[:, 0]]
+    for lost in products.lost[:, :-1].unbind(1):
+        errors.append(add_up(mul_up(errors[-1], products.step), lost))
+    fed, free = replace(products, error=torch.stack(errors, dim=1)).norms.tolist()
+    return fed, free
 
 
-def _vertices(steps: Steps, drift: _Drift, few: int) -> list[float]:
-    """w_0, …, w_few, each the largest of the norms at the slopes that are all `least` or `most`."""
-    if not few:
-        return []
-    n, ends = len(steps.W), torch.tensor([steps.least, steps.most], dtype=torch.float64)
+def _vertices(steps: Steps, most: int) -> list[float]:
+    """w_1, w_2, … up to w_most, the largest norms at the slopes that are all `least` or `most`."""
+    n = len(steps.W)
+    ends = torch.tensor([steps.least, steps.most], dtype=torch.float64)
     J = steps.at(ends[torch.arange(2**n)[:, None] >> torch.arange(n) & 1])
-    products = [steps.W[None]]
-    for _ in range(few):
-        products.append((products[-1][:, None] @ J).flatten(0, 1))
-    counts = [len(level) for level in products]
-    norms, sizes = (torch.split(found, counts) for found in _sizes(torch.cat(products)))
-    levels = zip(norms, sizes, strict=True)
-    return drift.bounds([(float(norm.max()), float(size.max())) for norm, size in levels])
-
-
-def _sizes(matrices: Tensor) -> tuple[Tensor, Tensor]:
-    """At least the 2-norms and the Frobenius norms, infinite where they are not numbers."""
-    return certified_norm(matrices), norm_up(matrices.flatten(1))
+    products, found = _Products.start(steps.W[None], steps), []
+    for _ in range(most):
+        products = products.times(J)
+        found.append(float(products.norms.max()))
+    return found

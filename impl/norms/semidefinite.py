@@ -84,12 +84,13 @@ def solve(W: Array, square: float) -> Array:
 
 @np.errstate(all="ignore")  # a search in floats: what it finds is proved afterwards
 def semidefinite_scaling(
-    W: Tensor, solver: Callable[[Array, float], Array] = solve, start: WeightedNorm | None = None
+    W: Tensor,
+    solver: Callable[[Array, float], Array] = solve,
+    start: WeightedNorm | None = None,
 ) -> WeightedNorm:
     """‖D W D⁻¹‖₂ for the best positive diagonal D, up to the solver's accuracy: W (1, n, n).
 
-    Never more than that of `diagonal_scaling`, from which it starts unless a `start` is at hand,
-    whatever the solver answers.
+    Never more than that of the start, by default `diagonal_scaling`'s, whatever the solver answers.
     L times it certifies a vanilla RNN, and 1 − a + aL times it an echo-state network with leak a.
     Raises MissingSolverError, and RangeError above LARGEST states.
     """
@@ -98,7 +99,7 @@ def semidefinite_scaling(
         raise MissingSolverError
     if n > LARGEST:
         raise RangeError("the number of states for diagonal-sdp", n, f"at most {LARGEST}")
-    best = diagonal_scaling(W) if start is None else start
+    best = start or diagonal_scaling(W)
     for _ in range(_PROGRAMS):
         d = best.weights.diagonal(dim1=1, dim2=2)
         scaled = (d[0, :, None] * W[0] / d[0, None, :]).numpy()

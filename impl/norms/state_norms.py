@@ -7,14 +7,14 @@ linear systems only, and a norm of several steps sees that slopes have a sign
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from impl.norms.iterated import Iterated, Steps, iterated
+from impl.norms.iterated import Steps, iterated
 from impl.norms.remaining import Remaining
 from impl.norms.semidefinite import SOLVED, semidefinite_scaling
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
@@ -109,12 +109,12 @@ class Parts:
     box: Tensor | None = None
     first: Tensor | None = None
 
-    @property
+    @cached_property
     def fed(self) -> Tensor:
         """L_ρ‖U_i‖₂, how far an input moves each unit, (n,)."""
         return mul_up(self.slope, norm_up(self.U))
 
-    @property
+    @cached_property
     def units(self) -> Tensor:
         """sup |φ(0, x)_i|, (n,)."""
         most = add_up(mul_up(self.fed, self.B), self.offset)
@@ -122,7 +122,7 @@ class Parts:
 
     @cached_property
     def scaling(self) -> WeightedNorm:
-        """The diagonal weights from which norms of several kinds start."""
+        """The diagonal weights that three norms start from."""
         return diagonal_scaling(self.W)
 
     def driven(self, ball: Tensor, size: Callable[[Tensor], Tensor]) -> float:
@@ -203,25 +203,22 @@ def _iterated(p: Parts) -> StateNorm:
     steps = Steps(p.W[0].detach(), max(p.least, -p.slope), p.slope, kept)
     plain, scaled = torch.ones_like(p.offset), p.scaling.weights[0].diagonal()
     weights = [plain] if torch.equal(plain, scaled) else [plain, scaled]
-    found: list[StateNorm] = []
-    for d in weights:
-        found += _adapted(p, d, iterated(steps, d))
-    return min(found, key=_length)
+    return min((one for d in weights for one in _adapted(p, steps, d)), key=_length)
 
 
-def _adapted(p: Parts, d: Tensor, maps: Sequence[Iterated]) -> list[StateNorm]:
-    """N of each of several `impl.norms.iterated` in ‖D·‖₂, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
+def _adapted(p: Parts, steps: Steps, d: Tensor) -> list[StateNorm]:
+    """The norms N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
+    maps, least = iterated(steps, d), float(div_up(1.0, d.amin()))
+    held = p.held(lambda box: norm_up(mul_up(d, box)))
+    sizes = torch.tensor([*_scaled_drive(p, d), d.amax(), held], dtype=torch.float64)
     K = torch.tensor([one.condition for one in maps], dtype=torch.float64)
-    plain = (*_scaled_drive(p, d), d.amax(), p.held(lambda box: norm_up(mul_up(d, box))))
-    equivalence, weights = float(div_up(1.0, d.amin())), tuple(d.tolist())
-    each = zip(maps, *(mul_up(K, size).tolist() for size in plain), strict=True)
+    weights = tuple(d.tolist())
     return [
-        StateNorm(
-            "iterated", one.rate, drive, equivalence, reach, weights, radius,
-            steps=len(one.factors), fed=fed,
+        StateNorm("iterated", one.rate, drive, least, reach, weights, radius, len(one.factors), fed)
+        for one, (drive, fed, reach, radius) in zip(
+            maps, mul_up(K[:, None], sizes).tolist(), strict=True
         )
-        for one, drive, fed, reach, radius in each
-    ]  # fmt: skip
+    ]
 
 
 def _length(norm: StateNorm) -> tuple[bool, float, float]:

@@ -10,6 +10,7 @@ transformations: to the same bits, unless an underflow makes these the wider.
 
 import math
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 import torch
@@ -47,9 +48,9 @@ def div_up(a: Tensor | float, b: Tensor | float) -> Tensor:
     return _rounded(lambda up, a, b: up.divide(a, b), a, b)
 
 
-def sqrt_up(a: Tensor | float) -> Tensor:
-    """At least √a."""
-    return _rounded(lambda up, a: up.root(a), a)
+def sqrt_up(a: Tensor | float, times: int = 1) -> Tensor:
+    """At least √a, or the root of that, and so on."""
+    return _rounded(lambda up, a: reduce(lambda x, _: up.root(x), range(times), a), a)
 
 
 def sum_up(x: Tensor) -> Tensor:

@@ -28,9 +28,7 @@ def spectral_radius_bound(W: Tensor) -> Tensor:
         scale = exponent(size)
         size, e = shift(size, -scale), e + scale
         power, error = (shift(M, -scale[:, None, None]) for M in (power, error))
-        root = shift(size, e % 2**p)
-        for _ in range(p):
-            root = sqrt_up(root)
+        root = sqrt_up(shift(size, e % 2**p), times=p)
         bound = torch.minimum(bound, shift_up(root, torch.div(e, 2**p, rounding_mode="floor")))
         P = power.abs()
         spread = P @ error + error @ (P + error) + gamma(n + 1) * (P @ P)
