@@ -16,7 +16,9 @@ def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @wraps(operation)
     def meet(self: Any, other: Any) -> Any:
-        return operation(self, self.constant(other) if isinstance(other, Real) else other)
+        if type(other) is not type(self) and isinstance(other, Real):  # the first is far quicker
+            other = self.constant(other)
+        return operation(self, other)
 
     return meet
 

@@ -50,7 +50,8 @@ class Entries(Elementary, Generic[N]):
     def met(self, other: Self, f: Callable[[Any, Any], Any]) -> Self:
         """f of each pair of numbers."""
         pairs = zip(self.units, other.units, strict=True)
-        return type(self)([list(map(f, *_level(u, v))) for u, v in pairs])
+        rows = (map(f, u, v) if len(u) == len(v) else map(f, *_level(u, v)) for u, v in pairs)
+        return type(self)(list(map(list, rows)))
 
     @classmethod
     def joined(cls, *parts: Self) -> Self:
@@ -62,8 +63,6 @@ class Entries(Elementary, Generic[N]):
 
 def _level(u: list[N], v: list[N]) -> tuple[list[N], list[N]]:
     """Both of the length of the longer one; raises ValueError where neither is one number."""
-    if len(u) == len(v):
-        return u, v
     if 1 not in (len(u), len(v)):
         raise ValueError(f"{len(u)} columns meet {len(v)}")
     return (u * len(v), v) if len(u) == 1 else (u, v * len(u))

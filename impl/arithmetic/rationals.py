@@ -62,10 +62,11 @@ class Rationals:
 
     parameters: Mapping[str, Tensor]
     _known: dict[str, list[list[fmpq]]] = field(default_factory=dict)
+    _matrices: dict[tuple[str, str], fmpq_mat] = field(default_factory=dict)
 
     def affine(self, weight: str, bias: str | None, v: Ratios, rows: slice = ALL) -> Ratios:
         """W v + b."""
-        product = Ratios.of(fmpq_mat(self.rows(weight)[rows]) * v.matrix)
+        product = Ratios.of(self._matrix(weight, rows) * v.matrix)
         if bias is None or bias not in self.parameters:
             return product
         return product + self.vector(bias, rows)
@@ -89,6 +90,12 @@ class Rationals:
     def join(self, *parts: Ratios) -> Ratios:
         """All units of the parts, one after another."""
         return Ratios.joined(*parts)
+
+    def _matrix(self, weight: str, rows: slice) -> fmpq_mat:
+        key = (weight, str(rows))
+        if key not in self._matrices:
+            self._matrices[key] = fmpq_mat(self.rows(weight)[rows])
+        return self._matrices[key]
 
     def rows(self, name: str) -> list[list[fmpq]]:
         """A matrix, or a vector as one column."""
