@@ -48,11 +48,12 @@ def states(cell: RNN, x: Tensor) -> Tensor:
     B, T, _, S = x.shape
     path = x.new_empty(B, T + 1, S, cell.n)
     path[:, 0] = 0
-    driven, z = drives(cell, x), x.new_empty(B, S, cell.n)
-    for t in range(T):
-        product(path[:, t], cell.W.mT, z)
-        z += driven[:, t]
-        cell.activation.into(z, path[:, t + 1])
+    driven, z, back = drives(cell, x), x.new_empty(B, S, cell.n), cell.W.mT
+    times = path.unbind(1)
+    for h, drive, after in zip(times, driven.unbind(1), times[1:], strict=False):
+        product(h, back, z)
+        z += drive
+        cell.activation.into(z, after)
     return path.transpose(2, 3)
 
 
