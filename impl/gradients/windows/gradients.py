@@ -91,23 +91,27 @@ def _full(
     """∇p_T (B, S, n, m) from the drives (B, T, S, n), and from signals whose states it fills in."""
     (B, T, S, n), rho, back = driven.shape, cell.activation, cell.W.mT.contiguous()
     z, h, slopes = driven[:, 0].contiguous(), driven.new_empty(B, S, n), []
+    states, drive = signals[..., :n].unbind(1), driven.unbind(1)
+    asleep = None
+    if starts is not None:
+        asleep = torch.arange(T, device=starts.device)[:, None, None, None] < starts[..., None]
     for t in range(T):
         if t:
-            signals[:, t, :, :n] = h
+            states[t].copy_(h)
             product(h, back, z)
-            z += driven[:, t]
+            z += drive[t]
         rho.into(z, h)
         slopes.append(slope_of(rho, z, h))
-        if starts is not None:
-            asleep = (t < starts)[..., None]
-            h.masked_fill_(asleep, 0.0)
-            slopes[t].masked_fill_(asleep, 0.0)
+        if asleep is not None:
+            h.masked_fill_(asleep[t], 0.0)
+            slopes[t].masked_fill_(asleep[t], 0.0)
     delta, carried = torch.empty_like(driven), loss.gradient(h.mT).mT
+    deltas = delta.unbind(1)
     for t in reversed(range(T)):
-        _descend(slopes[t], carried, t, delta[:, t])
+        _descend(slopes[t], carried, t, deltas[t])
         if t:
             carried = z
-            product(delta[:, t], cell.W, carried)
+            product(deltas[t], cell.W, carried)
     return _sum(delta, signals, driven.new_empty(B, S, n, signals.shape[3]))
 
 

@@ -49,10 +49,11 @@ def states(cell: RNN, x: Tensor) -> Tensor:
     path = x.new_empty(B, T + 1, S, cell.n)
     path[:, 0] = 0
     driven, z, back = drives(cell, x), x.new_empty(B, S, cell.n), transposed(cell.W)
-    for t in range(T):
-        product(path[:, t], back, z)
-        z += driven[:, t]
-        cell.activation.into(z, path[:, t + 1])
+    times = path.unbind(1)
+    for h, drive, after in zip(times, driven.unbind(1), times[1:], strict=False):
+        product(h, back, z)
+        z += drive
+        cell.activation.into(z, after)
     return path.transpose(2, 3)
 
 
