@@ -42,7 +42,8 @@ def show(
     attack: str, case: Case, judged: Judge, device: str = "cpu",
     wanted: Callable[[SystemSpec], bool] = lambda spec: True,
 ) -> None:  # fmt: skip
-    """Run one attack; ``judged`` judges the batch of each spec that is wanted."""
+    """Run one attack; ``judged`` judges the batch of each spec that is wanted. What goes where a
+    statement comes near to falling is told how near each came."""
     torch.set_num_threads(1)
     require_sound(device)
     chosen = attacks()[attack]
@@ -52,9 +53,12 @@ def show(
         if not wanted(spec):
             return None
         batch = built(spec, device)
-        ratios = np.concatenate([j.ratio.ravel() for j in judged(batch)])
+        found = judged(batch)
         if chosen.seeded:  # nobody meets it again, and its pairs know it
             batch.cache.clear()
+        if not chosen.directed:
+            return None
+        ratios = np.concatenate([j.ratio.ravel() for j in found])
         ratios = ratios[np.isfinite(ratios)]
         return float(ratios.max()) if ratios.size else None
 

@@ -145,12 +145,13 @@ class Evidence:
         held = np.where(seen.verdicts == Verdict.HOLDS, ratios, np.nan)
         if np.isfinite(held).any():
             per_system = np.nanmax(held.reshape(held.shape[0], -1), axis=1, initial=-np.inf)
+            least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == SHOWN else -np.inf
             for i in np.argsort(-per_system, kind="stable")[:SHOWN]:
-                if np.isfinite(per_system[i]):
+                if np.isfinite(per_system[i]) and per_system[i] >= least:
                     s, k = np.unravel_index(np.nanargmax(held[i]), held[i].shape)
                     self.tightest.append(self.check(batch, seen, int(i), int(s), int(k)))
         bad = (seen.verdicts == Verdict.VIOLATED) | (seen.verdicts == Verdict.UNDECIDED)
-        for i, s, k in np.argwhere(bad)[:SHOWN]:
+        for i, s, k in np.argwhere(bad)[:SHOWN] if bad.any() else ():
             self.failing.append(self.check(batch, seen, int(i), int(s), int(k)))
         self.trim()
         self.approach(batch, seen)

@@ -229,6 +229,8 @@ def escalate(
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
     open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
     result.escalated = int(open_checks.sum())
+    if not result.escalated:
+        return
     for i, s in np.argwhere(open_checks.any(axis=2)).tolist():
         ks = np.flatnonzero(open_checks[i, s]).tolist()
         if patience is None or patience.bears(batch, len(ks)):

@@ -110,8 +110,11 @@ def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:
 
 def number(name: str, pair: Batch, k: int) -> float:
     """A parameter or a certified constant: a float64 that stands for itself."""
-    certified = VOCABULARY[name].role == "certified"
-    values = pair.constant(name).hi if certified else pair.parameters[name]
+    key = f"numbers of {name}"
+    if key not in pair.cache:
+        certified = VOCABULARY[name].role == "certified"
+        pair.cache[key] = pair.constant(name).hi if certified else pair.parameters[name]
+    values = pair.cache[key]
     return float(values[0, 0, k] if values.shape[-1] > 1 else values.item())
 
 
@@ -218,10 +221,14 @@ def root_of(square: fmpq) -> fmpq | None:
 
 def without_zeros(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
     """The side with vanishing factors left out, so that nothing irrational meets them."""
-    zeros = {s: sympy.Integer(0) for s in side.free_symbols if env[s.name] == 0}
-    if not zeros:
-        return side
-    found = side.xreplace(zeros)
+    zeros = frozenset(s for s in side.free_symbols if env[s.name] == 0)
+    return vanishing(side, zeros) if zeros else side
+
+
+@lru_cache(maxsize=1024)
+def vanishing(side: sympy.Expr, zeros: frozenset[sympy.Symbol]) -> sympy.Expr:
+    """The side where these symbols are 0; as it is where that has no value."""
+    found = side.xreplace(dict.fromkeys(zeros, sympy.Integer(0)))
     return side if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
 
 
