@@ -26,8 +26,8 @@ class GRU(Gated):
 
     cho: bool = False
 
-    def gates(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
-        """r, z and ν."""
+    def driven(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, tuple[V, V], V]:
+        """r, the parts of z's pre-activation, of inputs and of states, and ν."""
         u_r, u_z, u_n = m.affine("weight_ih", "bias_ih", x).chunk(3)
         if self.cho:  # the reset gate acts before the product
             n = h.size
@@ -38,7 +38,12 @@ class GRU(Gated):
             w_r, w_z, w_n = m.affine("weight_hh", "bias_hh", h).chunk(3)
             r = (u_r + w_r).sigmoid()
             w_n = r * w_n
-        return r, (u_z + w_z).sigmoid(), (u_n + w_n).tanh()
+        return r, (u_z, w_z), (u_n + w_n).tanh()
+
+    def gates(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
+        """r, z and ν."""
+        r, (u_z, w_z), nu = self.driven(m, h, x)
+        return r, (u_z + w_z).sigmoid(), nu
 
     def program(self, m: Arithmetic[V], h: V, x: V) -> V:
         """One step over any arithmetic."""
@@ -47,7 +52,7 @@ class GRU(Gated):
 
     def candidate(self, m: Arithmetic[V], h: V, x: V) -> V:
         """ν over any arithmetic."""
-        return self.gates(m, h, x)[2]
+        return self.driven(m, h, x)[2]
 
     def kept(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, bool]:
         """The update gate z."""
