@@ -131,7 +131,9 @@ class Comparison:
             best = torch.where(better[:, None], v, best)
             least = torch.where(better, factor, least)
             worst = (self.matrices @ v[:, None, :, None]).argmax(1, keepdim=True)
-            M = self.matrices.take_along_dim(worst, 1)[:, 0]
+            before, M = M, self.matrices.take_along_dim(worst, 1)[:, 0]
+            if torch.equal(before, M):  # the same rows once more
+                break
         return best
 
     def norm(self, name: str) -> StateNorm:

@@ -14,8 +14,8 @@ from functools import cached_property
 import torch
 
 from impl.arithmetic.derivatives.second_order import constants, jets
-from impl.arithmetic.intervals import magnitude
-from impl.arithmetic.slopes import Slopes, compare, stepped
+from impl.arithmetic.slopes import compare
+from impl.arithmetic.spans import reached
 from impl.cells.table import kind_of
 from impl.gradients.smoothness import drift, forgotten, gradient_window, lipschitz
 from impl.norms.comparison import Comparison
@@ -58,15 +58,17 @@ class Omega:
         start = self.cells.box
         found = torch.full_like(start, torch.inf)
         for growth in GROWTH:
-            wide = mul_up(growth, start)
-            there = magnitude(self._stepped(wide).range)
-            kept = (there <= wide).all(1) & torch.isinf(found).all(1)
+            wide, open_ = mul_up(growth, start), torch.isinf(found).all(1)
+            if not bool(open_.any()):
+                break
+            there = self._reached(wide)
+            kept = (there <= wide).all(1) & open_
             found = torch.where(kept[:, None], there, found)
         return found
 
-    def _stepped(self, box: Tensor) -> Slopes:
+    def _reached(self, box: Tensor) -> Tensor:
         cells, B = self.cells, self.cells.B_x[:, None]
-        return stepped(cells.cell.program, cells.parameters, box, B, cells.cell.d, self.radii)
+        return reached(cells.cell.program, cells.parameters, box, B, cells.cell.d, radii=self.radii)
 
     @cached_property
     def comparison(self) -> Comparison:
