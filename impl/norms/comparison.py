@@ -118,29 +118,36 @@ class Comparison:
         """The norm of that name for the one system of a batch of one."""
         if name == "spectral":
             return self._spectral(perron_vector(self.euclidean).weights[0])
-        return self._unitwise(name, getattr(self, name)())
+        return self.unitwise(name, getattr(self, name)())[0]
 
     def again(self, norm: StateNorm) -> StateNorm:
         """A norm of another comparison in this one: of its name and by its weights."""
         given = norm.weights or [1.0] * self.box.shape[1]
         v = torch.tensor(given, dtype=self.box.dtype, device=self.box.device)
-        return self._spectral(v) if norm.name == "spectral" else self._unitwise(norm.name, v[None])
-
-    def _unitwise(self, name: str, v: Tensor) -> StateNorm:
-        lam, drive = float(self.factor(v)), float(div_up(self.drive, v).amax())
-        radius = float(div_up(self.box, v).amax())
-        start = started(self.box[0], v[0], drive, lam, radius)
-        return StateNorm(
-            name,
-            lam,
-            drive,
-            float(norm_up(v[0, -self.n :])),
-            float(div_up(1.0, v.amin())),
-            None if name == "infinity" else tuple(v[0].tolist()),
-            radius,
-            fed=float(div_up(norm_up(self.inputs), v).amax()),
-            remaining=Remaining((Layer(self.matrices[0].detach(), start),), self.n),
+        return (
+            self._spectral(v) if norm.name == "spectral" else self.unitwise(norm.name, v[None])[0]
         )
+
+    def unitwise(self, name: str, v: Tensor) -> tuple[StateNorm, ...]:
+        """max |s_i|/v_i under that name for each of the systems: v (B, N) positive."""
+        drive, radius, fed = (
+            div_up(part, v).amax(1) for part in (self.drive, self.box, norm_up(self.inputs))
+        )
+        output, reach = norm_up(v[:, -self.n :]), div_up(1.0, v.amin(1))
+        told = torch.stack([self.factor(v), drive, output, reach, radius, fed], dim=1).tolist()
+        return tuple(self._of_one(i, name, v[i], *sizes) for i, sizes in enumerate(told))
+
+    def _of_one(
+        self, i: int, name: str, v: Tensor, lam: float, drive: float, *rest: float
+    ) -> StateNorm:
+        """The norm of a system by its numbers."""
+        output, reach, radius, fed = rest
+        weights = None if name == "infinity" else tuple(v.tolist())
+        layer = Layer(self.matrices[i].detach(), started(self.box[i], v, drive, lam, radius))
+        return StateNorm(
+            name, lam, drive, output, reach, weights, radius, fed=fed,
+            remaining=Remaining((layer,), self.n),
+        )  # fmt: skip
 
     def _spectral(self, w: Tensor) -> StateNorm:
         rest, box = (norm_up(part[0].reshape(self.blocks, self.width))

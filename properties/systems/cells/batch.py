@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,17 +17,6 @@ Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
 REACH = 2.0**20
 FIXED = ("leak",)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Weighted(Comparison):
-    """The comparison of one system, whose unit weights are known."""
-
-    v: Tensor
-
-    def perron(self) -> Tensor:
-        """Those weights."""
-        return self.v
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +67,9 @@ class Cells:
     @cached_property
     def state_norms(self) -> tuple[StateNorm, ...]:
         """‖·‖_box of each system, as its certificate would print it."""
-        told = {one.name: getattr(self.comparison, one.name) for one in fields(Comparison)}
-        whole = {name: part.detach() for name, part in told.items() if isinstance(part, Tensor)}
-        whole["v"] = self.v.detach()
-        each = ({name: part[i : i + 1] for name, part in whole.items()} for i in range(len(self.v)))
-        return tuple(Weighted(**{**told, **one}).norm("perron") for one in each)
+        whole = ("matrices", "box", "drive", "inputs")
+        told = {name: getattr(self.comparison, name).detach() for name in whole}
+        return replace(self.comparison, **told).unitwise("perron", self.v.detach())
 
     @property
     def n(self) -> int:
