@@ -227,3 +227,22 @@ def test_what_the_tables_of_activations_show() -> None:
         assert isinstance(step.method, EachActivation)
         step.method.prove(step.conclusion, Known({}))
     EachActivation().prove(le(Abs(steepness(z)), 2), Known({}))
+
+
+@pytest.mark.slow
+def test_cases_that_need_nothing_are_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same table alone: what another says is proved anew."""
+    method, told = EachActivation(), SLOPES.conclusion
+    first = method.prove(told, Known({}))
+    asked: list[Statement] = []
+
+    def fails(self: EachActivation, goal: Statement, scope: Known) -> str:
+        asked.append(goal)
+        raise Gap("asked again")
+
+    monkeypatch.setattr(EachActivation, "cases", fails)
+    assert method.prove(told, Known({})) == first
+    assert not asked
+    monkeypatch.delitem(ACTIVATIONS, "gelu")
+    with pytest.raises(Gap, match="asked again"):
+        method.prove(told, Known({}))
