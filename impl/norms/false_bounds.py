@@ -28,12 +28,14 @@ def power_norm(W: Tensor, steps: int = 5) -> Tensor:
     return norm
 
 
+@np.errstate(all="ignore")
 def unshifted_gate_norm(W: Tensor) -> Tensor:
     """The least s for which Cholesky of fl(s²I − WᵀW) completes, without the shift c: (B,)."""
     gram = _gram(_prepared(W))
     return _least(W, lambda s: _completes(-gram, s * s, 0 * s))
 
 
+@np.errstate(all="ignore")
 def unscaled_gate_norm(W: Tensor) -> Tensor:
     """The least s that passes the gate without scaling, so that underflow is ignored: (B,)."""
     V = _prepared(W)
@@ -47,7 +49,6 @@ def _least(W: Tensor, passes: Callable[[Array], Array]) -> Tensor:
     low = np.zeros_like(high)
     for _ in range(_BISECTIONS):
         middle = low + (high - low) / 2
-        with np.errstate(all="ignore"):
-            passed = passes(middle)
+        passed = passes(middle)
         low, high = np.where(passed, low, middle), np.where(passed, middle, high)
     return torch.from_numpy(high).to(W.device)

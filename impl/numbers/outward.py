@@ -121,7 +121,7 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
     device = next(one.device for one in given if isinstance(one, Tensor))
     moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
     whole: Tensor = operation(ERROR_FREE, *moved)
-    return whole
+    return whole.nan_to_num(math.inf, math.inf, -math.inf)
 
 
 def over_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:

@@ -7,7 +7,8 @@ elementwise and NumPy's alone: torch and BLAS have threads, which keep modes of 
 functions of libraries, exp say, are made for rounding to nearest.
 
 That NumPy obeys is not assumed but tried, once in a process: every operation, on arrays of all
-lengths that leave vector instructions a rest, wherever in memory they begin, and on subnormals.
+lengths that leave vector instructions a rest, wherever in memory they begin, on one so long that a
+library which takes NumPy's place might share it out among threads, and on subnormals.
 Where one number is not what it must be, or where the mode has no known name, the error-free
 transformations (`impl.numbers.error_free`) go on alone. Assumed is that a processor's cores are
 alike, and that nobody flushes subnormals, which `impl.checker.machine` looks after.
@@ -26,6 +27,7 @@ from impl.numbers.error_free import ERROR_FREE, Floats, Upward
 # FE_UPWARD of <fenv.h>, which is the field of the register itself.
 _NAMES = {"x86_64": 0x800, "AMD64": 0x800, "aarch64": 0x400000, "arm64": 0x400000}
 _LENGTHS = 70  # of eight numbers an instruction, and up to eight of these in a turn of a loop
+_TIMES = 250  # of that length, beyond all that NumPy takes at once
 _LEAST = 5e-324
 
 HARDWARE = Upward(np.add, np.multiply, lambda a, b: np.divide(a, b + 0.0), np.sqrt)
@@ -92,6 +94,8 @@ def _trials(mode: Any) -> Iterator[tuple[Floats, Floats]]:
         for where in _places():
             parts = (x if np.ndim(x) == 0 else x[where] for x in given)
             yield mode.within(operation, *parts), due[where]
+        long = (x if np.ndim(x) == 0 else np.tile(x[0], _TIMES) for x in given)
+        yield mode.within(operation, *long), np.tile(due[0], _TIMES)
     least = np.full(_LENGTHS, _LEAST)
     yield mode.within(lambda up, x: up.multiply(x, 0.5), least), least
     yield mode.within(lambda up, x: up.multiply(x, -0.5), least), -0.0 * least

@@ -131,12 +131,15 @@ def _completes(negated: Array, square: Array, c: Array) -> Array:
 
 def _gram(V: Array) -> Array:
     """VᵀV: of a matrix and its own transpose NumPy's library computes one triangle alone."""
-    return V.mT @ V
+    return V.swapaxes(1, 2) @ V
 
 
 def _prepared(W: Tensor) -> Array:
     """W on the CPU in float64, at least as tall as wide."""
     if W.ndim != 3:
         raise ShapeError("W", "(batch, m, n)", W)
-    V = W.detach().to("cpu", torch.float64).resolve_neg().numpy()
-    return V.mT if V.shape[1] < V.shape[2] else V
+    return _tall(W.detach().to("cpu", torch.float64).resolve_neg().numpy())
+
+
+def _tall(V: Array) -> Array:
+    return V.swapaxes(1, 2) if V.shape[1] < V.shape[2] else V

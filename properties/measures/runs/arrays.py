@@ -45,6 +45,12 @@ def joined(parts: list[Floats], axis: int) -> Floats:
     return torch.cat(parts, axis) if isinstance(parts[0], Tensor) else np.concatenate(parts, axis)
 
 
+def marked(where: Floats, size: float) -> Floats:
+    """So much where that is true, and 0 elsewhere; a mask of torch's times a number would be a
+    float32, in which what underflow may lose is 0."""
+    return where.to(torch.float64) * size if isinstance(where, Tensor) else where * size
+
+
 def silent(operation: Callable[Given, Found]) -> Callable[Given, Found]:
     """The same without NumPy's warnings of infinity and NaN, which are told as they are."""
     return np.errstate(all="ignore")(operation)

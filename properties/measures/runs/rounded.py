@@ -12,6 +12,7 @@ Source: Higham, Accuracy and Stability, Sections 3 and 3.4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,16 @@ from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
 from impl.arithmetic.elementary import Scalable
 from impl.numbers.outward import TINY, UNIT, gamma
-from properties.measures.runs.arrays import Floats, held, joined, least, silent, told, zeros
+from properties.measures.runs.arrays import (
+    Floats,
+    held,
+    joined,
+    least,
+    marked,
+    silent,
+    told,
+    zeros,
+)
 
 Tensor = torch.Tensor
 # Absorbs the roundings of an error's own evaluation: fewer than 2¹² of non-negative terms.
@@ -91,7 +101,7 @@ class Rounded(Scalable):
         value, first = one.v * two.v, abs(one.v)
         size = abs(two.v) + two.e
         carried = first * two.e + one.e * size
-        lost = ((first + one.e != 0) & (size != 0)) * TINY  # where neither is exactly 0
+        lost = marked((first + one.e != 0) & (size != 0), TINY)  # where neither is exactly 0
         return Rounded(value, (carried + UNIT * abs(value)) * UP + lost)
 
     def constant(self, c: float) -> Rounded:
@@ -102,7 +112,8 @@ class Rounded(Scalable):
     def mapped(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
         """A v + offset for an exact A (B, m, N) and an exact offset (B, m)."""
         W, wide = held(A), self.v.shape[2:]
-        value, error = (part.reshape(*part.shape[:2], -1) for part in (self.v, self.e))
+        columns = (*self.v.shape[:2], math.prod(wide))
+        value, error = self.v.reshape(columns), self.e.reshape(columns)
         weights = abs(W)
         sums, size, met = W @ value, weights @ abs(value), 0.0
         if offset is not None:
@@ -113,9 +124,9 @@ class Rounded(Scalable):
         lost = carried > 0
         if not lost.all():  # of products that underflow nothing else tells
             present = Rounded(value, error).reached
-            lost = met + (W != 0) * 1.0 @ (present * 1.0) != 0
+            lost = met + marked(W != 0, 1.0) @ marked(present, 1.0) != 0
         shape = (*sums.shape[:2], *wide)
-        return Rounded(sums.reshape(shape), (carried * UP + lost * TINY).reshape(shape))
+        return Rounded(sums.reshape(shape), (carried * UP + marked(lost, TINY)).reshape(shape))
 
     @silent
     def applied(self, name: str) -> Rounded:
@@ -136,7 +147,7 @@ class Rounded(Scalable):
             error = (rho.curvature * self.error + error) * UP
         else:  # constant on both sides of the kink, where it is torch's choice
             unsure = (self.value.abs() <= self.error) & (self.error > 0)
-            error = error + unsure * rho.slope
+            error = error + marked(unsure, rho.slope)
         return Rounded(rho.derivative(self.value), error)
 
     def sigmoid(self) -> Rounded:

@@ -1,6 +1,7 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -43,3 +44,11 @@ def test_unscaled_gate_falls_to_underflow() -> None:
     assert math.isclose(ratio, 0.9715, rel_tol=1e-3)
     assert convicted(tiny, unscaled_gate_norm(tiny)) == 1
     assert convicted(tiny, certified_norm(tiny)) == 0
+
+
+@pytest.mark.parametrize("liar", [unshifted_gate_norm, unscaled_gate_norm])
+@pytest.mark.parametrize("size", [1e-300, 1e200, math.inf])
+def test_no_liar_warns(liar: Callable[[Tensor], Tensor], size: float) -> None:
+    """Whatever a host asks NumPy to raise."""
+    with np.errstate(all="raise"):
+        assert liar(torch.full((1, 2, 2), size, dtype=torch.float64)).shape == (1,)

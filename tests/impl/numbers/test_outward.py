@@ -105,6 +105,9 @@ def test_nothing_is_nan() -> None:
         outward.div_up(0.0, nan * 0),
         outward.sqrt_up(nan),
         outward.norm_up(nan[:, None]),
+        outward.sum_up(nan[:, None]),
+        outward.sum_up(nan[:, None].clone().requires_grad_()),
+        outward.sqrt_up(nan.clone().requires_grad_(), times=0),
         outward.div_up(torch.zeros(2, dtype=torch.float64), 0.0),
     ):
         assert (value == math.inf).all()

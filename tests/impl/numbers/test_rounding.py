@@ -100,7 +100,7 @@ def test_a_machine_that_obeys(mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("end", [-math.inf, math.inf])
-@pytest.mark.parametrize("only", [0, 1, 13, 70])
+@pytest.mark.parametrize("only", [0, 1, 13, 70, 70 * 250])
 def test_a_machine_that_does_not(mode: Mode, end: float, only: int) -> None:
     """Too little and too much are seen, even at one length alone."""
     assert not obeys(Fake(lambda x: np.nextafter(x, end), only))

@@ -1,5 +1,7 @@
 import math
+from typing import NoReturn
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -23,6 +25,15 @@ def matrices(m: int, n: int, count: int = 6) -> Tensor:
         sparse = torch.where(torch.rand(m, n, generator=draw) < 0.3, G, 0.0)
         kinds += [G, left @ right, G[:, :1] @ G[:1], G * grades, (3 * G).round(), sparse]
     return torch.stack(kinds)
+
+
+class Old(np.ndarray):
+    """An array of a NumPy before 2."""
+
+    @property
+    def mT(self) -> NoReturn:
+        """Which it has not."""
+        raise AttributeError
 
 
 def sound(W: Tensor, bounds: Tensor) -> list[bool]:
@@ -129,3 +140,12 @@ def test_no_gradient_and_shape() -> None:
     assert not certified_norm(W).requires_grad
     with pytest.raises(ShapeError):
         certified_norm(W[0])
+
+
+def test_arrays_of_an_old_numpy() -> None:
+    """Which pyproject.toml allows."""
+    W = matrices(3, 5)
+    array = W.numpy()
+    V = norm_module._tall(array.view(Old))
+    assert V.shape == (len(W), 5, 3)
+    assert np.array_equal(norm_module._gram(V), array @ array.swapaxes(1, 2))

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from properties.measures.runs.arrays import held, joined, least, silent, told, zeros
+from properties.measures.runs import rounded
+from properties.measures.runs.arrays import held, joined, least, marked, silent, told, zeros
+from properties.measures.runs.readings import length_of, spectral
 from properties.measures.runs.rounded import Rounded
+from properties.measures.runs.runs import product
 
 
 def test_both_ways() -> None:
@@ -28,6 +31,7 @@ def test_either_is_taken(take) -> None:
     assert zeros(one).tolist() == [[0.0, 0.0]]
     assert least(one, 2.0).tolist() == [[1.0, 2.0]]
     assert joined([one, one], 1).tolist() == [[1.0, 5.0, 1.0, 5.0]]
+    assert marked(one > 2.0, 2.0**-1000).tolist() == [[0.0, 2.0**-1000]]
 
 
 def test_no_operation_warns() -> None:
@@ -41,10 +45,34 @@ def test_no_operation_warns() -> None:
     assert silent(lambda: np.float64(1.0) / np.float64(0.0))() == np.inf
 
 
-def test_what_is_not_met_stays_zero() -> None:
+@pytest.mark.parametrize("take", [held, lambda numbers: numbers], ids=["array", "tensor"])
+def test_what_is_not_met_stays_zero(take, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row without weights maps to exactly 0, and one whose products underflow is off by more."""
+    monkeypatch.setattr(rounded, "held", take)
     v = Rounded.exact(torch.full((1, 2, 1), 1e-200, dtype=torch.float64))
     W = torch.tensor([[[0.0, 0.0], [0.0, 1e-200], [1.0, 0.0]]], dtype=torch.float64)
     found = v.mapped(W)
     assert found.value[0, :, 0].tolist() == [0.0, 0.0, 1e-200]
     assert (found.error[0, :, 0] > 0).tolist() == [False, True, True]
+    assert ((v * v).error > 0).all()
+
+
+def test_norms_and_products_that_underflow_are_off() -> None:
+    """By more than 0: what a mask is worth is no float32."""
+    small = torch.full((1, 3, 1, 3), 1e-200, dtype=torch.float64)
+    v = Rounded.exact(small[..., 0])
+    value, error = length_of(v, 1)
+    assert (value + error >= 1.7e-200).all()
+    assert (product(Rounded.exact(small), Rounded.exact(small)).error > 0).all()
+    low, high = spectral(torch.zeros(1, 2, 2, dtype=torch.float64), small[:, :2, 0, :2])
+    assert low == 0
+    assert high >= 2e-200
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 1), (1, 0, 1), (1, 2, 0)])
+def test_no_numbers_at_all(shape: tuple[int, int, int]) -> None:
+    """They are mapped too."""
+    W = torch.zeros(shape[0], 4, shape[1], dtype=torch.float64)
+    found = Rounded.exact(torch.zeros(shape, dtype=torch.float64)).mapped(W)
+    assert found.value.shape == found.error.shape == (shape[0], 4, shape[2])
+    assert not found.present.any()
