@@ -84,7 +84,7 @@ class EachActivation(Method):
 
 
 @cache
-def _of_nothing(method: EachActivation, goal: Statement, all_: tuple[ActivationFacts, ...]) -> str:
+def _of_nothing(method: EachActivation, goal: Statement, every: tuple[ActivationFacts, ...]) -> str:
     """How the method proves the goal from nothing, where these are all activations; raises Gap."""
     return method.cases(goal, Known({}, explains=False))
 
