@@ -35,6 +35,11 @@ def zeros(like: Floats) -> Floats:
     return torch.zeros_like(like) if isinstance(like, Tensor) else np.zeros(like.shape)
 
 
+def lost_where(true: Floats, number: float) -> Floats:
+    """The number where that is true, and 0 elsewhere: torch's product of both is a float32."""
+    return true.double() * number if isinstance(true, Tensor) else true * number
+
+
 def least(numbers: Floats, cap: float) -> Floats:
     """The numbers, cut at a cap."""
     return numbers.clamp(max=cap) if isinstance(numbers, Tensor) else np.minimum(numbers, cap)

@@ -18,6 +18,7 @@ from properties.measures.measure import around
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.balls import largest as greatest
 from properties.measures.readings.slack import NORM_FLOOR, gamma, spectral_ends
+from properties.measures.runs.arrays import lost_where
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.losses import gradient, gradient_gap
 from properties.measures.runs.rounded import UP, Rounded, beside
@@ -87,7 +88,7 @@ def length_of(v: Rounded, axis: int) -> tuple[Tensor, Tensor]:
     """‖v‖₂ along an axis, and its error."""
     value, off = (torch.linalg.vector_norm(part, dim=axis) for part in (v.value, v.error))
     # A square that underflows hides a small number: nothing is hidden where all are 0.
-    hidden = v.present.any(axis) * NORM_FLOOR
+    hidden = lost_where(v.present.any(axis), NORM_FLOOR)
     return value, (off + gamma(v.value.shape[axis] + 4) * (value + off) + hidden) * UP
 
 
@@ -224,7 +225,7 @@ def spectral(J: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
     n, d = J.shape[-2:]
     low, high = spectral_ends(J)
     off = torch.linalg.matrix_norm(error) * (1 + gamma(n * d + 4))
-    off = off + (error != 0).any(-1).any(-1) * NORM_FLOOR
+    off = off + lost_where((error != 0).any(-1).any(-1), NORM_FLOOR)
     high = torch.nextafter(high + off * UP, torch.tensor(torch.inf).to(J))
     nothing = ~((J != 0) | (error != 0)).any(-1).any(-1)
     return ((low - off * UP) * (1 - 2.0**-50)).clamp(min=0.0), torch.where(nothing, 0.0, high)

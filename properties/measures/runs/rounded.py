@@ -22,7 +22,16 @@ from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
 from impl.arithmetic.elementary import Scalable
 from impl.numbers.outward import TINY, UNIT, gamma
-from properties.measures.runs.arrays import Floats, held, joined, least, silent, told, zeros
+from properties.measures.runs.arrays import (
+    Floats,
+    held,
+    joined,
+    least,
+    lost_where,
+    silent,
+    told,
+    zeros,
+)
 
 Tensor = torch.Tensor
 # Absorbs the roundings of an error's own evaluation: fewer than 2¹² of non-negative terms.
@@ -91,7 +100,7 @@ class Rounded(Scalable):
         value, first = one.v * two.v, abs(one.v)
         size = abs(two.v) + two.e
         carried = first * two.e + one.e * size
-        lost = ((first + one.e != 0) & (size != 0)) * TINY  # where neither is exactly 0
+        lost = lost_where((first + one.e != 0) & (size != 0), TINY)  # neither is exactly 0
         return Rounded(value, (carried + UNIT * abs(value)) * UP + lost)
 
     def constant(self, c: float) -> Rounded:
@@ -115,7 +124,7 @@ class Rounded(Scalable):
             present = Rounded(value, error).reached
             lost = met + (W != 0) * 1.0 @ (present * 1.0) != 0
         shape = (*sums.shape[:2], *wide)
-        return Rounded(sums.reshape(shape), (carried * UP + lost * TINY).reshape(shape))
+        return Rounded(sums.reshape(shape), (carried * UP + lost_where(lost, TINY)).reshape(shape))
 
     @silent
     def applied(self, name: str) -> Rounded:

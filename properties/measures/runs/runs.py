@@ -18,6 +18,7 @@ import torch
 
 from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from impl.numbers.outward import TINY, gamma
+from properties.measures.runs.arrays import lost_where
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.rounded import UP, Rounded, RoundedCells, beside
 from properties.measures.runs.seeds import RoundedSeeds
@@ -30,7 +31,7 @@ def product(a: Rounded, b: Rounded) -> Rounded:
     (av, ae), (bv, be) = ([part.permute(0, 2, 1, 3) for part in (v.value, v.error)] for v in (a, b))
     carried = av.abs() @ be + ae @ (bv.abs() + be) + gamma(av.shape[3] + 2) * (av.abs() @ bv.abs())
     met = a.present.permute(0, 2, 1, 3).to(av) @ b.present.permute(0, 2, 1, 3).to(bv)
-    error = carried * UP + (met != 0) * TINY
+    error = carried * UP + lost_where(met != 0, TINY)
     return Rounded((av @ bv).permute(0, 2, 1, 3), error.permute(0, 2, 1, 3))
 
 
