@@ -34,14 +34,20 @@ Ends = tuple[float, float]
 
 
 class Violation(NamedTuple):
-    """A violating pair as a spec, its least window, both sides there, and how it was judged."""
+    """A violating pair as a spec, both sides at its least window, and how it was judged: the batch,
+    and the pair's place and the window in it."""
 
     spec: SystemSpec
-    window: int
+    at: tuple[int, int, int]
     lhs: Ends
     rhs: Ends
     batch: Batch
     seen: Judgement
+
+    @property
+    def window(self) -> int:
+        """The least window."""
+        return self.at[2]
 
 
 def violation(
@@ -67,10 +73,8 @@ def violation(
     i, s, k = min(
         (tuple(int(v) for v in index) for index in found), key=lambda index: (index[2], index)
     )
-    sides = tuple(
-        (float(side.lo[i, s, k]), float(side.hi[i, s, k])) for side in (seen.lhs, seen.rhs)
-    )
-    return Violation(spec.alone(spec.members[i], s), k, sides[0], sides[1], batch, seen)
+    lhs, rhs = ((float(side.lo[i, s, k]), float(side.hi[i, s, k])) for side in (seen.lhs, seen.rhs))
+    return Violation(spec.alone(spec.members[i], s), (i, s, k), lhs, rhs, batch, seen)
 
 
 @lru_cache(maxsize=KEPT)
@@ -248,7 +252,7 @@ def shrink(
         for name in moves(before):
             while found := better(name, best.spec, best.window):
                 best = found
-    require_agreement(statement, best.batch, best.seen)
+    require_agreement(statement, best.batch, best.seen, best.at)
     window = best.window if windowed(statement) else None
     return record(
         claim, form, best.spec, window, Verdict.VIOLATED, best.lhs, best.rhs,

@@ -20,12 +20,17 @@ from theory.proof.claim import Statement
 PRECISION = 256  # bits
 
 
-def require_agreement(statement: Statement, batch: Batch, judged: Judgement) -> None:
-    """Raise DisagreementError if the first violation rests on readings that disagree."""
-    found = np.argwhere(judged.verdicts == Verdict.VIOLATED)
-    if not len(found):
-        return
-    i, s, k = (int(index) for index in found[0])
+def require_agreement(
+    statement: Statement, batch: Batch, judged: Judgement, at: tuple[int, int, int] | None = None
+) -> None:
+    """Raise DisagreementError if the violation at a place, or the first, rests on readings that
+    disagree."""
+    if at is None:
+        found = np.argwhere(judged.verdicts == Verdict.VIOLATED)
+        if not len(found):
+            return
+        at = tuple(found[0].tolist())
+    i, s, k = at
     pair = batch.pair(i, s)
     for name in sorted(free_names(statement)):
         if VOCABULARY[name].role != "measured":

@@ -54,7 +54,7 @@ class EachActivation(Method):
         """Prove it on every piece, and that the pieces make up the activation; once for all
         ledgers, where nothing that they grant is needed."""
         with suppress(Gap):
-            return _of_nothing(self, goal, self.table)
+            return _of_nothing(self, goal, tuple(ACTIVATIONS.values()))
         return self.cases(goal, scope)
 
     def cases(self, goal: Statement, scope: Scope) -> str:
@@ -84,8 +84,8 @@ class EachActivation(Method):
 
 
 @cache
-def _of_nothing(method: EachActivation, goal: Statement, table: tuple[ActivationFacts, ...]) -> str:
-    """How the method proves the goal of these activations from nothing; raises Gap."""
+def _of_nothing(method: EachActivation, goal: Statement, every: tuple[ActivationFacts, ...]) -> str:
+    """How the method proves the goal from nothing, where these are all activations; raises Gap."""
     return method.cases(goal, Known({}, explains=False))
 
 

@@ -15,7 +15,9 @@ import torch
 from impl.gradients.constants import Constants
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.omega import Omega
+from properties.systems.kind import about
 from properties.systems.supply.members import Members
+from properties.systems.unitary.exact import Exact
 
 Tensor = torch.Tensor
 # What is certified of cells, of weights near them, and of systems, by where it is kept.
@@ -60,8 +62,16 @@ def alone(batch: Members, i: int, s: int) -> dict[str, Any]:
         "C": batch.C[at], "x": batch.x[at, :, :, column], **states,
         "y": None if batch.y is None else batch.y[at],
         "other": None if batch.other is None else batch.other.member(i),
-        "exact": batch.exact[at], "cells": cells, "cache": {},
+        "exact": exact_alone(batch, i, s), "cells": cells, "cache": {},
     }  # fmt: skip
+
+
+def exact_alone(batch: Members, i: int, s: int) -> tuple[Exact, ...]:
+    """The member of one pair, made anew where it has other sequences: it is read at its first."""
+    make, spec = about(batch.spec).exact, batch.spec.alone(batch.spec.members[i], s)
+    if make is None or len(batch.spec.chosen) == 1:
+        return tuple(batch.exact[i : i + 1])
+    return (make(spec, batch.spec.members[i]),)
 
 
 def cells_alone(cells: Cells, at: slice, column: slice) -> Cells:

@@ -7,7 +7,7 @@ import pytest
 from properties.attacks import campaign
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import attack_claim
-from properties.attacks.shrink import met, shrink
+from properties.attacks.shrink import met, shrink, violation
 from properties.errors import DisagreementError
 from properties.judging.agreement import require_agreement
 from properties.judging.judge import judge
@@ -43,6 +43,27 @@ def test_honest_readings_agree():
     batch = build(SPEC)
     require_agreement(FALSE, batch, judge(FALSE, (), batch))
     assert shrink("typed", "typed", FALSE, (), SPEC) is not None
+
+
+def test_what_is_shrunk_agrees_where_it_is_recorded(monkeypatch):
+    """Of a batch that no move makes smaller, the pair that is written down, not the first."""
+    met.cache_clear()
+    found = violation(FALSE, (), SPEC)
+    assert found is not None
+    batch, k = found.batch, found.at[2]
+    seen = batch.cache["enclosure of h_norm"]
+    doubled = replace(seen, lo=seen.lo.copy(), hi=seen.hi.copy())
+    doubled.lo[1] *= 2
+    doubled.hi[1] *= 2
+    monkeypatch.setitem(batch.cache, "enclosure of h_norm", doubled)
+    require_agreement(FALSE, batch, found.seen)
+    last = found._replace(spec=SPEC.alone(1, 1), at=(1, 1, k))
+    monkeypatch.setattr(
+        "properties.attacks.shrink.violation",
+        lambda statement, assumptions, spec, window=None: last if spec == SPEC else None,
+    )
+    with pytest.raises(DisagreementError):
+        shrink("typed", "typed", FALSE, (), SPEC)
 
 
 @pytest.mark.slow

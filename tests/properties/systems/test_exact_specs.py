@@ -3,6 +3,7 @@
 import hypothesis
 import msgspec
 import pytest
+import torch
 from any_kind import changed
 from hypothesis import HealthCheck, Phase
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from properties.errors import SpecError
 from properties.systems.batch import build
 from properties.systems.drawing.strategies import specs
 from properties.systems.spec import Candidate, SystemSpec, check_spec
+from properties.systems.table import KINDS as TABLE
 from properties.systems.table import kind_named, parse_spec, system
 
 KINDS: tuple[str, ...] = ("unitary", "urnn", "block")
@@ -55,6 +57,20 @@ def test_specs_are_valid_and_survive_json(kind: str) -> None:
         for neighbour in smaller(spec):
             check_spec(neighbour)
             assert all(a <= b for a, b in zip(neighbour.size, spec.size, strict=True))
+
+
+@pytest.mark.parametrize(
+    "kind", [name for name, kind in TABLE.items() if kind.exact is not None and kind.whole is None]
+)
+def test_a_pair_of_a_batch_is_read_where_it_is(kind: str) -> None:
+    """The referee has the rationals of that sequence, not of the first."""
+    for spec in drawn(kind, 4):
+        whole, last = build(spec), spec.sequences - 1
+        pair, alone = whole.pair(1, last), build(spec.alone(1, last))
+        assert pair.exact[0].tables() == alone.exact[0].tables()
+        names = ("x", "h", "h_other")
+        for name in names:
+            assert torch.equal(getattr(pair, name), getattr(whole, name)[1:2, ..., last:])
 
 
 @pytest.mark.parametrize("spec", [NETWORK, URNN, BLOCK])

@@ -246,3 +246,15 @@ def test_cases_that_need_nothing_are_proved_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delitem(ACTIVATIONS, "gelu")
     with pytest.raises(Gap, match="asked again"):
         method.prove(told, Known({}))
+
+
+def test_what_holds_of_some_activations_is_not_told_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """|ρ''| ≤ 2 of a table in which every β_ρ is finite says nothing beside one that is not."""
+    method, told, relu = EachActivation(2), le(Abs(curvature(z)), Integer(2)), ACTIVATIONS["relu"]
+    with monkeypatch.context() as smooth:
+        for name in set(NAMES) - {"tanh", "identity"}:
+            smooth.delitem(ACTIVATIONS, name)
+        method.prove(told, Known({}))
+        smooth.setitem(ACTIVATIONS, "relu", relu)
+        with pytest.raises(Gap, match="where beta_rho is infinite"):
+            method.prove(told, Known({}))
