@@ -34,6 +34,8 @@ def gradients() -> Iterator[SystemSpec]:
     for trained in ("W", "U"):
         yield scalar(lam=0.75, trained=trained, T=9, K=9, seed=2)
     yield scalar(activation="tanh", lam=0.75, T=80, K=32, scale=2.0**-20)
+    # Where each slope is greatest these states are halfway to their bound, and grow with √n.
+    yield scalar(activation="sigmoid", lam=2.0**-4, n=16, T=8, K=4)
     for loss in ("linear", "squared"):  # so that every run meets each loss on a kinked cell
         yield scalar(
             activation="relu", lam=0.75, trained="U", loss=loss, T=12, K=8, bias=0.5, batch=4
