@@ -8,9 +8,9 @@ functions of libraries, exp say, are made for rounding to nearest.
 
 That NumPy obeys is not assumed but tried, once in a process: every operation, on arrays of all
 lengths that leave vector instructions a rest, wherever in memory they begin, on one so long that a
-library which takes NumPy's place might share it out among threads, and on subnormals.
-Where one number is not what it must be, or where the mode has no known name, the error-free
-transformations (`impl.numbers.error_free`) go on alone. Assumed is that a processor's cores are
+library which takes NumPy's place might share it out among threads, and on subnormals. Where one
+number is not what it must be, or where the mode has no known name, the error-free transformations
+(`impl.numbers.error_free`) go on alone. Assumed is that a processor's cores are
 alike, and that nobody flushes subnormals, which `impl.checker.machine` looks after.
 """
 
