@@ -21,7 +21,7 @@ def scalar(make: Make = Gradient, **fields: Any) -> SystemSpec:
 
 def gradients() -> Iterator[SystemSpec]:
     """h = λh + ux with a constant input: p = ch attains Lemma 2 in λ as T grows, and truncated
-    back-propagation is off by its bound exactly in u; at λ near 0 one more power shows."""
+    back-propagation is off by its bound exactly in u and b; at λ near 0 one more power shows."""
     for lam in (0.75, 0.5, 0.25, 0.9375):
         for trained in ("W", "U"):
             yield scalar(lam=lam, trained=trained, T=64, K=32, seed=1)
@@ -31,7 +31,7 @@ def gradients() -> Iterator[SystemSpec]:
     # With y = 0 the squared loss bends, and only the loss: nothing else depends on u.
     for lam in (0.8, 0.9375):
         yield scalar(lam=lam, trained="U", loss="squared", T=48, K=32)
-    for trained in ("W", "U"):
+    for trained in ("W", "U", "b"):
         yield scalar(lam=0.75, trained=trained, T=9, K=9, seed=2)
     yield scalar(activation="tanh", lam=0.75, T=80, K=32, scale=2.0**-20)
     # Where each slope is greatest these states are halfway to their bound, and grow with √n.
