@@ -43,7 +43,7 @@ PROFILES: dict[str, Budget] = {
         minimal=False,
         tries=3,
     ),
-    "ci": Budget(random=120, targeted=50, gradient=8, ascent=150, batch=48, sequences=8),
+    "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26),
     "deep": Budget(random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8),
 }
 
