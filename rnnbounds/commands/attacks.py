@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from properties.attacks.budget import profile
 from properties.attacks.table import attacks as every
@@ -19,7 +20,7 @@ from properties.judging import meter
 from properties.runs.cluster import Cluster, reached
 from properties.runs.enough import drawn, systems_of, until_enough
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
-from properties.runs.record import merge
+from properties.runs.record import merge, variant_records
 from properties.runs.run import environment, run_calls, run_parts
 from properties.runs.seeds import seeds_of, sweep
 from properties.runs.workers import Crew, hired
@@ -217,17 +218,14 @@ def sabotage(
 ) -> int:
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
     entries, budget = chosen_claims(claim or ()), profile(profile_name)
-    parts = [part for part in parts_of(entries, (), budget) if part.false]
+    parts = [replace(part, claims=()) for part in parts_of(entries, (), budget) if part.false]
     with hands(None, workers, check_device(device), len(parts)) as there:
         results = in_parts(parts, profile_name, seed, device, workers, there)
-    found = {
-        (id, variant.id): variant
-        for result in results for id, variants in result.variants.items() for variant in variants
-    }  # fmt: skip
     rows = [
-        (entry.id, found[entry.id, variant.id])
-        for entry in sorted(entries, key=lambda e: e.id) for variant in entry.false_variants
-    ]  # fmt: skip
+        (entry.id, variant)
+        for entry in sorted(entries, key=lambda e: e.id)
+        for variant in variant_records(entry, results)
+    ]
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([
