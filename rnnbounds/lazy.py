@@ -18,6 +18,7 @@ from rnnbounds import __version__
 from rnnbounds.shell.terminal import echo
 
 HOME = "rnnbounds.commands"
+SHARED = ("attacks",)  # modules whose work is shared among processes
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
@@ -31,6 +32,8 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
+        if self.module in SHARED:
+            import_module("properties.runs.threads").one_each()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
         app.command(self.name, context_settings=SETTINGS)(
             getattr(import_module(f"{HOME}.{self.module}"), self.function)

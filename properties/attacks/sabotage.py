@@ -6,8 +6,11 @@ that no random system of these brings down are hunted by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import msgspec
 
 from properties.attacks.budget import TRIES, Budget, batch_size
 from properties.attacks.campaign import Watcher, attack_forms
@@ -94,7 +97,7 @@ def herds(claim: Claim, variants: Sequence[Variant], budget: Budget) -> dict[Poo
 def sabotage(
     claim: Claim, variants: Sequence[Variant], *, budget: Budget, seed: int, device: str = "cpu"
 ) -> tuple[VariantRecord, ...]:
-    """Run the claim's own attacks and its own ledgers against its false variants."""
+    """Run the claim's own attacks against its false variants."""
     found: dict[str, VariantRecord] = {}
     for pool, herd in herds(claim, variants, budget).items():
         rider = herd.rider(pool, budget)
@@ -105,13 +108,12 @@ def sabotage(
 
 
 def convict(claim: Claim, variant: Variant, found: Quarry, tries: int = TRIES) -> VariantRecord:
-    """What became of a variant: its counter-example, shrunk, and the ledger that fails."""
+    """What became of a variant on systems: its counter-example, shrunk."""
     counterexample: Check | None = None
     if found.spec is not None:
         counterexample = shrink(
             claim.id, variant.id, variant.statement, variant.assumptions, found.spec, tries
         )
-    ledger = prove_variant(claim, variant)
     return VariantRecord(
         id=variant.id,
         text=variant.text,
@@ -123,6 +125,36 @@ def convict(claim: Claim, variant: Variant, found: Quarry, tries: int = TRIES) -
         attack=found.attack,
         systems=found.systems,
         counterexample=counterexample,
-        ledger_fails=not ledger.stands,
-        why="; ".join(f"{step.id}: {step.detail}" for step in ledger.failures),
+        ledger_fails=False,  # before one was run against it
     )
+
+
+class Refused(NamedTuple):
+    """Whether the proof of a form fails of a variant of it, and where."""
+
+    fails: bool
+    why: str
+
+
+def refused(claim: Claim, variant: Variant) -> Refused:
+    """The form's own ledger, run against the variant."""
+    ledger = prove_variant(claim, variant)
+    return Refused(
+        not ledger.stands, "; ".join(f"{step.id}: {step.detail}" for step in ledger.failures)
+    )
+
+
+def recorded(
+    claim: Claim, fallen: Mapping[str, VariantRecord], proofs: Mapping[str, Refused]
+) -> tuple[VariantRecord, ...]:
+    """What became of a claim's variants, on systems and at the proofs: one at which no proof was
+    tried is not refused."""
+    unproved = Refused(fails=False, why="")
+    return tuple(
+        msgspec.structs.replace(
+            fallen[variant.id],
+            ledger_fails=proofs.get(variant.id, unproved).fails,
+            why=proofs.get(variant.id, unproved).why,
+        )
+        for variant in claim.false_variants if variant.id in fallen
+    )  # fmt: skip

@@ -19,7 +19,7 @@ from properties.attacks.budget import Budget, profile
 from properties.attacks.campaign import Seen, added, attack_forms, blocks_of
 from properties.attacks.pool import Group, Pool, pools_of
 from properties.attacks.registry import registered
-from properties.attacks.sabotage import Herd, herds, ridden
+from properties.attacks.sabotage import Herd, Refused, herds, refused, ridden
 from properties.attacks.table import attacks as every
 from reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
@@ -35,7 +35,8 @@ PROOF, SABOTAGE = "proof", "sabotage"
 class Part(msgspec.Struct, frozen=True, order=True):
     """One piece of work: the proof of a claim, or a block of an attack in a pool, or several.
 
-    claims: those proved, or whose forms are attacked. false: those whose false variants ride.
+    claims: those proved, or whose forms are attacked. false: those whose false variants ride, or
+    are put to the proofs of their forms.
     """
 
     work: str
@@ -60,12 +61,14 @@ class Part(msgspec.Struct, frozen=True, order=True):
 
 
 class PartResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What one part found, by claim; the evidence by form too."""
+    """What one part found, by claim; the evidence by form too, what proofs say of false variants by
+    variant."""
 
     part: Part
     evidence: dict[str, Seen] = {}
     ledgers: tuple[LedgerRecord, ...] = ()
     variants: dict[str, tuple[VariantRecord, ...]] = {}
+    refused: dict[str, dict[str, Refused]] = {}
     seconds: float = 0.0
 
 
@@ -81,7 +84,9 @@ def decode_result(data: bytes | str) -> PartResult:
 
 def parts_of(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) -> list[Part]:
     """All parts of a run. What a claim is shown in them does not depend on the other claims."""
-    found = [Part(PROOF, (entry.id,)) for entry in claims]
+    found = [
+        Part(PROOF, (entry.id,), (entry.id,) if entry.false_variants else ()) for entry in claims
+    ]
     met: dict[tuple[str, str, int], list[str]] = {}
     rides: dict[str, list[str]] = {}
     for entry in claims:
@@ -119,8 +124,13 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     budget = profile(profile_name)
     found: dict[str, Any] = {}
     if part.work == PROOF:
-        (id,) = part.claims
-        found["ledgers"] = ledger_records(claim(id), budget.minimal)
+        entry = claim(part.told[0][0])
+        if part.claims:
+            found["ledgers"] = ledger_records(entry, budget.minimal)
+        if part.false:
+            found["refused"] = {
+                entry.id: {one.id: refused(entry, one) for one in entry.false_variants}
+            }
     else:
         found["evidence"], found["variants"] = attacked(part, budget, seed, device)
         for block in range(part.block + 1, part.block + part.blocks):
@@ -211,6 +221,9 @@ def failures(result: PartResult) -> list[str]:
     for variant in chain.from_iterable(result.variants.values()):
         if not variant.convicted:
             found.append(f"{variant.id}: survived {variant.systems} systems")
-        if not variant.ledger_fails:
-            found.append(f"{variant.id}: the ledger proves it")
+    for name, told in chain.from_iterable(of.items() for of in result.refused.values()):
+        if not told.fails:
+            found.append(f"{name}: the ledger proves it")
+        elif not told.why:
+            found.append(f"{name}: its ledger fails without a reason")
     return found

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from properties.attacks.budget import profile as profile_of
 from properties.attacks.campaign import Seen, added, not_applicable, nothing_seen
+from properties.attacks.sabotage import Refused, recorded
 from properties.attacks.table import attacks
 from properties.judging.evidence import Evidence
 from properties.runs.matrix import matrix
@@ -145,11 +146,9 @@ def claim_record(
     for evidence in forms.values():
         together.merge(evidence)
     ledgers: tuple[LedgerRecord, ...] = ()
-    variants: dict[str, VariantRecord] = {}
     for result in results:
-        if result.part == Part(PROOF, (entry.id,)):
+        if result.part.work == PROOF and entry.id in result.part.claims:
             ledgers = result.ledgers
-        variants |= {record.id: record for record in result.variants.get(entry.id, ())}
     main = entry.statement
     return ClaimRecord(
         id=entry.id, title=entry.title, source=entry.source.text, relation=main.relation,
@@ -165,8 +164,18 @@ def claim_record(
             for name, evidence in forms.items()
         ),
         ledgers=ledgers, extremal=entry.extremal, group=group_of(entry),
-        variants=tuple(variants[v.id] for v in entry.false_variants if v.id in variants),
+        variants=variant_records(entry, results),
     )  # fmt: skip
+
+
+def variant_records(entry: Claim, results: Iterable[PartResult]) -> tuple[VariantRecord, ...]:
+    """What the parts found about a claim's false variants."""
+    fallen: dict[str, VariantRecord] = {}
+    proofs: dict[str, Refused] = {}
+    for result in results:
+        fallen |= {record.id: record for record in result.variants.get(entry.id, ())}
+        proofs |= result.refused.get(entry.id, {})
+    return recorded(entry, fallen, proofs)
 
 
 def form_record(entry: Claim, evidence: Evidence, seen: Mapping[str, Evidence]) -> FormRecord:

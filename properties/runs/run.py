@@ -6,9 +6,9 @@ import gc
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 
 import torch
 
@@ -18,7 +18,7 @@ from properties.runs.cluster import Cluster
 from properties.runs.commit import commit
 from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode_result, run_part
 from properties.runs.versions import versions
-from properties.runs.workers import each
+from properties.runs.workers import Crew, hired
 from reports.records.record import Environment
 from reports.redact import redacted, redacted_command
 
@@ -27,15 +27,16 @@ GARBAGE = 20_000  # objects made before a process looks for those that nothing r
 
 def run_parts(
     parts: Sequence[Part], *, profile: str, seed: int, device: str = "cpu", workers: int = 1,
-    cluster: Cluster | None = None,
+    crew: Cluster | Crew | None = None,
     progress: Callable[[PartResult], None] = lambda result: None,
 ) -> list[PartResult]:  # fmt: skip
-    """Run parts here, in fresh processes or on a cluster; each process uses one torch thread."""
+    """Run parts here, by a crew or by one of so many workers that is hired for them; each process
+    uses one torch thread."""
     results = []
-    alone = workers <= 1 and cluster is None
+    alone = workers <= 1 and crew is None
     calls = [(part, seed) for part in (parts if alone else heaviest_first(parts))]
     with closing(
-        run_calls(calls, profile=profile, device=device, workers=workers, cluster=cluster)
+        run_calls(calls, profile=profile, device=device, workers=workers, crew=crew)
     ) as answers:
         for _, result in answers:
             results.append(result)
@@ -45,18 +46,18 @@ def run_parts(
 
 def run_calls(
     calls: Sequence[tuple[Part, int]], *, profile: str, device: str = "cpu", workers: int = 1,
-    cluster: Cluster | None = None,
+    crew: Cluster | Crew | None = None,
 ) -> Generator[tuple[int, PartResult], None, None]:  # fmt: skip
     """Run parts under a seed each; each result with its seed, as it is done."""
     require_sound(device)
-    if workers <= 1 and cluster is None:
+    if workers <= 1 and crew is None:
         for part, seed in calls:
             yield seed, run_part(part, profile_name=profile, seed=seed, device=device)
         return
     asked = [(part, profile, seed, device) for part, seed in calls]
-    share = partial(each, workers=workers) if cluster is None else cluster.each
-    with closing(share(remote_part, asked)) as answers:
-        for seed, answer in answers:
+    with ExitStack() as stack:
+        hands = crew or stack.enter_context(hired(min(workers, len(asked)), device == "cpu"))
+        for seed, answer in stack.enter_context(closing(hands.each(remote_part, asked))):
             yield seed, decode_result(answer)
 
 

@@ -14,6 +14,7 @@ from properties.runs.cluster import Cluster
 from properties.runs.parts import PROOF, Part, PartResult, parts_of
 from properties.runs.record import merge
 from properties.runs.run import environment, heaviest_first, run_calls
+from properties.runs.workers import Crew
 from reports.records.record import Run
 from theory.proof.claim import Claim
 
@@ -47,7 +48,7 @@ def fixed(part: Part) -> bool:
 
 def sweep(
     claims: Sequence[Claim], seeds: Sequence[int], attacks: Sequence[str],
-    *, profile: str, device: str = "cpu", workers: int = 1, cluster: Cluster | None = None,
+    *, profile: str, device: str = "cpu", workers: int = 1, crew: Cluster | Crew | None = None,
 ) -> Iterator[Run]:  # fmt: skip
     """The record of one seed after the other, each that of a run of its own.
 
@@ -62,7 +63,7 @@ def sweep(
     shared: list[PartResult] = []
     started, left = datetime.now(UTC), list(seeds)
     with closing(
-        run_calls(calls, profile=profile, device=device, workers=workers, cluster=cluster)
+        run_calls(calls, profile=profile, device=device, workers=workers, crew=crew)
     ) as answers:
         for seed, result in answers:
             found[seed].append(result)

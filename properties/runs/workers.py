@@ -1,4 +1,4 @@
-"""Fresh processes that share work, and end with the one that asked for it, however that ends."""
+"""Processes that share work, and end with the one that asked for it, however that ends."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from properties.errors import InputError
 from properties.judging import meter
+from properties.runs.threads import one_each
+from theory.proof.solver.client import SOLVER
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
-# What libraries of linear algebra ask how many threads they may start: as many processes each
-# starting as many as there are cores would get in one another's way.
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ENDING = (signal.SIGINT, signal.SIGTERM)
 
 Call = tuple[Any, ...]
 
@@ -39,47 +41,110 @@ class WorkerError(InputError):
         )
 
 
-def each(
-    work: Callable[..., Any], calls: Sequence[Call], workers: int
-) -> Generator[Any, None, None]:
-    """`work(*call)` of all calls, as they are done, by so many processes.
+class Crew:
+    """Processes of this machine: images of this one where that is safe, which begin with all that
+    it has imported and kept, and are there at once; else fresh ones, started when first asked."""
 
-    They are killed when the iteration is left, by an error or a signal. What `work` raises is
-    raised here; raises WorkerError if a process dies.
-    """
-    left, crew = list(reversed(calls)), dict[Connection, BaseProcess]()
-    try:
-        for _ in range(min(workers, len(calls))):
-            connection, process = _started()
-            crew[connection] = process
-            connection.send((work, left.pop()))
-        while crew:
-            ready = wait(list(crew))
-            for connection in [one for one in crew if one in ready]:
-                answer = _answer(connection, crew[connection])
-                if left:
-                    connection.send((work, left.pop()))
-                else:
-                    connection.close()
-                    crew.pop(connection).join()
-                yield answer
-    finally:
-        for process in crew.values():
+    def __init__(self, workers: int, image: bool = True) -> None:
+        """``image``: whether they may be images, which the driver of a device does not survive."""
+        self.workers = workers
+        self._crew: dict[Connection, BaseProcess] = {}
+        one_each()
+        if image and alone():
+            self._begin(workers, get_context("fork"))
+
+    def _begin(self, count: int, context: Any) -> None:
+        with deaf():
+            for _ in range(count):
+                here, there = context.Pipe()
+                process = context.Process(
+                    target=_serve, args=(there, os.getpid(), meter.another()), daemon=True
+                )
+                process.start()
+                there.close()
+                self._crew[here] = process
+
+    def each(self, work: Callable[..., Any], calls: Sequence[Call]) -> Generator[Any, None, None]:
+        """`work(*call)` of all calls, as they are done.
+
+        What `work` raises is raised here; raises WorkerError if a process dies. All are killed
+        where the iteration is left before its end.
+        """
+        left, busy = iter(calls), set[Connection]()
+        if not self._crew:
+            self._begin(min(self.workers, len(calls)), get_context("spawn"))
+
+        def ask(connection: Connection) -> None:
+            for call in islice(left, 1):
+                connection.send((work, call))
+                busy.add(connection)
+
+        try:
+            for connection in self._crew:
+                ask(connection)
+            while busy:
+                ready = wait(busy)
+                for connection in [one for one in self._crew if one in ready]:
+                    answer = _answer(connection, self._crew[connection])
+                    busy.remove(connection)
+                    ask(connection)
+                    yield answer
+        finally:
+            if busy:
+                self.end()
+
+    def leave(self) -> None:
+        """Let them end by themselves: none of them is at work."""
+        for connection in self._crew:
+            with suppress(OSError):
+                connection.send(None)
+        for process in self._crew.values():
+            process.join()
+
+    def end(self) -> None:
+        """Kill them."""
+        for process in self._crew.values():
             process.kill()
-        for process in crew.values():
+        for process in self._crew.values():
             process.join()
 
 
-def _started() -> tuple[Connection, BaseProcess]:
-    context = get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(
-        target=_serve, args=(there, os.getpid(), meter.another()), daemon=True
-    )
-    os.environ |= dict.fromkeys(THREADS, "1")
-    process.start()
-    there.close()
-    return here, process
+@contextmanager
+def hired(workers: int, image: bool = True) -> Iterator[Crew]:
+    """A crew, which is killed when it is left by an error or a signal."""
+    crew = Crew(workers, image)
+    try:
+        yield crew
+        crew.leave()
+    finally:
+        crew.end()
+
+
+def each(
+    work: Callable[..., Any], calls: Sequence[Call], workers: int
+) -> Generator[Any, None, None]:
+    """`work(*call)` of all calls by a crew of so many, as `Crew.each` has it."""
+    with hired(min(workers, len(calls))) as crew:
+        yield from crew.each(work, calls)
+
+
+def alone() -> bool:
+    """Whether nothing else runs in this process: an image has what other threads hold, and not
+    them. Linux alone tells of all threads, a library's own among them."""
+    return sys.platform == "linux" and len([*Path("/proc/self/task").iterdir()]) == 1
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Signals wait meanwhile, and in processes that are started until they say otherwise."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _answer(connection: Connection, process: BaseProcess) -> Any:
@@ -94,15 +159,16 @@ def _answer(connection: Connection, process: BaseProcess) -> Any:
 
 
 def _serve(connection: Connection, parent: int, count: Any) -> None:
-    """Do what the connection says, until it is closed."""
+    """Do what the connection says, until it says no more."""
+    signal.set_wakeup_fd(-1)  # an image has its parent's
     end_with(parent)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     meter.write_to(count)
-    while True:
-        try:
-            work, call = connection.recv()
-        except (EOFError, OSError):
-            return
-        connection.send(outcome(work, call))
+    with suppress(EOFError, OSError):
+        while asked := connection.recv():
+            connection.send(outcome(*asked))
+    SOLVER.end()  # an image runs nothing at its exit
 
 
 def outcome(work: Callable[..., Any], call: Call) -> tuple[Exception | None, Any]:

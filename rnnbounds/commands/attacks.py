@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from properties.attacks.budget import profile
 from properties.attacks.table import attacks as every
@@ -19,9 +20,10 @@ from properties.judging import meter
 from properties.runs.cluster import Cluster, reached
 from properties.runs.enough import drawn, systems_of, until_enough
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
-from properties.runs.record import merge
+from properties.runs.record import merge, variant_records
 from properties.runs.run import environment, run_calls, run_parts
 from properties.runs.seeds import seeds_of, sweep
+from properties.runs.workers import Crew, hired
 from reports.pages.page import FILES, write_report
 from reports.records.outcome import problems
 from reports.records.record import Run
@@ -44,6 +46,7 @@ from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.results import Wanted
 from rnnbounds.shell import output
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
+from rnnbounds.shell.signals import unwatched
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
@@ -98,16 +101,17 @@ def verify(
     if folder is not None:
         for number in many:
             check_folder(folder / str(number), *FILES)
-    with crew(cluster, workers) as there:
-        workers = workers if there is None else there.workers
+    parts = parts_of(entries, chosen, budget)
+    with hands(cluster, workers, device, len(parts)) as there:
+        workers = there.workers if isinstance(there, Cluster) else workers
         if many:
             runs = sweep(
                 entries, many, chosen, profile=profile_name, device=device, workers=workers,
-                cluster=there,
+                crew=there,
             )  # fmt: skip
             return show_runs(runs, folder, format)
         how = (profile_name, seed, device, workers, there)
-        results = in_parts(parts_of(entries, chosen, budget), *how)
+        results = in_parts(parts, *how)
         if least:
             results = until_enough(
                 results, least, lambda parts: one_by_one(parts, *how),
@@ -141,23 +145,23 @@ def verify(
 
 def in_parts(
     parts: list[Part], name: str, seed: int, device: str, workers: int,
-    cluster: Cluster | None = None,
+    crew: Cluster | Crew | None = None,
 ) -> list[PartResult]:  # fmt: skip
     """Run the parts under a progress bar."""
     with progress(len(parts), "attacking", within=checks_made, pause=output.EACH) as advance:
         return run_parts(
-            parts, profile=name, seed=seed, device=device, workers=workers, cluster=cluster,
+            parts, profile=name, seed=seed, device=device, workers=workers, crew=crew,
             progress=lambda result: advance(result.part.name),
         )  # fmt: skip
 
 
 def one_by_one(
     parts: Sequence[Part], name: str, seed: int, device: str, workers: int,
-    cluster: Cluster | None = None,
+    crew: Cluster | Crew | None = None,
 ) -> Iterator[PartResult]:  # fmt: skip
     """The same, of more parts than may be kept."""
     calls = [(part, seed) for part in parts]
-    running = run_calls(calls, profile=name, device=device, workers=workers, cluster=cluster)
+    running = run_calls(calls, profile=name, device=device, workers=workers, crew=crew)
     with (
         progress(len(parts), "drawing on", within=checks_made) as advance,
         closing(running) as answers,
@@ -167,9 +171,21 @@ def one_by_one(
             yield result
 
 
-def crew(address: str | None, workers: int) -> AbstractContextManager[Cluster | None]:
-    """The cluster that was asked for, if one was."""
-    return nullcontext() if address is None else reached(address, workers)
+@contextmanager
+def hands(
+    address: str | None, workers: int, device: str, parts: int
+) -> Iterator[Cluster | Crew | None]:
+    """Those that do the parts: the cluster that was asked for, or a crew, which is there before a
+    bar has its thread; None where this process does them itself."""
+    with ExitStack() as stack:
+        if address is not None:
+            yield stack.enter_context(reached(address, workers))
+        elif workers <= 1:
+            yield None
+        else:
+            with unwatched():
+                crew = stack.enter_context(hired(min(workers, parts), device == "cpu"))
+            yield crew
 
 
 def checks_made() -> str:
@@ -202,16 +218,14 @@ def sabotage(
 ) -> int:
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
     entries, budget = chosen_claims(claim or ()), profile(profile_name)
-    parts = [part for part in parts_of(entries, (), budget) if part.false]
-    results = in_parts(parts, profile_name, seed, check_device(device), workers)
-    found = {
-        (id, variant.id): variant
-        for result in results for id, variants in result.variants.items() for variant in variants
-    }  # fmt: skip
+    parts = [replace(part, claims=()) for part in parts_of(entries, (), budget) if part.false]
+    with hands(None, workers, check_device(device), len(parts)) as there:
+        results = in_parts(parts, profile_name, seed, device, workers, there)
     rows = [
-        (entry.id, found[entry.id, variant.id])
-        for entry in sorted(entries, key=lambda e: e.id) for variant in entry.false_variants
-    ]  # fmt: skip
+        (entry.id, variant)
+        for entry in sorted(entries, key=lambda e: e.id)
+        for variant in variant_records(entry, results)
+    ]
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([

@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread, current_thread, main_thread
 from types import FrameType
 
 from rnnbounds.shell.terminal import flush, tell
 
 SECONDS = 1.0  # that the main thread has for leaving
+REST = b"\0"  # the number of no signal
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -52,7 +53,7 @@ def guarded(program: Callable[[], int]) -> int:
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        Thread(target=_insist, args=(reader, farewell), daemon=True).start()
+        _WATCHES.append(Watch(reader, writer, farewell))
     sys.unraisablehook = _unraisable
     for number in ENDING:
         signal.signal(number, _end)
@@ -66,6 +67,39 @@ def guarded(program: Callable[[], int]) -> int:
         with suppress(OSError):
             flush()
         os._exit(code)  # libraries that were left in the middle of a call do not tidy up quietly
+
+
+class Watch:
+    """The thread that waits beside the program, for what comes by a pipe."""
+
+    def __init__(self, reader: int, writer: int, farewell: Farewell) -> None:
+        self._reader, self._writer, self._farewell = reader, writer, farewell
+        self.begin()
+
+    def begin(self) -> None:
+        """Start it; of what came before it hears as well."""
+        self._thread = Thread(target=_insist, args=(self._reader, self._farewell), daemon=True)
+        self._thread.start()
+
+    def rest(self) -> None:
+        """End it, unless it has heard of a signal."""
+        os.write(self._writer, REST)
+        self._thread.join()
+
+
+_WATCHES: list[Watch] = []
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Without that thread: for processes that are made in the image of this one."""
+    for watch in _WATCHES:
+        watch.rest()
+    try:
+        yield
+    finally:
+        for watch in _WATCHES:
+            watch.begin()
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -82,9 +116,11 @@ def _unraisable(told: sys.UnraisableHookArgs) -> None:
 
 def _insist(reader: int, farewell: Farewell) -> None:
     """Wait for a signal, then a little for the main thread, then end."""
-    number = 0
+    number = -1
     while number not in ENDING:
         number = os.read(reader, 1)[0]
+        if number == REST[0]:
+            return
     Event().wait(SECONDS)
     if "multiprocessing" in sys.modules:  # else there are none; slow to import
         from multiprocessing import active_children

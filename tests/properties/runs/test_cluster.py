@@ -68,7 +68,7 @@ def test_a_worker_killed_in_the_middle_changes_no_record() -> None:
     with reached("local", 2) as there:
         assert there.workers == 2
         client = there._client
-        run_parts(parts, profile="quick", seed=3, cluster=there, progress=kill)
+        run_parts(parts, profile="quick", seed=3, crew=there, progress=kill)
     here = run_parts(parts, profile="quick", seed=3)
     assert len(done) == len(parts)
     assert record(done) == record(here)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from properties.attacks.budget import PROFILES, Budget
 from properties.attacks.campaign import attack_claim, derived_seed, not_applicable
+from properties.attacks.sabotage import Refused
 from properties.judging import meter
 from properties.judging.evidence import Evidence
 from properties.runs.parts import (
@@ -132,16 +133,22 @@ def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None
         assert len(failures(spoiled)) == 2
         others = [r for r in parts if r is not attack]
         assert problems(run([*others, spoiled]))
-    proof = by_work["instability/proof"]
+    proof = by_work["instability/proof+sabotage"]
     unproved = replace(proof, ledgers=tuple(replace(x, proved=False) for x in proof.ledgers))
     assert failures(unproved)[0] == "no-window: not proved"
     sabotage = by_work[f"instability/random+sabotage/{pool}"]
     variant = sabotage.variants["instability"][0]
-    stands = replace(variant, convicted=False, ledger_fails=False)
+    stands = replace(variant, convicted=False)
     found_ = failures(replace(sabotage, variants={"instability": (stands,)}))
-    assert len(found_) == 2
+    assert len(found_) == 1
     assert "survived" in found_[0]
-    assert "ledger proves" in found_[1]
+    for told, said in (
+        (Refused(False, ""), "ledger proves"),
+        (Refused(True, ""), "without a reason"),
+    ):
+        found_ = failures(replace(proof, refused={"instability": {variant.id: told}}))
+        assert len(found_) == 1
+        assert said in found_[0]
 
 
 def test_counts_of_a_run_add_up(parts: list[PartResult]) -> None:

@@ -3,6 +3,7 @@
 import jsonschema
 import pytest
 
+from properties.attacks.sabotage import Refused
 from properties.runs.parts import Part, PartResult
 from reports import decode, json_schema, load
 from reports.records.record import VariantRecord
@@ -151,7 +152,10 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
 
     def results(parts: list[Part], **_: object) -> list[PartResult]:
         told = tuple(variant(**{"id": one.id} | changes) for one in claim(CLAIM).false_variants)
-        return [PartResult(part=part, variants={CLAIM: told}) for part in parts]
+        no = {one.id: Refused(one.ledger_fails, "") for one in told}
+        return [
+            PartResult(part=part, variants={CLAIM: told}, refused={CLAIM: no}) for part in parts
+        ]
 
     monkeypatch.setattr(module, "run_parts", results)
     outcome = call("sabotage", CLAIM)
