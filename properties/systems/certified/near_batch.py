@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -45,6 +45,11 @@ class NearCells(Cells):
     def parameters(self) -> dict[str, Tensor]:
         """The weights as stored, in float64: each bias by itself."""
         return self.parts
+
+    def member(self, index: int) -> Self:
+        """One model, as a batch of one."""
+        parts = {role: part[index : index + 1] for role, part in self.parts.items()}
+        return dataclasses.replace(super().member(index), parts=parts)
 
     @cached_property
     def held(self) -> Held:
