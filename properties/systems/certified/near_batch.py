@@ -105,7 +105,7 @@ def _search(spec: SystemSpec, member: int, delta: float) -> Search:
 def _told(spec: SystemSpec, member: int) -> Near:
     """Of the model, the recorded inputs and where runs start alone."""
     search = _search(spec, member, spec.distance)
-    return search.told((spec.epsilon * spec.scale,), ks=range(spec.K + 1))
+    return search.told((spec.epsilon * spec.scale,), ks=range(max(spec.T, spec.K + 1)))
 
 
 def told(spec: SystemSpec, member: int) -> Near:
@@ -113,9 +113,11 @@ def told(spec: SystemSpec, member: int) -> Near:
     return _told(whole(spec), member)
 
 
-def recorded_gap(spec: SystemSpec, member: int, k: int) -> float:
-    """What would be printed at k of the recorded inputs alone."""
-    return _search(whole(spec), member, 0.0).gap(k)
+def recorded_gaps(spec: SystemSpec, member: int) -> list[float]:
+    """What would be printed at each k of the recorded inputs alone."""
+    search = _search(whole(spec), member, 0.0)
+    search.ask(range(spec.K + 1))
+    return [search.gap(k) for k in range(spec.K + 1)]
 
 
 def around(spec: SystemSpec, member: int) -> Around:
