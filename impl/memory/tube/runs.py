@@ -96,15 +96,15 @@ class Around:
         """At least ‖h_T − h_T^k‖₂ of all these runs, (len(ks), M); infinite where nothing is
         known."""
         seen, off = self._ended(ks)
-        found = norm_up(_reached(seen, off))
+        of_h = norm_up(_reached(seen, off))
         if (C := self.runner.parameters.get(READ)) is not None:
             parts = [
                 _reached(self.running.affine(READ, None, seen, slice(i, i + ROWS)), off.mapped(W))
                 for i, W in zip(range(0, len(C[0]), ROWS), torch.split(C[0], ROWS), strict=True)
             ]
             of_read = norm_up(torch.cat(parts, -1))[0]
-            found = torch.minimum(of_read, mul_up(certified_norm(C), found))
-        return found.reshape(len(ks), -1)
+            of_h = torch.minimum(of_read, mul_up(certified_norm(C), of_h))
+        return of_h.reshape(len(ks), -1)
 
     def apart(self, *ks: int) -> Tensor:
         """At least |h_T − h_T^k|_i, (len(ks), M, n)."""
