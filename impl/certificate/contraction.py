@@ -239,7 +239,7 @@ def _image(cell: LSTM | GRU, box: Tensor, B: Bound) -> Tensor:
     told = (PlainArithmetic(cell.parameters), state, _inputs(B, cell, box))
     if isinstance(cell, GRU):
         return cell.candidate(*told).most
-    i, f, z, o = cell.fed(*told)
+    i, f, z, o = cell.fed(*told).chunk(4)
     shut = (-f).sigmoid().low.clamp(min=1 / _HUGE)
     c = i.sigmoid().high * z.tanh().most / shut
     return torch.cat([c, _put(cell, o.sigmoid().high * c.tanh())])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.base import ALL, Arithmetic, V
 from impl.arithmetic.slopes import stepped
 from impl.arithmetic.spans import SpanArithmetic, Spans
 from impl.cells.gated.gate import Gated, gated_kind, most
@@ -29,23 +29,21 @@ class GRU(Gated):
     cho: bool = False
 
     def fed(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
-        """r, and the pre-activations of z and ν."""
-        u_r, u_z, u_n = m.affine("weight_ih", "bias_ih", x).chunk(3)
+        """r, z and the pre-activation of ν."""
+        n, u = h.size, m.affine("weight_ih", "bias_ih", x)
+        rows = slice(2 * n) if self.cho else ALL
+        w = m.affine("weight_hh", "bias_hh", h, rows)
+        r, z = (u.part(0, 2 * n) + w.part(0, 2 * n)).sigmoid().chunk(2)
         if self.cho:  # the reset gate acts before the product
-            n = h.size
-            w_r, w_z = m.affine("weight_hh", "bias_hh", h, slice(2 * n)).chunk(2)
-            r = (u_r + w_r).sigmoid()
             w_n = m.affine("weight_hh", "bias_hh", r * h, slice(2 * n, 3 * n))
         else:
-            w_r, w_z, w_n = m.affine("weight_hh", "bias_hh", h).chunk(3)
-            r = (u_r + w_r).sigmoid()
-            w_n = r * w_n
-        return r, u_z + w_z, u_n + w_n
+            w_n = r * w.part(2 * n, 3 * n)
+        return r, z, u.part(2 * n, 3 * n) + w_n
 
     def gates(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, V, V]:
         """r, z and ν."""
         r, z, nu = self.fed(m, h, x)
-        return r, z.sigmoid(), nu.tanh()
+        return r, z, nu.tanh()
 
     def program(self, m: Arithmetic[V], h: V, x: V) -> V:
         """One step over any arithmetic."""
@@ -58,7 +56,7 @@ class GRU(Gated):
 
     def kept(self, m: Arithmetic[V], h: V, x: V) -> tuple[V, bool]:
         """The update gate z."""
-        return self.fed(m, h, x)[1].sigmoid(), False
+        return self.fed(m, h, x)[1], False
 
     def box(self, B: float | Tensor) -> Tensor:
         """|h| ≤ h̄, from 1 on."""

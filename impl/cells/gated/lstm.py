@@ -37,22 +37,24 @@ class LSTM(Gated):
 
     count = 4
 
-    def fed(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, ...]:
+    def fed(self, m: Arithmetic[V], s: V, x: V) -> V:
         """The pre-activations of i, f, z and o."""
         fed = m.affine("weight_ih", "bias_ih", x)
         h = s.part(fed.size // 4, s.size)
-        return (fed + m.affine("weight_hh", "bias_hh", h)).chunk(4)
+        return fed + m.affine("weight_hh", "bias_hh", h)
 
     def program(self, m: Arithmetic[V], s: V, x: V) -> V:
         """One step over any arithmetic."""
-        i, f, z, o = self.fed(m, s, x)
-        c = f.sigmoid() * s.part(0, f.size) + i.sigmoid() * z.tanh()
-        h = o.sigmoid() * c.tanh()
+        fed = self.fed(m, s, x)
+        n = fed.size // 4
+        i, f = fed.part(0, 2 * n).sigmoid().chunk(2)
+        c = f * s.part(0, n) + i * fed.part(2 * n, 3 * n).tanh()
+        h = fed.part(3 * n, 4 * n).sigmoid() * c.tanh()
         return m.join(c, m.affine("weight_hr", None, h) if self.projected else h)
 
     def kept(self, m: Arithmetic[V], s: V, x: V) -> tuple[V, bool]:
         """The forget gate f."""
-        return self.fed(m, s, x)[1].sigmoid(), False
+        return self.fed(m, s, x).chunk(4)[1].sigmoid(), False
 
     @property
     def projected(self) -> bool:
@@ -66,7 +68,7 @@ class LSTM(Gated):
 
     def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
         """B_c and ō tanh B_c."""
-        i, f, z, o = (gate.range for gate in self.fed(m, s, x))
+        i, f, z, o = (gate.range for gate in self.fed(m, s, x).chunk(4))
         c = div_up(mul_up(i.sigmoid(), tanh_up(magnitude(z))), (-f).sigmoid_low())
         return torch.cat([c, self._put(mul_up(o.sigmoid(), tanh_up(c)))], dim=1)
 
@@ -82,7 +84,7 @@ class LSTM(Gated):
 
     def gates(self, box: Tensor, B: float | Tensor) -> Mapping[str, Tensor]:
         """The bounds ī, f̄, z̄ and ō on a box, by their letters: (B, n) each."""
-        i, f, z, o = self.fed(*self.over(box, B))
+        i, f, z, o = self.fed(*self.over(box, B)).chunk(4)
         told = {"i": i.sigmoid(), "f": f.sigmoid(), "z": z.tanh(), "o": o.sigmoid()}
         return {gate: most(bound) for gate, bound in told.items()}
 

@@ -7,7 +7,7 @@ k, the truncated run starting k inputs before the end. Of other inputs nothing i
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +17,8 @@ from typing import Any
 from torch import Tensor
 
 from impl.errors import InputError, RangeError
-from impl.memory.runs import Runner, grid
-from impl.memory.tube.runs import GENERATORS, KEPT, LEAST, MOST, Around
+from impl.memory.runs import Runner, blocks, grid
+from impl.memory.tube.runs import KEPT, Around, order
 from impl.numbers.told import finite
 
 NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
@@ -79,8 +79,15 @@ class Search:
 
     @cached_property
     def around(self) -> list[Around]:
-        """Of each window by itself, so that no more than one is held beside the sets."""
-        return [Around(self.runner, x[None], self.delta, self.states) for x in self.x]
+        """Of some windows together each."""
+        some = blocks(len(self.x), self.held)
+        return [Around(self.runner, self.x[part], self.delta, self.states) for part in some]
+
+    @property
+    def held(self) -> int:
+        """How many numbers a step holds beside the sets, of each window and k: its generators, and
+        what is made of them on the way."""
+        return 8 * 9 * order(self.runner) * self.runner.states**2
 
     @cached_property
     def known(self) -> dict[int, float]:
@@ -94,9 +101,18 @@ class Search:
 
     def gap(self, k: int) -> float:
         """Of all windows."""
-        if k not in self.known:
-            self.known[k] = max(float(one.gaps(k)[0]) for one in self.around)
+        self.ask((k,))
         return self.known[k]
+
+    def ask(self, ks: Iterable[int]) -> None:
+        """Learn the gaps at these k, whose runs are stepped together."""
+        new = sorted({*ks} - self.known.keys())
+        found = [
+            [gap for part in blocks(len(new), self.held * len(one.x))
+             for gap in one.gaps(*new[part]).amax(1).tolist()]
+            for one in self.around
+        ]  # fmt: skip
+        self.known.update(zip(new, map(max, zip(*found, strict=True)), strict=bool(found)))
 
     def least(self, eps: float, ks: Sequence[int], first: int) -> int | None:
         """The least of the ks from `first` on that was found within ε: sought in steps that grow,
@@ -123,12 +139,13 @@ class Search:
     ) -> Near:
         """As `near` has it."""
         M, T = self.x.shape[:2]
+        self.ask(ks)
         lengths = [k for k in grid(T) if 0 < k < T]
         found: list[tuple[float, int | None]] = []
         for epsilon, first in zip(eps, seen or [None] * len(eps), strict=True):
             known = math.isfinite(self.width)
             found.append((epsilon, self.least(epsilon, lengths, first or 1) if known else None))
-        gaps = {k: self.gap(k) for k in sorted({*ks, *self.known})}
+        gaps = dict(sorted(self.known.items()))
         return Near(self.delta, self.states, M, T, self.width, gaps, tuple(found))
 
 
@@ -168,8 +185,7 @@ def _affordable(runner: Runner, M: int, T: int) -> int:
     """How many windows."""
     N = runner.states
     held = T * N * N * KEPT
-    order = max(LEAST, min(MOST, GENERATORS // N))
-    work = (TRIES + 1) * T * runner.products * 9 * order * N
+    work = (TRIES + 1) * T * runner.products * 9 * order(runner) * N
     if held > LARGEST or work > MOST_WORK:
         raise InputError(
             f"a tube of {N} states around {T} inputs takes too much work or memory; cut shorter "

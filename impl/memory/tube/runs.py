@@ -8,6 +8,7 @@ inputs before the end, both on the same inputs, or that of C h where a readout i
 difference moves by products of slopes between the two, see `impl.memory.tube.arithmetic`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,7 +39,7 @@ class Around:
     @property
     def order(self) -> int:
         """How many generators are kept for each unit."""
-        return max(LEAST, min(MOST, GENERATORS // self.runner.states))
+        return order(self.runner)
 
     @cached_property
     def running(self) -> Running:
@@ -70,9 +71,11 @@ class Around:
         return s, Zonotope.point(s[0]).widened(torch.full_like(s[0], self.start)).unboxed(0)
 
     def step(self, s: Tensor, sets: Zonotope, t: int) -> tuple[Tensor, Zonotope]:
-        """One step of L runs, s (L, M, N), from sets (M, L N) of states around them; of two runs
-        these hold their difference, less that of the computed ones, as a third part."""
-        x, N, L = self.x[None, :, t], self.runner.states, len(s)
+        """One step of L runs, s (L, A M, N), from sets (A M, L N) of states around them, for A
+        starts in each window; of two runs these hold their difference, less that of the computed
+        ones, as a third part."""
+        N, L = self.runner.states, len(s)
+        x = self.x[None, :, t].repeat(1, s.shape[1] // len(self.x), 1)
         d, p = x.shape[2], sets.generators.shape[-1]
         near = Zonotope.point(x).widened(torch.full_like(x, self.delta)).unboxed(0).padded(p, 0)
         sets = sets.padded(0, d)
@@ -89,36 +92,53 @@ class Around:
             lines.append(moved.gap.widened(error.sum(0)))
         return value, Zonotope.joined(*lines).unboxed(self.order * N * len(lines))
 
-    def gaps(self, k: int) -> Tensor:
-        """At least ‖h_T − h_T^k‖₂ of all these runs, (M,); infinite where nothing is known."""
-        seen, off = self._ended(k)
+    def gaps(self, *ks: int) -> Tensor:
+        """At least ‖h_T − h_T^k‖₂ of all these runs, (len(ks), M); infinite where nothing is
+        known."""
+        seen, off = self._ended(ks)
         of_h = norm_up(_reached(seen, off))
-        if (C := self.runner.parameters.get(READ)) is None:
-            return of_h
-        parts = [
-            _reached(self.running.affine(READ, None, seen, slice(i, i + ROWS)), off.mapped(W))
-            for i, W in zip(range(0, len(C[0]), ROWS), torch.split(C[0], ROWS), strict=True)
-        ]
-        of_read = norm_up(torch.cat(parts, -1))[0]
-        return torch.minimum(of_read, mul_up(certified_norm(C), of_h))
+        if (C := self.runner.parameters.get(READ)) is not None:
+            parts = [
+                _reached(self.running.affine(READ, None, seen, slice(i, i + ROWS)), off.mapped(W))
+                for i, W in zip(range(0, len(C[0]), ROWS), torch.split(C[0], ROWS), strict=True)
+            ]
+            of_read = norm_up(torch.cat(parts, -1))[0]
+            of_h = torch.minimum(of_read, mul_up(certified_norm(C), of_h))
+        return of_h.reshape(len(ks), -1)
 
-    def apart(self, k: int) -> Tensor:
-        """At least |h_T − h_T^k|_i, (M, n)."""
-        return _reached(*self._ended(k))
+    def apart(self, *ks: int) -> Tensor:
+        """At least |h_T − h_T^k|_i, (len(ks), M, n)."""
+        return _reached(*self._ended(ks)).reshape(len(ks), len(self.x), -1)
 
-    def _ended(self, k: int) -> tuple[Near, Zonotope]:
-        """h_T − h_T^k of the computed runs (M, n), and the set of what it is off by."""
+    def _ended(self, ks: Sequence[int]) -> tuple[Near, Zonotope]:
+        """h_T − h_T^k of the computed runs (len(ks) M, n), and the set of what it is off by. The
+        runs of all k take their steps together, each from its start on."""
         T, N, n = self.x.shape[1], self.runner.states, self.runner.n
-        states, sets = self.sets
-        s, (zero, started) = states[T - k], self.begun
-        p, q = sets[T - k].generators.shape[-1], started.generators.shape[-1]
-        one, two = sets[T - k].padded(0, q), started.padded(p, 0)
-        s, found = torch.cat([s, zero]), Zonotope.joined(one, two, one + -two)
-        for t in range(T - k, T):
+        order = sorted(ks, reverse=True)
+        s, found = self._begin(T - order[0])
+        for t in range(T - order[0], T):
             s, found = self.step(s, found, t)
-        full, late = s[:, :, N - n :]
+            if T - t - 1 in order:
+                more, other = self._begin(t + 1)
+                s, found = torch.cat([s, more], 1), Zonotope.stacked(found, other)
+        rows = torch.arange(s.shape[1]).reshape(len(ks), -1)
+        rows = rows[[order.index(k) for k in ks]].flatten()
+        full, late = s[:, rows, N - n :]
         value = full - late
-        return Near(value, value.abs() * 2**-52), found.part(3 * N - n, 3 * N)
+        return Near(value, value.abs() * 2**-52), found.part(3 * N - n, 3 * N)[rows]
+
+    def _begin(self, t: int) -> tuple[Tensor, Zonotope]:
+        """The full run and one that starts at that time, and the sets of both."""
+        there, (zero, started) = self.sets[1][t], self.begun
+        one = there.padded(0, started.generators.shape[-1])
+        two = started.padded(there.generators.shape[-1], 0)
+        both = torch.cat([self.sets[0][t], zero])
+        return both, Zonotope.joined(one, two, one + -two)
+
+
+def order(runner: Runner) -> int:
+    """How many generators are kept for each unit of its state."""
+    return max(LEAST, min(MOST, GENERATORS // runner.states))
 
 
 def _reached(seen: Near, off: Zonotope) -> Tensor:

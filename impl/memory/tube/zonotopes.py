@@ -8,6 +8,7 @@ Sources: Kühn (1998), Rigorously computed orbits; Lohner (1987); Girard (2005) 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -31,13 +32,13 @@ class Zonotope:
         """{0}, of the shape (…, m)."""
         return cls(like.new_zeros(*like.shape, 0), torch.zeros_like(like))
 
-    @property
+    @cached_property
     def spread(self) -> Tensor:
         """At least Σ_j |G_ij|."""
         p = self.generators.shape[-1]
         return self.generators.abs().sum(-1) * (1 + 2 * gamma(p + 4))
 
-    @property
+    @cached_property
     def reach(self) -> Tensor:
         """At least |z_i| over the set, (…, m)."""
         return (self.spread + self.box) * _UP
@@ -67,9 +68,9 @@ class Zonotope:
         box = (size + radius) * self.box + (radius + 2 * UNIT * size) * spread
         return type(self)(centre[..., None] * self.generators, box * _UP + TINY)
 
-    def __getitem__(self, line: int) -> Self:
-        """One of the sets that are side by side."""
-        return type(self)(self.generators[line], self.box[line])
+    def __getitem__(self, lines: int | Tensor) -> Self:
+        """One of the sets that are side by side, or several."""
+        return type(self)(self.generators[lines], self.box[lines])
 
     @classmethod
     def beside(cls, *sets: Self) -> Self:
@@ -94,6 +95,14 @@ class Zonotope:
         ]
         boxes = [z.box.expand(*lead, -1) for z in parts]
         return cls(torch.cat(rows, dim=-2), torch.cat(boxes, dim=-1))
+
+    @classmethod
+    def stacked(cls, *sets: Self) -> Self:
+        """Sets of as many units, one after another along the first axis, each with generators of
+        its own."""
+        p = max(z.generators.shape[-1] for z in sets)
+        rows = [z.padded(0, p - z.generators.shape[-1]).generators for z in sets]
+        return cls(torch.cat(rows), torch.cat([z.box for z in sets]))
 
     def padded(self, before: int, after: int) -> Self:
         """The same, beside generators of others."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -94,6 +95,13 @@ class Certified(Cells):
                 same = part[:, None] == inputs.rows[None, :, :, None]
                 found.append(same.all(2).any(1).all(0))
         return torch.stack(found)
+
+    def member(self, index: int) -> Self:
+        """One model, as a batch of one."""
+        one = slice(index, index + 1)
+        parts = {role: part[one] for role, part in self.parts.items()}
+        own = {name: getattr(self, name)[one] for name in ("models", "certificates", "boxes")}
+        return replaced(super().member(index), parts=parts, **own)
 
     def near(self, share: float) -> dict[str, Tensor]:
         """Other weights whose norms are no larger: of those alone training is certified."""

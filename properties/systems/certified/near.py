@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
 import numpy as np
@@ -15,7 +15,7 @@ from properties.systems.certified.fields import check_cell
 from properties.systems.certified.near_batch import (
     around,
     near_batch,
-    recorded_gap,
+    recorded_gaps,
     response,
     told,
 )
@@ -108,14 +108,27 @@ READ: Mapping[str, Callable[[SystemSpec, int], float]] = {
     "near_eps_told": lambda spec, member: told(spec, member).windows_of[0][0],
     "near_k_told": lambda spec, member: at_k(told(spec, member).windows_of[0][1]),
 }
-AT_EACH_K: Mapping[str, Callable[[SystemSpec, int, int], float]] = {
-    "near_gap_told": lambda spec, member, k: told(spec, member).gaps[k],
-    "near_gap_next": lambda spec, member, k: told(spec, member).gaps.get(k + 1, inf),
-    "near_gap_recorded": lambda spec, member, k: recorded_gap(spec, member, k),
-    "near_gap_largest": lambda spec, member, k: (
-        inf if spec.units else float(around(spec, member).apart(k).amax())
-    ),
+AT_EACH_K: Mapping[str, Callable[[SystemSpec, int], Sequence[float]]] = {
+    "near_gap_told": lambda spec, member: printed(spec, member, range(spec.K + 1)),
+    "near_gap_next": lambda spec, member: printed(spec, member, range(1, spec.K + 2)),
+    "near_gap_recorded": recorded_gaps,
+    "near_gap_largest": lambda spec, member: largest_gaps(spec, member),
 }
+
+
+def printed(spec: SystemSpec, member: int, ks: Iterable[int]) -> list[float]:
+    """The gaps at these k, infinite where none is."""
+    found = told(spec, member).gaps
+    return [found.get(k, inf) for k in ks]
+
+
+def largest_gaps(spec: SystemSpec, member: int) -> list[float]:
+    """How far any unit may be off at each k, where no prediction is asked about."""
+    ks = range(spec.K + 1)
+    if spec.units:
+        return [inf for _ in ks]
+    found: list[float] = around(spec, member).apart(*ks).amax((1, 2)).tolist()
+    return found
 
 
 def to_first_order(spec: SystemSpec, member: int, first: int) -> float:
@@ -138,8 +151,7 @@ def constant(batch: Members, name: str) -> Array:
     if name in READ:
         found = [[[READ[name](spec, member)]] for member in spec.members]
     elif name in AT_EACH_K:
-        read = AT_EACH_K[name]
-        found = [[[read(spec, member, k) for k in range(spec.K + 1)]] for member in spec.members]
+        found = [[AT_EACH_K[name](spec, member)] for member in spec.members]
     else:
         found = [[[inf]] for _ in spec.members]
     return np.array(found, dtype=np.float64)

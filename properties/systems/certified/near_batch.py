@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -45,6 +45,11 @@ class NearCells(Cells):
     def parameters(self) -> dict[str, Tensor]:
         """The weights as stored, in float64: each bias by itself."""
         return self.parts
+
+    def member(self, index: int) -> Self:
+        """One model, as a batch of one."""
+        parts = {role: part[index : index + 1] for role, part in self.parts.items()}
+        return dataclasses.replace(super().member(index), parts=parts)
 
     @cached_property
     def held(self) -> Held:
@@ -100,7 +105,7 @@ def _search(spec: SystemSpec, member: int, delta: float) -> Search:
 def _told(spec: SystemSpec, member: int) -> Near:
     """Of the model, the recorded inputs and where runs start alone."""
     search = _search(spec, member, spec.distance)
-    return search.told((spec.epsilon * spec.scale,), ks=range(spec.K + 1))
+    return search.told((spec.epsilon * spec.scale,), ks=range(max(spec.T, spec.K + 1)))
 
 
 def told(spec: SystemSpec, member: int) -> Near:
@@ -108,9 +113,11 @@ def told(spec: SystemSpec, member: int) -> Near:
     return _told(whole(spec), member)
 
 
-def recorded_gap(spec: SystemSpec, member: int, k: int) -> float:
-    """What would be printed at k of the recorded inputs alone."""
-    return _search(whole(spec), member, 0.0).gap(k)
+def recorded_gaps(spec: SystemSpec, member: int) -> list[float]:
+    """What would be printed at each k of the recorded inputs alone."""
+    search = _search(whole(spec), member, 0.0)
+    search.ask(range(spec.K + 1))
+    return [search.gap(k) for k in range(spec.K + 1)]
 
 
 def around(spec: SystemSpec, member: int) -> Around:
