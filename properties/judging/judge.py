@@ -167,24 +167,32 @@ def judge(
     assumptions are not certainly met, or for which the model supplies no finite constant, is
     VACUOUS.
     """
+    names = free_names(statement)
     conditions = [a.condition for a in assumptions if a.condition is not None]
-    names = free_names(statement, *conditions)
-    env = environment(batch, names)
-    confirm(batch)
+    told = {name for name in names if VOCABULARY[name].role != "measured"}
+    env = environment(batch, told | free_names(*conditions))
     known = batch.cache.setdefault("parts of statements", {})
-    lhs, rhs = sides(statement, env, known)
+    masks = unmet(assumptions, env, known)
+    for name in sorted(names):
+        if VOCABULARY[name].role == "certified":
+            masks[f"finite {name}"] = ~np.isfinite(env[name].hi)
     pairs = (batch.cell.batch, batch.x.shape[3])
-    shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
+    # Nobody reads what would be measured of a batch where nothing is judged; runs confirm boxes.
+    if batch.cells is None and any(mask.all() for mask in masks.values()):
+        windows = batch.K + 1 if windowed(statement) else 1
+        shape = np.broadcast_shapes((*pairs, windows), *(i.lo.shape for i in env.values()))
+        lhs = rhs = Interval(*[np.full(shape, np.nan)] * 2)
+    else:
+        env |= environment(batch, names)
+        confirm(batch)
+        lhs, rhs = sides(statement, env, known)
+        shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
     lhs, rhs = (
         Interval(*(np.array(np.broadcast_to(end, shape)) for end in (i.lo, i.hi)))
         for i in (lhs, rhs)
     )
     verdicts = np.array(compare(statement.relation, lhs, rhs))
     result = Judgement(verdicts, lhs, rhs)
-    masks = unmet(assumptions, env, known)
-    for name in sorted(free_names(statement)):
-        if VOCABULARY[name].role == "certified":
-            masks[f"finite {name}"] = ~np.isfinite(env[name].hi)
     for reason, mask in masks.items():
         wide = np.broadcast_to(mask, shape)
         if wide.any():

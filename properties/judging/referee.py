@@ -221,14 +221,15 @@ def root_of(square: fmpq) -> fmpq | None:
 
 def without_zeros(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
     """The side with vanishing factors left out, so that nothing irrational meets them."""
-    zeros = frozenset(s for s in side.free_symbols if env[s.name] == 0)
+    zeros = frozenset(name for name, value in env.items() if value == 0)
     return vanishing(side, zeros) if zeros else side
 
 
 @lru_cache(maxsize=1024)
-def vanishing(side: sympy.Expr, zeros: frozenset[sympy.Symbol]) -> sympy.Expr:
-    """The side where these symbols are 0; as it is where that has no value."""
-    found = side.xreplace(dict.fromkeys(zeros, sympy.Integer(0)))
+def vanishing(side: sympy.Expr, zeros: frozenset[str]) -> sympy.Expr:
+    """The side where what these names stand for is 0; as it is where that has no value."""
+    gone = (symbol for symbol in side.free_symbols if symbol.name in zeros)
+    found = side.xreplace(dict.fromkeys(gone, sympy.Integer(0)))
     return side if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
 
 

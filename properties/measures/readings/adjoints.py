@@ -4,15 +4,17 @@ The full run is compared with one that starts later, or that has other weights. 
 slopes or weights are exactly equal their difference is exactly 0, and so is all that it is
 multiplied into: a gap that vanishes (λ = 0, nilpotent W) is seen to vanish.
 
-The full run and its adjoints are made once for all windows, and so are the sums of what came before
-each start; a window goes over its own last k steps alone:
+The full run and its adjoints are made once for all windows, as far back as one asks, and so are the
+sums of what came before each start; a window goes over its own last k steps alone:
 
     time               0  ···  T−k  ···  T
     the full run       h_0 → a_t, slopes, f_t → h_T         once
-    its adjoints       q_1 ← q_t ← ∇p(h_T)                  once
+    its adjoints       q_1 ← q_t ← ∇p(h_T)                  once for each end
     what came before   Σ_{t ≤ T−k} q_t f_tᵀ                 once, for all k
     how another drifts away           δ_t from T−k on       for each start, whatever the end
     the other's adjoints              dq_t over k steps     for each k
+
+Of a loss at every time t ≤ T, what all windows of k leave out at a time is one adjoint.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from operator import add, mul, sub
 from typing import Any
 
 # arb or fmpq, and their matrices: python-flint gives both the same operations.
@@ -85,22 +88,31 @@ def change(
 
 def hadamard(one: Vector, two: Vector) -> Vector:
     """The products, entry by entry."""
-    return [p * q for p, q in zip(one, two, strict=True)]
+    return list(map(mul, one, two))
+
+
+def plus(one: Vector, two: Vector) -> Vector:
+    """The sum."""
+    return list(map(add, one, two))
+
+
+def minus(one: Vector, two: Vector) -> Vector:
+    """The difference."""
+    return list(map(sub, one, two))
 
 
 @dataclass(frozen=True)
 class Adjoints:
-    """The adjoints of the full run from one end: g by the states h_0, h_1, …, q by the
-    pre-activations a_1, a_2, …, and the sums of q_t f_tᵀ over t ≤ 0, 1, …, (n, m) each."""
+    """The adjoints of the full run from one end T: g by the states h_T, h_{T−1}, …, q by the
+    pre-activations a_T, a_{T−1}, …, as far back as they were asked for."""
 
     g: list[Vector]
-    q: list[Vector]
-    sums: list[Matrix]
+    q: list[Vector] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Drift:
-    """How another run differs from the full one, from its start to its end.
+    """How another run differs from the full one, from its start as far as one asked.
 
     Differences of states h_start … h_end, of pre-activations a_{start+1} … a_end, of what trained
     weights see at these times, and of the weights.
@@ -122,11 +134,6 @@ class Drift:
         """The difference of the last states."""
         return self.deltas[-1]
 
-    @property
-    def none(self) -> bool:
-        """Whether both runs are the same."""
-        return self.moved is None and vanishes(flat(self.deltas[0]))
-
     def upto(self, end: int) -> Drift:
         """As far as an earlier end."""
         steps = end - self.start
@@ -144,6 +151,7 @@ class Run:
     trained: str
     known: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
     later: dict[int, Drift] = field(default_factory=dict, compare=False, repr=False)
+    over: list[list[Vector]] = field(default_factory=list, compare=False, repr=False)
 
     @cached_property
     def path(self) -> tuple[list[Matrix], list[Vector]]:
@@ -171,96 +179,125 @@ class Run:
         parts = {"W": flat(h), "U": flat(x), "b": [one]}
         return [v for name, part in parts.items() if name in self.trained for v in part]
 
-    def adjoints(self, end: int) -> Adjoints:
-        """Those of p(h_end), made once."""
+    def through(self, t: int, g: Vector) -> Vector:
+        """ρ′(a_{t+1}) ∘ g."""
+        return g if self.arithmetic.linear else hadamard(self.slopes[t], g)
+
+    def back(self, q: Vector, W: Matrix = None) -> Vector:
+        """Wᵀ q, of the cell's W or another."""
+        matrix = (self.cell.W if W is None else W).transpose()
+        return flat(matrix * self.arithmetic.matrix([[v] for v in q]))
+
+    def adjoints(self, end: int, steps: int) -> Adjoints:
+        """Those of p(h_end), so many steps back, made once."""
         if end not in self.known:
-            made, WT = self.arithmetic, self.cell.W.transpose()
-            g, q = [made.gradient(flat(self.path[0][end]))], []
-            for slopes in self.slopes[end - 1 :: -1] if end else []:
-                q.append(hadamard(slopes, g[-1]))
-                g.append(flat(WT * made.matrix([[v] for v in q[-1]])))
-            terms = (self.summed([term]) for term in zip(q[::-1], self.seen, strict=False))
-            sums = list(accumulate(terms, initial=self.summed([])))
-            self.known[end] = Adjoints(g[::-1], q[::-1], sums)
-        return self.known[end]
+            self.known[end] = Adjoints([self.arithmetic.gradient(flat(self.path[0][end]))])
+        found = self.known[end]
+        for lag in range(len(found.q), steps):
+            found.q.append(self.through(end - 1 - lag, found.g[-1]))
+            found.g.append(self.back(found.q[-1]))
+        return found
+
+    @cached_property
+    def terms(self) -> list[tuple[Vector, Vector]]:
+        """(q_t, f_t) for t = 1, …, T."""
+        T = len(self.inputs)
+        return list(zip(self.adjoints(T, T).q[::-1], self.seen, strict=True))
 
     def gradient(self) -> Matrix:
         """∇p_T itself, (n, m)."""
-        return self.adjoints(len(self.inputs)).sums[-1]
+        return self.summed(self.terms)
 
-    def before(self, start: int, end: int | None = None) -> Matrix:
-        """What the steps up to time ``start`` add to ∇p at the end, (n, m)."""
-        return self.adjoints(len(self.inputs) if end is None else end).sums[start]
+    @cached_property
+    def sums(self) -> list[Matrix]:
+        """Σ q_t f_tᵀ over t ≤ 0, 1, …, T, (n, m) each: what these steps add to ∇p_T."""
+        each = (self.summed([term]) for term in self.terms)
+        return list(accumulate(each, initial=self.summed([])))
 
-    def against(self, start: int, moved: Cell | None = None, end: int | None = None) -> Matrix:
-        """∇p of the run minus that of another, which is zero up to time ``start``; both end at time
-        ``end``. ``moved`` is this cell minus the other run's, nothing where that is the same."""
-        return self.before(start, end) + self.since(self.drift(start, moved, end))
+    def against(self, start: int, moved: Cell | None = None) -> Matrix:
+        """∇p_T minus that of another run, which is zero up to time ``start``. ``moved`` is this
+        cell minus the other run's, nothing where that is the same."""
+        return self.sums[start] + self.since(self.drift(start, moved))
+
+    def each_against(self, k: int) -> Matrix:
+        """Σ_t ∇p_t minus that of the runs on the last k inputs before each t = 1, …, T."""
+        terms = list(zip(self.left_out(k), self.seen, strict=False))
+        for end in range(k + 1, len(self.inputs) + 1):
+            terms += self.added(self.drift(end - k, end=end))
+        return self.summed(terms)
+
+    def left_out(self, k: int) -> list[Vector]:
+        """The adjoints of Σ p(h_s) over s ≥ t + k by a_t, for t = 1, …, T − k, made once."""
+        if not self.over:
+            each: list[Vector] = []
+            for t in range(len(self.inputs) - 1, -1, -1):
+                g = self.adjoints(t + 1, 0).g[0]
+                each.append(self.through(t, plus(g, self.back(each[-1])) if each else g))
+            self.over.append(each[::-1])
+        while len(self.over) <= k:
+            later = enumerate(self.over[-1][1:])
+            self.over.append([self.through(t, self.back(q)) for t, q in later])
+        return self.over[k]
 
     def drift(self, start: int, moved: Cell | None = None, end: int | None = None) -> Drift:
-        """How the states drift apart; of the same weights made once, whatever the end is."""
-        end = len(self.inputs) if end is None else end
-        if moved is not None:
-            return self.drifting(start, moved, end)
-        if start not in self.later:
-            self.later[start] = self.drifting(start, None, len(self.inputs))
-        return self.later[start].upto(end)
-
-    def drifting(self, start: int, moved: Cell | None, end: int) -> Drift:
-        """Such a drift, step by step."""
+        """How the states drift apart; of the same weights made once, as far as one asks."""
         (states, before), made = self.path, self.arithmetic
         still, zero = 0 * self.inputs[0], made.number(0.0)
-        deltas, shifts, seen = [states[start]], [], []
-        for t in range(start, end):
-            delta = deltas[-1]
-            shift = self.cell.W * delta
+        found = Drift(start, [states[start]], [], [], moved)
+        if moved is None:
+            found = self.later.setdefault(start, found)
+        end = len(self.inputs) if end is None else end
+        for t in range(found.end, end):
+            after = shift = self.cell.W * found.last
             if moved is not None:
-                shift = shift + moved.W * (states[t] - delta) + moved.U * self.inputs[t] + moved.b
-            shifts.append(flat(shift))
-            seen.append(self.columns(delta, still, zero))
+                other = states[t] - found.last
+                after = shift = shift + moved.W * other + moved.U * self.inputs[t] + moved.b
             if not made.linear:
-                gap = change(made.rho, flat(states[t + 1]), before[t], shifts[-1])
-                shift = made.matrix([[v] for v in gap])
-            deltas.append(shift)
-        return Drift(start, deltas, shifts, seen, moved)
+                gap = change(made.rho, flat(states[t + 1]), before[t], flat(shift))
+                after = made.matrix([[v] for v in gap])
+            found.seen.append(self.columns(found.last, still, zero))
+            found.shifts.append(flat(shift))
+            found.deltas.append(after)
+        return found.upto(end)
 
     def since(self, drift: Drift) -> Matrix:
         """What the steps of a drift add to the difference of the two gradients, (n, m)."""
-        if drift.none:
-            return self.summed([])
-        (states, before), made, WT = self.path, self.arithmetic, self.cell.W.transpose()
-        full, moved, start = self.adjoints(drift.end), drift.moved, drift.start
-        dg = [0 * v for v in full.g[-1]]
+        return self.summed(self.added(drift))
+
+    def added(self, drift: Drift) -> list[tuple[Vector, Vector]]:
+        """The terms (q, f) of that sum."""
+        (states, before), made, start, end = self.path, self.arithmetic, drift.start, drift.end
+        moved, full = drift.moved, self.adjoints(end, 0)
+        if moved is None and vanishes(flat(drift.deltas[0])):  # the runs are the same
+            return []
+        dg = [0 * v for v in full.g[0]]
         if not vanishes(flat(drift.last)):
-            there = made.gradient(flat(states[drift.end] - drift.last))
-            dg = [p - q for p, q in zip(full.g[-1], there, strict=True)]
-        if made.linear and moved is None and vanishes(dg):  # the adjoints are the same
-            return self.summed(list(zip(full.q[start:], drift.seen, strict=True)))
+            dg = minus(full.g[0], made.gradient(flat(states[end] - drift.last)))
+        same = made.linear and moved is None and vanishes(dg)  # the adjoints are
+        if same and "W" not in self.trained:
+            return []
+        full = self.adjoints(end, end - start)
+        if same:
+            return list(zip(full.q, drift.seen[::-1], strict=False))
         terms: list[tuple[Vector, Vector]] = []
-        for t in range(drift.end - 1, start - 1, -1):
-            slopes = self.slopes[t]
-            if made.linear:
-                dq = hadamard(slopes, dg)
-            else:
-                bent = change(made.slope, slopes, before[t], drift.shifts[t - start])
-                each = zip(slopes, bent, full.g[t + 1], dg, strict=True)
+        for lag, t in enumerate(range(end - 1, start - 1, -1)):
+            dq = dg
+            if not made.linear:
+                bent = change(made.slope, self.slopes[t], before[t], drift.shifts[t - start])
+                each = zip(self.slopes[t], bent, full.g[lag], dg, strict=True)
                 dq = [c * g + (s - c) * d for s, c, g, d in each]
-            other = [p - r for p, r in zip(full.q[t], dq, strict=True)]
+            other = minus(full.q[lag], dq)
             terms += [(dq, self.seen[t]), (other, drift.seen[t - start])]
-            dg_column = WT * made.matrix([[v] for v in dq])
+            dg = self.back(dq)
             if moved is not None:
-                dg_column += moved.W.transpose() * made.matrix([[v] for v in other])
-            dg = flat(dg_column)
-        return self.summed(terms)
+                dg = plus(dg, self.back(other, moved.W))
+        return terms
 
     def summed(self, terms: Sequence[tuple[Vector, Vector]]) -> Matrix:
         """Σ q fᵀ over the terms (q, f), in one product."""
         if not terms:
-            zero = self.columns(
-                0 * self.path[0][0], 0 * self.inputs[0], self.arithmetic.number(0.0)
-            )
-            return self.arithmetic.matrix([list(zero) for _ in range(self.cell.b.nrows())])
-        left = self.arithmetic.matrix(
-            [list(row) for row in zip(*(q for q, _ in terms), strict=True)]
-        )
-        return left * self.arithmetic.matrix([f for _, f in terms])
+            h, x = 0 * self.path[0][0], 0 * self.inputs[0]
+            zero = self.columns(h, x, self.arithmetic.number(0.0))
+            return self.arithmetic.matrix([zero] * self.cell.b.nrows())
+        q, f = (self.arithmetic.matrix(list(part)) for part in zip(*terms, strict=True))
+        return q.transpose() * f

@@ -37,7 +37,7 @@ Tensor = torch.Tensor
 # Which part of the difference from a run that starts later a quantity measures.
 PARTS: dict[str, Callable[[Run, int], Any]] = {
     "grad_gap": lambda run, start: run.against(start),
-    "tbptt_gap": lambda run, start: run.before(start),
+    "tbptt_gap": lambda run, start: run.sums[start],
     "tb_gap": lambda run, start: run.since(run.drift(start)),
 }
 READINGS = {
@@ -183,12 +183,7 @@ def matrix_gap(run: Run, name: str, k: int) -> list[Any]:
     T = len(run.inputs)
     if name != "grad_gap_mean":
         return flat(PARTS[name](run, T - k))
-    made = run.arithmetic
-    total = sum(
-        (run.against(max(t - k, 0), end=t) for t in range(2, T + 1)),
-        run.against(max(1 - k, 0), end=1),
-    )
-    return [v / made.number(float(T)) for v in flat(total)]
+    return [v / run.arithmetic.number(float(T)) for v in flat(run.each_against(k))]
 
 
 def other_gap(run: Run, batch: Batch) -> list[Any]:

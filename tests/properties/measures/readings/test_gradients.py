@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import torch
 from any_kind import as_kind
-from flint import ctx, fmpq
+from flint import ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import readings
 
 from properties.attacks.extremal import SPECIAL
 from properties.judging.judge import Verdict, judge
+from properties.measures.readings.adjoints import Run
 from properties.measures.readings.gradients import in_balls, rational_run, run_of
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
@@ -83,12 +84,19 @@ def test_windows_share_what_came_before_them(activation: str, loss: str) -> None
         pair = build(replace(spec, trained=trained).alone(0, 0))
         run = rational_run(pair)
         assert run is not None
-        for end in (len(run.inputs), 3):
-            upto = dataclasses.replace(run, known={}, later={}, inputs=run.inputs[:end])
-            for start in range(end + 1):
-                alone = dataclasses.replace(run, known={}, later={}, inputs=run.inputs[start:end])
-                truncated = alone.gradient() if start < end else 0 * upto.gradient()
-                assert run.against(start, end=end) == upto.gradient() - truncated
+        T = len(run.inputs)
+
+        def of(start: int, end: int, run: Run = run) -> fmpq_mat:
+            """The gradient of p(h_end) along the run on some of the inputs."""
+            alone = dataclasses.replace(
+                run, known={}, later={}, over=[], inputs=run.inputs[start:end]
+            )
+            return alone.gradient() if start < end else 0 * run.gradient()
+
+        for k in range(T + 1):
+            assert run.against(T - k) == of(0, T) - of(T - k, T)
+            gaps = (of(0, end) - of(max(end - k, 0), end) for end in range(1, T + 1))
+            assert run.each_against(k) == sum(gaps, 0 * run.gradient())
 
 
 def test_what_vanishes_is_exactly_zero() -> None:
