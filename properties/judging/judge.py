@@ -177,8 +177,11 @@ def judge(
     assumptions: tuple[Assumption, ...],
     batch: Batch,
     patience: Patience | None = None,
+    *,
+    until_violated: bool = False,
 ) -> Judgement:
-    """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K.
+    """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K; with
+    ``until_violated`` the referee is asked of none beyond the first pair that violates it.
 
     A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
     assumptions are not certainly met, or for which the model supplies no finite constant, is
@@ -213,7 +216,7 @@ def judge(
         np.copyto(verdicts, UNDECIDED, where=~batch.finite & (verdicts != VACUOUS))
     if patience is not None:
         by_ends(statement, batch, result)
-    escalate(statement, batch, result, patience)
+    escalate(statement, batch, result, patience, until_violated)
     meter.made(result.verdicts.size)
     return result
 
@@ -243,17 +246,25 @@ def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
 
 
 def escalate(
-    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None
-) -> None:
-    """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
+    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None,
+    until_violated: bool = False,
+) -> None:  # fmt: skip
+    """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals; or
+    those before the first pair that violates the statement."""
     open_checks = (result.verdicts == UNDECIDED) & batch.finite
     result.escalated = int(np.count_nonzero(open_checks))
     if not result.escalated:
         return
-    for i, s in np.argwhere(open_checks.any(axis=2)).tolist():
+    pairs = open_checks.any(axis=2)
+    if until_violated:
+        fallen = (result.verdicts == VIOLATED).any(axis=2)
+        pairs &= ~np.logical_or.accumulate(fallen.ravel()).reshape(pairs.shape)
+    for i, s in np.argwhere(pairs).tolist():
         ks = np.flatnonzero(open_checks[i, s]).tolist()
         if patience is None or patience.bears(batch, len(ks)):
             settled(statement, batch, result, (i, s), ks)
+        if until_violated and (result.verdicts[i, s] == VIOLATED).any():
+            return
 
 
 def settled(
