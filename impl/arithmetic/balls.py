@@ -69,6 +69,8 @@ class Balls:
 
     def activate(self, name: str, v: Columns) -> Columns:
         """ρ(v)."""
+        if name == "identity":
+            return v
         return v.mapped(activation(name).ball)
 
     def slope(self, name: str, v: Columns) -> Columns:

@@ -77,6 +77,8 @@ class Rationals:
 
     def activate(self, name: str, v: Ratios) -> Ratios:
         """ρ(v); raises IrrationalError."""
+        if name == "identity":
+            return v
         return v.mapped(known(name, activation(name).rational))
 
     def slope(self, name: str, v: Ratios) -> Ratios:

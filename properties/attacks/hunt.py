@@ -49,8 +49,10 @@ class Quarry:
         return self.spec is None
 
     def judged(self, batch: Batch, attack: str, patience: Patience | None) -> Judgement:
-        """Judge a batch, and count it up to the first violation."""
-        found = judge(self.statement, self.assumptions, batch, patience)
+        """Judge a batch, and count it up to the first violation; of what is typed the whole."""
+        found = judge(
+            self.statement, self.assumptions, batch, patience, until_violated=patience is None
+        )
         self.holds += int((found.verdicts == Verdict.HOLDS).sum())
         self.undecided += int((found.verdicts == Verdict.UNDECIDED).sum())
         bad = np.argwhere(found.verdicts == Verdict.VIOLATED)

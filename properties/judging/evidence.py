@@ -8,7 +8,16 @@ from typing import cast
 import msgspec
 import numpy as np
 
-from properties.judging.judge import Judgement, Verdict, free_names, windowed
+from properties.judging.judge import (
+    HOLDS,
+    UNDECIDED,
+    VACUOUS,
+    VIOLATED,
+    Judgement,
+    Verdict,
+    free_names,
+    windowed,
+)
 from properties.systems.batch import Batch
 from properties.systems.columns import cell_of
 from properties.systems.spec import SystemSpec
@@ -87,17 +96,17 @@ class Evidence:
 
     def add(self, batch: Batch, seen: Judgement) -> None:
         """Count one judged batch."""
-        counts = np.bincount(seen.verdicts.ravel(), minlength=4)
-        holds, violated, undecided, vacuous = (int(c) for c in counts)
+        counts = (int(np.count_nonzero(seen.verdicts == verdict)) for verdict in Verdict)
+        holds, violated, undecided, vacuous = counts
         tally = Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
         self.tally = self.tally.merge(tally)
         self.count({cell_of(batch.spec): CellEvidence(tally, dict(seen.vacuous))})
         ratios = seen.ratio
-        judged = seen.verdicts != Verdict.VACUOUS
-        self.histogram = self.histogram.merge(count_ratios(ratios[judged]))
-        known = ratios[judged & ~np.isnan(ratios)]
-        if known.size:
-            self.examples = self.examples.merge(count_ratios(known.max()))
+        judged = seen.verdicts != VACUOUS
+        told = ratios[judged] if vacuous else ratios
+        self.histogram = self.histogram.merge(count_ratios(told))
+        if not np.isnan(greatest := np.fmax.reduce(told, axis=None, initial=np.nan)):
+            self.examples = self.examples.merge(count_ratios(greatest))
         self.systems += int(judged.any(axis=(1, 2)).sum())
         self.pairs += int(judged.any(axis=2).sum())
         self.escalated += seen.escalated
@@ -116,7 +125,7 @@ class Evidence:
         if self.against is None or self.differ:
             return
         windows = seen.verdicts.shape[2]
-        judged = (seen.verdicts == Verdict.HOLDS) | (seen.verdicts == Verdict.VIOLATED)
+        judged = (seen.verdicts == HOLDS) | (seen.verdicts == VIOLATED)
         lhs, rhs = (side.hi.reshape(-1, windows) for side in (seen.lhs, seen.rhs))
         lhs = np.where(judged.reshape(-1, windows) & np.isfinite(rhs), lhs, -np.inf)
         first = lhs.argmax(axis=0), np.arange(windows)
@@ -130,7 +139,7 @@ class Evidence:
         """Note what this form's bound costs beside the first form's, where both hold."""
         with np.errstate(all="ignore"):
             ratio = seen.rhs.hi / first.rhs.hi
-        both = (seen.verdicts == Verdict.HOLDS) & (first.verdicts == Verdict.HOLDS)
+        both = (seen.verdicts == HOLDS) & (first.verdicts == HOLDS)
         ratio = ratio[both & np.isfinite(ratio)]
         if ratio.size:
             self.spend(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
@@ -142,15 +151,16 @@ class Evidence:
 
     def keep(self, batch: Batch, seen: Judgement, ratios: np.ndarray) -> None:
         """Remember the tightest checks, one for each system, and the first failing ones."""
-        held = np.where(seen.verdicts == Verdict.HOLDS, ratios, np.nan)
-        if np.isfinite(held).any():
-            per_system = np.nanmax(held.reshape(held.shape[0], -1), axis=1, initial=-np.inf)
+        held = np.where(seen.verdicts == HOLDS, ratios, -np.inf)
+        # A ratio is finite or NaN, which is no maximum.
+        per_system = np.fmax.reduce(held.reshape(len(held), -1), axis=1, initial=-np.inf)
+        if np.isfinite(per_system).any():
             least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == SHOWN else -np.inf
             for i in np.argsort(-per_system, kind="stable")[:SHOWN]:
                 if np.isfinite(per_system[i]) and per_system[i] >= least:
                     s, k = np.unravel_index(np.nanargmax(held[i]), held[i].shape)
                     self.tightest.append(self.check(batch, seen, int(i), int(s), int(k)))
-        bad = (seen.verdicts == Verdict.VIOLATED) | (seen.verdicts == Verdict.UNDECIDED)
+        bad = (seen.verdicts == VIOLATED) | (seen.verdicts == UNDECIDED)
         for i, s, k in np.argwhere(bad)[:SHOWN] if bad.any() else ():
             self.failing.append(self.check(batch, seen, int(i), int(s), int(k)))
         self.trim()

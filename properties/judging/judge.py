@@ -19,7 +19,7 @@ from sympy import Expr
 from properties.errors import QuantityError
 from properties.judging import meter
 from properties.judging.equivalent import at_ends
-from properties.judging.referee import settle
+from properties.judging.referee import Outcome, settle
 from properties.measures.runs.boxes import confirm
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
@@ -38,6 +38,8 @@ class Verdict(IntEnum):
     VACUOUS = 3
 
 
+# As arrays of verdicts hold them.
+HOLDS, VIOLATED, UNDECIDED, VACUOUS = map(np.int8, Verdict)
 Codes = npt.NDArray[np.int8]
 Known = dict[Expr, Interval]
 
@@ -58,10 +60,25 @@ class Judgement:
         lhs, rhs = self.lhs.hi, self.rhs.hi
         with np.errstate(all="ignore"):
             ratio = lhs / rhs
-        holds, fails = self.verdicts == Verdict.HOLDS, self.verdicts == Verdict.VIOLATED
+        holds = self.verdicts == HOLDS
         # Upper ends may overlap where the referee proved lhs <= rhs: the true ratio is at most 1.
-        ratio = np.where(holds, np.minimum(ratio, 1.0), ratio)
-        return np.where((holds | fails) & np.isfinite(ratio), ratio, np.nan)
+        np.minimum(ratio, 1.0, out=ratio, where=holds)
+        known = np.isfinite(ratio) & (holds | (self.verdicts == VIOLATED))
+        return ratio if known.all() else np.where(known, ratio, np.nan)
+
+    def write(self, at: tuple[int, int, int], outcome: Outcome) -> None:
+        """Take what the referee found of one check; the sides are views until something is."""
+        if not self.lhs.lo.flags.writeable:
+            self.lhs, self.rhs = (Interval(*map(np.array, side.ends)) for side in self.sides)
+        self.verdicts[at] = Verdict[outcome.verdict]
+        if outcome.lhs is not None and outcome.rhs is not None:
+            self.lhs.lo[at], self.lhs.hi[at] = outcome.lhs
+            self.rhs.lo[at], self.rhs.hi[at] = outcome.rhs
+
+    @property
+    def sides(self) -> tuple[Interval, Interval]:
+        """Both."""
+        return self.lhs, self.rhs
 
 
 def compare(relation: str, lhs: Interval, rhs: Interval) -> Codes:
@@ -81,8 +98,8 @@ def compare(relation: str, lhs: Interval, rhs: Interval) -> Codes:
             meet = (lhs.lo <= rhs.hi) & (rhs.lo <= lhs.hi)
             holds, fails = (meet, apart) if relation == "==" else (apart, meet & point)
     finite = np.isfinite(lhs.lo) & np.isfinite(lhs.hi) & np.isfinite(rhs.lo) & np.isfinite(rhs.hi)
-    codes = np.where(holds, Verdict.HOLDS, np.where(fails, Verdict.VIOLATED, Verdict.UNDECIDED))
-    return np.asarray(np.where(finite, codes, Verdict.UNDECIDED), dtype=np.int8)
+    failed = np.where(fails & finite, VIOLATED, UNDECIDED)
+    return np.asarray(np.where(holds & finite, HOLDS, failed))
 
 
 def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
@@ -131,7 +148,7 @@ def unmet(
     for assumption in assumptions:
         if assumption.condition is not None:
             both = sides(assumption.condition, env, known)
-            masks[assumption.id] = compare(assumption.condition.relation, *both) != Verdict.HOLDS
+            masks[assumption.id] = compare(assumption.condition.relation, *both) != HOLDS
     return masks
 
 
@@ -160,8 +177,11 @@ def judge(
     assumptions: tuple[Assumption, ...],
     batch: Batch,
     patience: Patience | None = None,
+    *,
+    until_violated: bool = False,
 ) -> Judgement:
-    """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K.
+    """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K; with
+    ``until_violated`` the referee is asked of none beyond the first pair that violates it.
 
     A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
     assumptions are not certainly met, or for which the model supplies no finite constant, is
@@ -187,22 +207,24 @@ def judge(
         confirm(batch)
         lhs, rhs = sides(statement, env, known)
         shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
-    lhs, rhs = (
-        Interval(*(np.array(np.broadcast_to(end, shape)) for end in (i.lo, i.hi)))
-        for i in (lhs, rhs)
+    verdicts = np.array(np.broadcast_to(compare(statement.relation, lhs, rhs), shape))
+    result = Judgement(
+        verdicts,
+        *(
+            Interval.of(tuple(np.broadcast_to(end, shape) for end in side.ends))
+            for side in (lhs, rhs)
+        ),
     )
-    verdicts = np.array(compare(statement.relation, lhs, rhs))
-    result = Judgement(verdicts, lhs, rhs)
     for reason, mask in masks.items():
-        wide = np.broadcast_to(mask, shape)
-        if wide.any():
-            result.vacuous[reason] = int(np.sum(wide & (verdicts != Verdict.VACUOUS)))
-            verdicts[wide] = Verdict.VACUOUS
-    spoiled = ~np.broadcast_to(batch.finite, shape)
-    verdicts[spoiled & (verdicts != Verdict.VACUOUS)] = Verdict.UNDECIDED
+        if mask.any():
+            fresh = mask & (verdicts != VACUOUS)
+            result.vacuous[reason] = int(np.count_nonzero(fresh))
+            np.copyto(verdicts, VACUOUS, where=fresh)
+    if not batch.finite.all():
+        np.copyto(verdicts, UNDECIDED, where=~batch.finite & (verdicts != VACUOUS))
     if patience is not None:
         by_ends(statement, batch, result)
-    escalate(statement, batch, result, patience)
+    escalate(statement, batch, result, patience, until_violated)
     meter.made(result.verdicts.size)
     return result
 
@@ -232,17 +254,25 @@ def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
 
 
 def escalate(
-    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None
-) -> None:
-    """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals."""
-    open_checks = (result.verdicts == Verdict.UNDECIDED) & batch.finite
-    result.escalated = int(open_checks.sum())
+    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None,
+    until_violated: bool = False,
+) -> None:  # fmt: skip
+    """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals; or
+    those before the first pair that violates the statement."""
+    open_checks = (result.verdicts == UNDECIDED) & batch.finite
+    result.escalated = int(np.count_nonzero(open_checks))
     if not result.escalated:
         return
-    for i, s in np.argwhere(open_checks.any(axis=2)).tolist():
+    pairs = open_checks.any(axis=2)
+    if until_violated:
+        fallen = (result.verdicts == VIOLATED).any(axis=2)
+        pairs &= ~np.logical_or.accumulate(fallen.ravel()).reshape(pairs.shape)
+    for i, s in np.argwhere(pairs).tolist():
         ks = np.flatnonzero(open_checks[i, s]).tolist()
         if patience is None or patience.bears(batch, len(ks)):
             settled(statement, batch, result, (i, s), ks)
+        if until_violated and (result.verdicts[i, s] == VIOLATED).any():
+            return
 
 
 def settled(
@@ -251,7 +281,4 @@ def settled(
     """Write down what the referee finds of one pair, a member and a sequence, at these windows."""
     i, s = at
     for k, outcome in zip(ks, settle(statement, batch.pair(i, s), ks), strict=True):
-        result.verdicts[i, s, k] = Verdict[outcome.verdict]
-        if outcome.lhs is not None and outcome.rhs is not None:
-            result.lhs.lo[i, s, k], result.lhs.hi[i, s, k] = outcome.lhs
-            result.rhs.lo[i, s, k], result.rhs.hi[i, s, k] = outcome.rhs
+        result.write((i, s, k), outcome)

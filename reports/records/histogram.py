@@ -23,12 +23,10 @@ def count_ratios(ratios: ArrayLike) -> Histogram:
 
     Bins are half open, (a, b]: the first is all up to 1e-12, the last all above 1.
     """
-    values = np.asarray(ratios, dtype=np.float64).ravel()
-    known = values[~np.isnan(values)]
-    bins = np.searchsorted(np.asarray(EDGES), known, side="left")
-    counts = np.bincount(bins, minlength=len(EDGES) + 1)
+    values = np.sort(np.asarray(ratios, dtype=np.float64), axis=None)  # NaN beyond all others
+    ends = np.searchsorted(values, (*EDGES, np.inf), side="right")
     return Histogram(
         edges=EDGES,
-        counts=tuple(int(count) for count in counts),
-        unmeasured=values.size - known.size,
+        counts=tuple(np.diff(ends, prepend=0).tolist()),
+        unmeasured=values.size - int(ends[-1]),
     )

@@ -55,7 +55,9 @@ def run(batch: Batch, start: Sequence[fmpq], inputs: Iterable[list[float]]) -> V
 
 def seen(batch: Batch) -> list[list[float]]:
     """The inputs x_1 … x_T of one pair."""
-    found: list[list[float]] = batch.x[0, :, :, 0].tolist()
+    if "inputs of the pair" not in batch.cache:
+        batch.cache["inputs of the pair"] = batch.x[0, :, :, 0].tolist()
+    found: list[list[float]] = batch.cache["inputs of the pair"]
     return found
 
 
@@ -69,7 +71,7 @@ def range_square(batch: Batch) -> fmpq | None:
 def rolled(batch: Batch, start: int, inputs: list[list[float]] | None = None) -> Vector | None:
     """The state after the inputs x_{start+1} … x_T (or other ``inputs``) from the zero state."""
     given = seen(batch) if inputs is None else inputs
-    key = f"rational state from {start} on {given}"
+    key = f"rational state from {start} on {'its own inputs' if inputs is None else inputs}"
     if key not in batch.cache:
         batch.cache[key] = run(batch, [fmpq(0)] * batch.cell.n, given[start:])
     found: Vector | None = batch.cache[key]
@@ -78,7 +80,14 @@ def rolled(batch: Batch, start: int, inputs: list[list[float]] | None = None) ->
 
 def started(batch: Batch, k: int) -> Vector | None:
     """h_{T−k}, exactly."""
-    return rolled(batch, 0, seen(batch)[: batch.spec.T - k])
+    key = "rational states"
+    if key not in batch.cache:
+        found: list[Vector | None] = [[fmpq(0)] * batch.cell.n]
+        for x in seen(batch):
+            found.append(None if found[-1] is None else run(batch, found[-1], [x]))
+        batch.cache[key] = found
+    states: list[Vector | None] = batch.cache[key]
+    return states[batch.spec.T - k]
 
 
 def minus(one: Vector | None, two: Vector | None) -> Vector | None:

@@ -47,6 +47,6 @@ CONTRACTION_LINEAR = Claim(
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the norm"),
     ),
-    emphasis=0.5,
+    emphasis=0.6,
     extremal="λ times an orthogonal matrix, or two states along the first right singular vector",
 )
