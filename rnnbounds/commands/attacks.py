@@ -21,7 +21,7 @@ from properties.runs.cluster import Cluster, reached
 from properties.runs.enough import drawn, systems_of, until_enough
 from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
 from properties.runs.record import merge, variant_records
-from properties.runs.run import environment, run_calls, run_parts
+from properties.runs.run import collect_seldom, environment, run_calls, run_parts
 from properties.runs.seeds import seeds_of, sweep
 from properties.runs.workers import Crew, hired
 from reports.pages.page import FILES, write_report
@@ -177,6 +177,7 @@ def hands(
 ) -> Iterator[Cluster | Crew | None]:
     """Those that do the parts: the cluster that was asked for, or a crew, which is there before a
     bar has its thread; None where this process does them itself."""
+    collect_seldom()  # Hypothesis collects too, at its first draw
     with ExitStack() as stack:
         if address is not None:
             yield stack.enter_context(reached(address, workers))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from sympy import Symbol
@@ -76,13 +76,18 @@ class Step:
         """What the method uses."""
         return self.method.uses if isinstance(self.method, Method) else ()
 
-    @property
+    @cached_property
     def uses(self) -> tuple[str, ...]:
         """The names of all that the step uses; measured quantities are unfolded to their terms."""
         unfolded = sorted(s.name for s in self.conclusion.symbols if s in DEFINITIONS)
         return tuple(dict.fromkeys([*map(use_name, self.needs), *unfolded]))
 
-    @property
+    @cached_property
+    def text(self) -> str:
+        """The conclusion, in plain text."""
+        return statement_text(self.conclusion)
+
+    @cached_property
     def quantifier(self) -> str:
         """For which values it is stated: `for all j, if 0 <= y`; empty for what is closed."""
         every = f"for all {', '.join(map(plain, self.forall))}" if self.forall else ""
@@ -184,9 +189,8 @@ def run(step: Step, known: Known) -> StepResult:
 
     def result(verdict: Verdict, detail: str) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
-        text = statement_text(step.conclusion)
         return StepResult(
-            step.id, text, step.kind, method, step.uses, verdict, (), detail, step.where,
+            step.id, step.text, step.kind, method, step.uses, verdict, (), detail, step.where,
             step.quantifier,
         )  # fmt: skip
 
