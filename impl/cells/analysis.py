@@ -121,7 +121,12 @@ class ProgramAnalysis(Analysis):
 
     def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
         """What is known of a step on another box, and of an error (1, N), in that norm."""
-        told = replace(self.cell.compared(box, inputs), drive=error).again(norm)
+        known = self.comparison
+        if box is known.box and inputs is self.B:
+            known = replace(known, norms=lambda: self.comparison.euclidean)
+        else:
+            known = self.cell.compared(box, inputs)
+        told = replace(known, drive=error).again(norm)
         return Step(told.lam, told.fed, told.drive)
 
     def refute(self, given: Given = None) -> Witness | None:

@@ -199,5 +199,8 @@ def _vertices(steps: Steps, most: int) -> list[float]:
     products, found = _Products.start(steps.W[None], steps), []
     for _ in range(most):
         products = products.times(J)
-        found.append(float(products.norms.max()))
-    return found
+        found.append(products)
+    matrices, errors = zip(*((one.matrices, one.error) for one in found), strict=True)
+    whole = replace(products, matrices=torch.cat(matrices), error=torch.cat(errors))
+    parts = torch.split(whole.norms, [len(error) for error in errors])
+    return [float(part.max()) for part in parts]

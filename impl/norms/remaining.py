@@ -14,10 +14,12 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import add_up, div_up, gamma, mul_up, norm_up, subtract_down, underflow
+from impl.numbers.error_free import Floats
+from impl.numbers.outward import TINY, div_up, gamma, mul_up, norm_up, over_arrays, subtract_down
 
 STEPS, WORK = 2**12, 2**24  # and entries of matrices, for a window; `impl.checker` takes twice that
 
@@ -30,14 +32,20 @@ class Layer:
     matrices: Tensor
     start: Tensor
 
-    def moved(self, g: Tensor, below: Tensor) -> Tensor:
+    @cached_property
+    def arrays(self) -> tuple[Floats, Floats]:
+        """Both as arrays."""
+        return self.matrices.detach().numpy(), self.start.detach().numpy()
+
+    def moved(self, g: Floats, below: Floats) -> Floats:
         """At least what a step leaves of g (N,), `below` (N,) being left of the layer below; in
         whatever order it is summed."""
-        n = self.matrices.shape[-1] - len(g)
-        v = torch.cat([g, below[len(below) - n :]])
-        loose = 1 + gamma(2 * len(v))
-        found = add_up(mul_up(self.matrices @ v, loose), underflow(v.amax()[None]))
-        return found.amax(0)
+        M, _ = self.arrays
+        v = np.concatenate([g, below[len(below) - M.shape[-1] + len(g) :]])
+        loose, lost = 1 + gamma(2 * len(v)), TINY if v.any() else 0.0
+        with np.errstate(all="ignore"):
+            product = M @ v
+        return over_arrays(lambda up, a: up.add(up.multiply(a, loose), lost), product).max(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +62,13 @@ class Remaining:
     def sizes(self, count: int) -> list[float]:
         """The same after 0, 1, 2, … steps, at least so many."""
         g, sizes = self._known
-        shown: list[Tensor] = []
+        shown: list[Floats] = []
         while len(sizes) + len(shown) < count:
             for l, layer in enumerate(self.layers):
                 g[l] = layer.moved(g[l], g[l - 1])
             shown.append(g[-1][-self.shown :])
         if shown:
-            sizes += norm_up(torch.stack(shown)).tolist()
+            sizes += norm_up(torch.from_numpy(np.stack(shown))).tolist()
         return sizes
 
     def window(self, epsilon: float, k: int) -> int:
@@ -73,10 +81,10 @@ class Remaining:
         return max((m + 1 for m in range(k) if not sizes[m] <= epsilon), default=0)
 
     @cached_property
-    def _known(self) -> tuple[list[Tensor], list[float]]:
+    def _known(self) -> tuple[list[Floats], list[float]]:
         """The last g of each layer, and what all of them leave of the output."""
-        starts = [layer.start for layer in self.layers]
-        return starts, [float(norm_up(starts[-1][-self.shown :]))]
+        starts = [layer.arrays[1] for layer in self.layers]
+        return starts, [float(norm_up(self.layers[-1].start[-self.shown :]))]
 
 
 def started(box: Tensor, v: Tensor, drive: float, lam: float, radius: float) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import hypot, lcm
 from typing import Any
@@ -34,6 +34,11 @@ class Norm:
 
     matrix: Tensor
 
+    @cached_property
+    def ball(self) -> arb:
+        """The number."""
+        return ball_norm(self.matrix)
+
 
 @dataclass(frozen=True, eq=False)
 class Secant:
@@ -42,7 +47,7 @@ class Secant:
     matrix: arb_mat
     square: fmpq = ONE
 
-    @property
+    @cached_property
     def ball(self) -> arb:
         """The number."""
         size = ball_norm(self.matrix)
@@ -73,7 +78,8 @@ Seen = arb | fmpq | Norm | Secant
 class Point:
     """One model at two states and an input, in balls of the precision that is current.
 
-    widths: the sizes of the states of its layers; n: how many outputs there are.
+    widths: the sizes of the states of its layers; n: how many outputs there are; known: what was
+    read of the model so far, at that precision.
     """
 
     program: Any
@@ -88,6 +94,20 @@ class Point:
     loss: Loss
     unitary: UnitaryModel | None = None
     attacked: Attacked | None = None
+    known: dict[Any, Any] = field(default_factory=dict)
+
+    def once(self, read: Callable[[Point], Any]) -> Any:
+        """What is read of the model alone: the same at all its states and inputs."""
+        if read not in self.known:
+            self.known[read] = read(self)
+        return self.known[read]
+
+    def norm(self, role: str) -> Norm:
+        """‖A‖₂ of a weight."""
+        if role not in self.known:
+            self.known[role] = Norm(self.weights[role])
+        found: Norm = self.known[role]
+        return found
 
     @cached_property
     def made(self) -> Balls:

@@ -16,9 +16,8 @@ from impl.arithmetic.balls import Columns
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.stacks.stack import PREFIX
 from impl.gradients.loss import Squared
-from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
+from impl.numbers.exact_norm import rational_norm_at_most
 from impl.reading.readout import Readout
-from impl.training.certificate import TrainingCertificate
 from properties.measures.certified.attacked import of_attack
 from properties.measures.certified.point import (
     Norm,
@@ -42,10 +41,15 @@ def slope(p: Point) -> arb:
     return largest([p.rho.ball_derivative(z) for z in GRID])
 
 
+def highest(p: Point) -> arb:
+    """The largest value of ρ there."""
+    return largest([p.rho.ball(z) for z in GRID])
+
+
 def lipschitz(p: Point) -> Seen:
     """L_ρ‖U‖₂."""
-    steep = slope(p)
-    return Norm(p.weights["weight_ih"]) if steep == 1 else steep * ball_norm(p.weights["weight_ih"])
+    steep, size = p.once(slope), p.norm("weight_ih")
+    return size if steep == 1 else steep * size.ball
 
 
 def gate(place: int, f: Callable[[Columns], Columns]) -> Callable[[Point], arb]:
@@ -94,10 +98,10 @@ def z_bar(p: Point) -> arb:
 
 
 SHARES: dict[str, Callable[[Point], Any]] = {
-    "L_rho": slope,
-    "M_rho": lambda p: largest([p.rho.ball(z) for z in GRID]),
-    "W_norm": lambda p: Norm(p.weights["weight_hh" if "weight_hh" in p.weights else "W"]),
-    "U_norm": lambda p: Norm(p.weights["weight_ih"]),
+    "L_rho": lambda p: p.once(slope),
+    "M_rho": lambda p: p.once(highest),
+    "W_norm": lambda p: p.norm("weight_hh" if "weight_hh" in p.weights else "W"),
+    "U_norm": lambda p: p.norm("weight_ih"),
     "L_x": lipschitz,
     "L_w": lambda p: Secant(p.local(p.small[0]).B),
     "beta_hh": lambda p: p.changed(lambda s: p.local(s).A),
@@ -145,13 +149,13 @@ def shares(p: Point) -> dict[str, tuple[Seen, float]]:
         if name in SHARES and value < float("inf")
     }
     found |= {"n": (fmpq(p.n), told.n), "d": (fmpq(len(p.x)), told.d)}
-    found |= of_readout(p)
+    found |= p.once(of_readout)
     found["input_bound"] = root([arb(a) for a in p.x]), told.input_bound
     found |= of_boxes(p)
     if told.inputs is not None:
         found |= of_inputs(p, told.inputs)
     if told.training is not None:
-        found |= of_training(p, told.training)
+        found |= p.once(of_training)
     if p.attacked is not None:
         found |= of_attack(p, p.attacked)
     if p.unitary is not None:
@@ -209,15 +213,17 @@ def of_inputs(p: Point, inputs: InputSet) -> dict[str, tuple[Seen, float]]:
     return found
 
 
-def of_training(p: Point, training: TrainingCertificate) -> dict[str, tuple[Seen, float]]:
+def of_training(p: Point) -> dict[str, tuple[Seen, float]]:
     """The readout, the target of a squared loss, and the weights that training goes on among."""
+    training = p.certificate.training
+    assert training is not None
     task = training.task
     found: dict[str, tuple[Seen, float]] = {"readout_norm": (Norm(p.loss.C[0]), task.readout)}
     if isinstance(p.loss, Squared):
         found["target_bound"] = of_rows(p.loss.y[0]), training.target
     for name, size in training.constants.radii.items():
         part = p.weights[name]
-        found[name] = Norm(part) if name == "weight_hh" else of_rows(part), size
+        found[name] = p.norm(name) if name == "weight_hh" else of_rows(part), size
     return {name: told for name, told in found.items() if told[1] < float("inf")}
 
 
@@ -228,9 +234,7 @@ def of_rows(part: Tensor) -> Secant:
 
 def share(name: str, seen: Seen, told: float) -> arb:
     """Seen over told, or the other way round; 0 where nothing is seen."""
-    if isinstance(seen, Norm):
-        seen = ball_norm(seen.matrix)
-    size = seen.ball if isinstance(seen, Secant) else arb(seen)
+    size = seen.ball if isinstance(seen, Norm | Secant) else arb(seen)
     if size.is_zero():
         return arb(0)
     if not size.is_finite():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import torch
 from flint import arb, ctx, fmpq
@@ -48,8 +51,17 @@ def targets(batch: Batch) -> Tensor:
     return batch.y
 
 
-def point(batch: Batch, i: int, s: int) -> Point:
-    """A model at the pair of states and at the first input, in balls of the current precision."""
+def point(batch: Batch, i: int, s: int, like: Point | None = None) -> Point:
+    """A model at the pair of states and at the first input, in balls of the current precision;
+    perhaps that which was at another pair."""
+    states: dict[str, Any] = {
+        "s": batch.h[i, :, s].tolist(),
+        "other": batch.h_other[i, :, s].tolist(),
+        "x": batch.x[i, 0, :, s].tolist(),
+        "attacked": against(batch, i, s),
+    }
+    if like is not None:
+        return replace(like, **states)
     cells = held(batch)
     return Point(
         cells.cell.program,
@@ -57,13 +69,10 @@ def point(batch: Batch, i: int, s: int) -> Point:
         cells.certificates[i],
         widths(cells),
         cells.n,
-        batch.h[i, :, s].tolist(),
-        batch.h_other[i, :, s].tolist(),
-        batch.x[i, 0, :, s].tolist(),
-        {role: part[i] for role, part in near(batch).items()},
-        loss(batch.spec.loss, batch.C[i : i + 1], targets(batch)[i : i + 1]),
-        shipped(batch, i),
-        against(batch, i, s),
+        near={role: part[i] for role, part in near(batch).items()},
+        loss=loss(batch.spec.loss, batch.C[i : i + 1], targets(batch)[i : i + 1]),
+        unitary=shipped(batch, i),
+        **states,
     )
 
 
@@ -76,8 +85,11 @@ def share_used(batch: Batch) -> Interval:
     """The largest share of each pair."""
     ends = np.full((2, batch.cell.batch, batch.x.shape[3], 1), np.nan)
     with ctx.workprec(PRECISION):
-        for i, s in np.ndindex(*ends.shape[1:3]):
-            ends[:, i, s, 0] = float_ends(greatest_share(point(batch, i, s)))
+        for i, pairs in enumerate(ends[0]):
+            one = None
+            for s in range(len(pairs)):
+                one = point(batch, i, s, one)
+                ends[:, i, s, 0] = float_ends(greatest_share(one))
     return Interval(ends[0], ends[1])
 
 

@@ -31,7 +31,7 @@ def model(spec: SystemSpec, member: int) -> torch.nn.Module:
     gaussian: normal weights, halved; signs: ±1; steep: eight times as large, so that gates and
     softmax saturate. monotone: positive weights between ¼ and ½, but no queries and keys.
     """
-    with torch.device("meta"):  # no random number of torch's own is used
+    with torch.random.fork_rng(devices=[]):  # no random number of torch's own is used, nor lost
         module = MODELS[architecture(spec)](spec)
     shapes = {name: weights.shape for name, weights in module.named_parameters()}
     z = normal(generator(spec, member), sum(shape.numel() for shape in shapes.values()))

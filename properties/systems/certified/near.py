@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 
 import numpy as np
@@ -108,7 +108,7 @@ READ: Mapping[str, Callable[[SystemSpec, int], float]] = {
     "near_eps_told": lambda spec, member: told(spec, member).windows_of[0][0],
     "near_k_told": lambda spec, member: at_k(told(spec, member).windows_of[0][1]),
 }
-AT_EACH_K: Mapping[str, Callable[[SystemSpec, int], Sequence[float]]] = {
+AT_EACH_K: Mapping[str, Callable[[SystemSpec, int], list[float]]] = {
     "near_gap_told": lambda spec, member: printed(spec, member, range(spec.K + 1)),
     "near_gap_next": lambda spec, member: printed(spec, member, range(1, spec.K + 2)),
     "near_gap_recorded": recorded_gaps,
