@@ -103,14 +103,17 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     if kind.whole is not None:
         return Batch(spec=spec, **kind.whole(spec))
     exact = () if kind.exact is None else tuple(kind.exact(spec, i) for i in spec.members)
-    if kind.exact is not None:
-        drawn = [image(member) for member in exact]
-    elif spec.values is not None:
-        drawn = [written_out(spec.values)]
+    if spec.values is None and kind.together is not None:
+        stacked = kind.together(spec)
     else:
-        assert kind.numbers is not None
-        drawn = [kind.numbers(spec, member) for member in spec.members]
-    stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
+        if kind.exact is not None:
+            drawn = [image(member) for member in exact]
+        elif spec.values is not None:
+            drawn = [written_out(spec.values)]
+        else:
+            assert kind.numbers is not None
+            drawn = [kind.numbers(spec, member) for member in spec.members]
+        stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
     if spec.values is None and not exact:
         driving = kind.driving(spec, stacked)
         stacked["x"] = input_sequences(spec, stacked["x"], *driving, stacked["C"])
