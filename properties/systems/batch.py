@@ -108,6 +108,8 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     exact = () if kind.exact is None else tuple(kind.exact(spec, i) for i in spec.members)
     if kind.exact is not None:
         stacked = images(exact)
+    elif spec.values is None and kind.together is not None:
+        stacked = kind.together(spec)
     else:
         if spec.values is not None:
             drawn = [written_out(spec.values)]

@@ -88,13 +88,14 @@ class Kind:
     """One kind of system.
 
     spec: the struct of its specs. draws: what Hypothesis draws. numbers: the float64 numbers of one
-    member by name. exact: one member in rationals, of kinds that are decided in them: its float
-    image has the place of numbers. cells: what a batch holds of cells that are no vanilla network,
-    from a spec, its members' numbers, the inputs and what makes tensors of numbers. whole: all
-    fields of a batch, of kinds that make them by themselves. driving: the W and U that resonant
-    inputs are made for. cell: the name of the cell that a system is one of, as ``--cell`` has it.
-    can_be: the cells that its systems can be, where their fields do not tell. columns: those of the
-    matrix that this kind brings, by name. family: whether its systems are what is said of any cell.
+    member by name; together: of all members. exact: one member in rationals, of kinds that are
+    decided in them: its float image has the place of numbers. cells: what a batch holds of cells
+    that are no vanilla network, from a spec, its members' numbers, the inputs and what makes
+    tensors of numbers. whole: all fields of a batch, of kinds that make them by themselves.
+    driving: the W and U that resonant inputs are made for. cell: the name of the cell that a system
+    is one of, as ``--cell`` has it. can_be: the cells that its systems can be, where their fields
+    do not tell. columns: those of the matrix that this kind brings, by name. family: whether its
+    systems are what is said of any cell.
 
     extremal: its worst instances. special: those that have a name. corners: those for statements of
     which nothing is known. long: those whose runs only the engine's own rounding is measured on.
@@ -111,6 +112,7 @@ class Kind:
     spec: Make
     draws: Draws
     numbers: Numbers | None = None
+    together: Callable[[SystemSpec], dict[str, Array]] | None = None
     exact: Callable[[SystemSpec, int], Exact] | None = None
     cells: Callable[..., Any] | None = None
     whole: Callable[[SystemSpec], dict[str, Any]] | None = None

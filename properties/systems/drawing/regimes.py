@@ -1,4 +1,4 @@
-"""How a spec becomes numbers: matrices and inputs of every regime, the same bits on any machine.
+"""How a spec becomes numbers: draws, and inputs of every regime, the same bits on any machine.
 
 Randomness is counter-based (Philox, keyed by seed and member), so one member is drawn without the
 others. Normal draws are cut to multiples of 2⁻²⁰ and products run in a fixed order, element by
@@ -7,7 +7,7 @@ element, so that no library's last digit reaches a system.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import prod
 from threading import local
@@ -19,6 +19,7 @@ from properties.systems.spec import SystemSpec
 
 Array = npt.NDArray[np.float64]
 GRID = 2.0**20
+LOSS = 4  # the stream of losses
 _KEPT = local()
 
 
@@ -30,15 +31,27 @@ def generator(spec: SystemSpec, member: int, stream: int = 0) -> np.random.Gener
 def stream(spec: SystemSpec, member: int, number: int = 0) -> np.random.Generator:
     """The same draws as `generator`'s, from one that is kept and set back: making one costs more
     than a member's draws. It is good until the next call."""
+    return next(_streams(spec, (member,), number))
+
+
+def streams(spec: SystemSpec, number: int = 0) -> Iterator[np.random.Generator]:
+    """That of each member in turn."""
+    return _streams(spec, spec.members, number)
+
+
+def _streams(
+    spec: SystemSpec, members: Iterable[int], number: int
+) -> Iterator[np.random.Generator]:
     if not hasattr(_KEPT, "rng"):
-        _KEPT.rng = generator(spec, member)
+        _KEPT.rng = generator(spec, 0)
         _KEPT.fresh = _KEPT.rng.bit_generator.state
     key, counter = (np.array(words, dtype=np.uint64) for words in
-                    ((spec.seed, member), (0, 0, 0, number)))  # fmt: skip
-    start = {"counter": counter, "key": key}
-    _KEPT.rng.bit_generator.state = _KEPT.fresh | {"state": start}
-    found: np.random.Generator = _KEPT.rng
-    return found
+                    ((spec.seed, 0), (0, 0, 0, number)))  # fmt: skip
+    start = _KEPT.fresh | {"state": {"counter": counter, "key": key}}
+    for member in members:
+        key[1] = member
+        _KEPT.rng.bit_generator.state = start
+        yield _KEPT.rng
 
 
 def normal(rng: np.random.Generator, *shape: int) -> Array:
@@ -48,9 +61,22 @@ def normal(rng: np.random.Generator, *shape: int) -> Array:
 
 def normals(rng: np.random.Generator, *shapes: tuple[int, ...]) -> list[Array]:
     """The draws of several calls of `normal`, one after another, in one."""
-    sizes = [prod(shape) for shape in shapes]
-    drawn, ends = gridded(rng.standard_normal(sum(sizes))), [0, *accumulate(sizes)]
-    return [drawn[a:b].reshape(shape) for (a, b), shape in zip(pairwise(ends), shapes, strict=True)]
+    return parted(gridded(rng.standard_normal(sum(map(prod, shapes)))), shapes)
+
+
+def all_normals(spec: SystemSpec, number: int, *shapes: tuple[int, ...]) -> list[Array]:
+    """The `normals` of all members, (B, …) each, from that stream of theirs."""
+    found = np.empty((len(spec.members), sum(map(prod, shapes))))
+    for row, rng in zip(found, streams(spec, number), strict=True):
+        rng.standard_normal(out=row)
+    return parted(gridded(found), shapes)
+
+
+def parted(draws: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """The last axis cut into arrays of these shapes."""
+    ends = [0, *accumulate(map(prod, shapes))]
+    each = zip(pairwise(ends), shapes, strict=True)
+    return [draws[..., a:b].reshape(*draws.shape[:-1], *shape) for (a, b), shape in each]
 
 
 def gridded(draws: Array) -> Array:
@@ -77,122 +103,38 @@ def lengths(x: Array) -> Array:
     return np.asarray(np.sqrt(total))
 
 
-def shortened(value: float, bits: int = 30) -> float:
-    """Value cut to ``bits`` significant bits: a library's last digits are dropped."""
-    mantissa, exponent = np.frexp(value)
-    return float(np.ldexp(np.floor(mantissa * 2.0**bits) / 2.0**bits, exponent))
-
-
-def scaled_to(W: Array, norm: float) -> Array:
-    """W times a short factor that brings ‖W‖₂ to ``norm`` (to about nine digits)."""
-    size = float(np.linalg.svd(W, compute_uv=False)[0]) if W.size else 0.0
-    return W * shortened(norm / size) if size > 0 else W
-
-
-def orthogonal_matrix(rng: np.random.Generator, n: int) -> Array:
-    """A product of n Householder reflections of normal vectors: orthogonal to rounding."""
-    Q, vectors = np.eye(n), normal(rng, n, n)
-    for v, size in zip(vectors, lengths(vectors).tolist(), strict=True):
-        square = size**2
-        if square > 0:
-            # Qᵀ v; an accumulation is summed in order.
-            along = np.add.accumulate(Q * v[:, None], axis=0)[-1] + 0.0
-            Q = Q - (2.0 / square) * v[:, None] * along[None, :]
-    return Q if n > 1 else np.where(rng.random() < 0.5, -1.0, 1.0) * Q
-
-
-def permutation_matrix(rng: np.random.Generator, n: int) -> Array:
-    """A permutation of the unit vectors with signs, (n, n)."""
-    signs = np.where(rng.random(n) < 0.5, -1.0, 1.0)
-    return np.eye(n)[rng.permutation(n)] * signs
-
-
-def rotations(rng: np.random.Generator, n: int) -> Array:
-    """Diagonal blocks that are rotations by Pythagorean angles."""
-    W = np.diag(np.where(rng.random(n) < 0.5, -1.0, 1.0))
-    for i in range(0, n - 1, 2):
-        c, s = ((0.6, 0.8), (5 / 13, 12 / 13))[int(rng.integers(2))]
-        W[i : i + 2, i : i + 2] = [[c, -s], [s, c]]
-    return W
-
-
-def diagonal_matrix(rng: np.random.Generator, n: int) -> Array:
-    """Uniform entries in [−1, 1] on the grid, one of them 1."""
-    entries = np.round((2 * rng.random(n) - 1) * GRID) / GRID
-    entries[int(rng.integers(n))] = 1.0
-    return np.diag(entries)
-
-
-def symmetric_matrix(rng: np.random.Generator, n: int) -> Array:
-    """(A + Aᵀ)/2 of a normal A, (n, n)."""
-    A = normal(rng, n, n)
-    return (A + A.T) / 2
-
-
-def shear(spec: SystemSpec, rng: np.random.Generator) -> Array:
-    """lam on the diagonal and a large superdiagonal: spectral radius lam, norm far above."""
-    height = 2.0 ** int(rng.integers(-2, 8))
-    return spec.lam * np.eye(spec.n) + height * np.eye(spec.n, k=1)
-
-
-def similar(spec: SystemSpec, rng: np.random.Generator) -> Array:
-    """D⁻¹ A D with ‖A‖₂ = lam and D a diagonal of powers of two: contractive in a diagonal norm."""
-    A = scaled_to(normal(rng, spec.n, spec.n), spec.lam)
-    D = np.ldexp(np.ones(spec.n), rng.integers(-3, 4, spec.n))
-    return A * D[None, :] / D[:, None]
-
-
-UNIT: dict[str, Callable[[np.random.Generator, int], Array]] = {
-    "orthogonal": orthogonal_matrix,
-    "permutation": permutation_matrix,
-    "block": rotations,
-    "zero": lambda rng, n: np.zeros((n, n)),
-}
-SCALED: dict[str, Callable[[np.random.Generator, int], Array]] = {
-    "gaussian": lambda rng, n: normal(rng, n, n),
-    "symmetric": symmetric_matrix,
-    "diagonal": diagonal_matrix,
-    "rank-one": lambda rng, n: normal(rng, n)[:, None] * normal(rng, n)[None, :],
-    "nilpotent": lambda rng, n: np.triu(normal(rng, n, n), 1),
-}
-WHOLE: dict[str, Callable[[SystemSpec, np.random.Generator], Array]] = {
-    "shear": shear,
-    "similar": similar,
-}
-
-
-def recurrent_matrix(spec: SystemSpec, rng: np.random.Generator) -> Array:
-    """W (n, n) of the spec's regime: spectral norm lam, but for ``shear`` and ``similar``."""
-    if spec.regime in WHOLE:
-        return WHOLE[spec.regime](spec, rng)
-    if spec.regime in UNIT:
-        return spec.lam * UNIT[spec.regime](rng, spec.n)
-    return scaled_to(SCALED[spec.regime](rng, spec.n), spec.lam)
+def shortened(values: Array | float, bits: int = 30) -> Array:
+    """Values cut to ``bits`` significant bits: a library's last digits are dropped."""
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.floor(mantissa * 2.0**bits) / 2.0**bits, exponent))
 
 
 def input_draws(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
     """What is random in one member's inputs: directions (S, T, d), or, for ``resonant`` ones, the
     weights (p, S) of the p outputs that they drive."""
-    return inputs_and(spec, rng, p)[0]
+    return normals(rng, *input_shapes(spec, p))[-1]
 
 
-def inputs_and(
-    spec: SystemSpec, rng: np.random.Generator, p: int, *more: tuple[int, ...]
-) -> list[Array]:
-    """Those, and what is drawn next of more shapes."""
-    shapes: list[tuple[int, ...]] = [(spec.sequences, spec.T, spec.d)]
-    if spec.inputs == "resonant":
-        shapes.append((p, spec.sequences))
-    found = normals(rng, *shapes, *more)
-    return found[len(shapes) - 1 :]
+def input_shapes(spec: SystemSpec, p: int) -> list[tuple[int, ...]]:
+    """Of what is drawn for inputs; the last is what they are made of."""
+    directions = (spec.sequences, spec.T, spec.d)
+    return [directions, (p, spec.sequences)] if spec.inputs == "resonant" else [directions]
 
 
 def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
     """The readout C and the target y of the loss; three logits for cross-entropy."""
-    rng = stream(spec, member, 4)
-    if spec.loss == "cross-entropy":
-        C = normal(rng, 3, C.shape[1])
-    return {"C": C, "y": spec.target * normal(rng, len(C))}
+    return losses(spec, C, normals(stream(spec, member, LOSS), *loss_shapes(spec, C)))
+
+
+def loss_shapes(spec: SystemSpec, C: Array) -> list[tuple[int, ...]]:
+    """Of what is drawn for a loss, with the readout C (…, p, n)."""
+    p, n = C.shape[-2:]
+    return [(3, n), (3,)] if spec.loss == "cross-entropy" else [(p,)]
+
+
+def losses(spec: SystemSpec, C: Array, draws: Sequence[Array]) -> dict[str, Array]:
+    """C and y of these draws."""
+    return {"C": draws[0] if len(draws) > 1 else C, "y": spec.target * draws[-1]}
 
 
 def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array) -> Array:

@@ -2,22 +2,23 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from properties.systems.drawing.matrices import orthogonal, recurrent_matrices, scaled_to
 from properties.systems.drawing.regimes import (
     generator,
     input_draws,
     input_sequences,
     lengths,
     normal,
-    orthogonal_matrix,
     product,
-    recurrent_matrix,
-    scaled_to,
     shortened,
     stream,
+    streams,
 )
 from properties.systems.spec import INPUTS, REGIMES, SystemSpec
 from properties.systems.table import system
+from properties.systems.vanilla.drawn import drawn
 
 
 def inputs_of(
@@ -31,10 +32,10 @@ def inputs_of(
 LAMS = (0.0, 2.0**-538, 0.5, 0.999, 1.0, 2.0**500)
 
 
-def matrices(regime: str, n: int, lam: float, count: int = 5) -> list[np.ndarray]:
+def matrices(regime: str, n: int, lam: float, count: int = 5) -> np.ndarray:
     """The recurrent matrices of a few members."""
     spec = system(regime=regime, n=n, lam=lam, seed=7, batch=count)
-    return [recurrent_matrix(spec, generator(spec, member)) for member in range(count)]
+    return recurrent_matrices(spec, streams(spec))
 
 
 @pytest.mark.parametrize("lam", LAMS)
@@ -120,7 +121,7 @@ def test_resonant_inputs_drive_the_readout_furthest() -> None:
     """No other inputs of the same lengths give a linear system a larger c h_T."""
     spec = system(regime="gaussian", inputs="resonant", n=3, d=2, T=5, lam=0.9, seed=4)
     rng = generator(spec, 0)
-    W, U, c = recurrent_matrix(spec, rng), normal(rng, 3, 2), normal(rng, 1, 3)
+    (W,), U, c = recurrent_matrices(spec, [rng]), normal(rng, 3, 2), normal(rng, 1, 3)
 
     def reached(x: np.ndarray) -> float:
         h = np.zeros(3)
@@ -179,7 +180,7 @@ def test_shortened_cuts_to_thirty_bits() -> None:
 
 def test_helpers_on_edges() -> None:
     """A zero matrix is not scaled, products hold columns, lengths go along the last axis."""
-    assert not scaled_to(np.zeros((2, 2)), 3.0).any()
+    assert not scaled_to(np.zeros((1, 2, 2)), 3.0).any()
     A, v = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
     assert (product(A, v) == A @ v).all()
     assert (lengths(np.array([[3.0, 4.0], [0.0, 0.0]])) == [5.0, 0.0]).all()
@@ -187,9 +188,19 @@ def test_helpers_on_edges() -> None:
 
 def test_a_zero_reflection_is_the_identity() -> None:
     """A Householder vector that happens to be zero is left out."""
+    assert (orthogonal(np.zeros((1, 2, 2))) == np.eye(2)).all()
 
-    class Zero:
-        def standard_normal(self, shape: tuple[int, ...]) -> np.ndarray:
-            return np.zeros(shape)
 
-    assert (orthogonal_matrix(Zero(), 2) == np.eye(2)).all()  # type: ignore[arg-type]
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("regime", REGIMES)
+def test_a_member_is_drawn_the_same_alone(regime: str, n: int) -> None:
+    """To the last bit, whoever else is drawn with it; so are its other weights."""
+    spec = system(
+        kind="smooth", n=n, d=2, T=3, K=2, lam=0.9, bias=0.5, seed=11, batch=6, sequences=3
+    )
+    spec = replace(spec, regime=regime)
+    whole = drawn(spec)
+    for member in (0, 4):
+        alone = drawn(spec.alone(member, 0))
+        assert alone.keys() == whole.keys()
+        assert all(alone[name].tobytes() == whole[name][member].tobytes() for name in whole)
