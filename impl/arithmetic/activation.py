@@ -123,6 +123,8 @@ class Activation:
 _IN_PLACE: dict[str, Callable[[Tensor, Tensor], object]] = {
     "identity": lambda z, out: out.copy_(z),
     "tanh": tanh,
+    "sigmoid": lambda z, out: torch.sigmoid(z, out=out),
+    "sin": lambda z, out: torch.sin(z, out=out),
     "relu": lambda z, out: torch.clamp(z, min=0.0, out=out),
 }
 

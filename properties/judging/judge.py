@@ -208,13 +208,11 @@ def judge(
         lhs, rhs = sides(statement, env, known)
         shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
     verdicts = np.array(np.broadcast_to(compare(statement.relation, lhs, rhs), shape))
-    result = Judgement(
-        verdicts,
-        *(
-            Interval.of(tuple(np.broadcast_to(end, shape) for end in side.ends))
-            for side in (lhs, rhs)
-        ),
+    lhs, rhs = (
+        Interval.of((np.broadcast_to(side.lo, shape), np.broadcast_to(side.hi, shape)))
+        for side in (lhs, rhs)
     )
+    result = Judgement(verdicts, lhs, rhs)
     for reason, mask in masks.items():
         if mask.any():
             fresh = mask & (verdicts != VACUOUS)

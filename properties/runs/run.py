@@ -6,7 +6,8 @@ import gc
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
+from ctypes import CDLL
 from datetime import UTC, datetime
 from functools import cache
 
@@ -23,6 +24,8 @@ from reports.records.record import Environment
 from reports.redact import redacted, redacted_command
 
 GARBAGE = 20_000  # objects made before a process looks for those that nothing reaches
+# M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, in bytes: what is kept free, and mapped by itself.
+KEPT = {-1: 2**28, -3: 2**25}
 
 
 def run_parts(
@@ -69,9 +72,14 @@ def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, 
 
 @cache
 def collect_seldom() -> None:
-    """Let the collector of a process that does nothing but parts look at what they make alone."""
+    """Let the collector of a process that does nothing but parts look at what they make alone, and
+    keep what is freed: the pages of each batch would be lent, and cleared, anew."""
     gc.freeze()
     gc.set_threshold(GARBAGE)
+    with suppress(AttributeError, OSError, TypeError):  # glibc's alone
+        mallopt = CDLL(None).mallopt
+        for setting, value in KEPT.items():
+            mallopt(setting, value)
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:

@@ -38,9 +38,12 @@ def last_states(batch: Batch) -> Tensor:
 
 
 def gap_vectors(batch: Batch) -> Tensor:
-    """h_T − h_T^k, (B, n, K+1, S)."""
-    full, short = truncations(batch.cell, batch.x, batch.K)
-    return full[:, :, None] - short
+    """h_T − h_T^k, (B, n, K+1, S), which gaps of states and of outputs share."""
+    if "gaps" not in batch.cache:
+        full, short = truncations(batch.cell, batch.x, batch.K)
+        batch.cache["gaps"] = full[:, :, None] - short
+    found: Tensor = batch.cache["gaps"]
+    return found
 
 
 def start_vectors(batch: Batch) -> Tensor:

@@ -83,7 +83,7 @@ def gridded(draws: Array) -> Array:
     """Fresh draws cut to multiples of 2⁻²⁰, in place."""
     draws *= GRID
     np.rint(draws, draws)
-    draws /= GRID
+    draws *= 1 / GRID  # a power of two: as exact as the quotient, and quicker
     return draws
 
 
@@ -152,8 +152,13 @@ def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array
     elif spec.inputs == "zero":
         directions = np.zeros_like(directions)
     size = lengths(directions)[..., None]
-    unit = np.divide(directions, size, out=np.zeros_like(directions), where=size > 0)
-    return unit * (spec.scale * (64.0 if spec.inputs == "saturating" else 1.0))
+    known = size > 0
+    if known.all():  # a quotient that asks nothing takes a third of the time
+        unit = directions / size
+    else:
+        unit = np.divide(directions, size, out=np.zeros_like(directions), where=known)
+    unit *= spec.scale * (64.0 if spec.inputs == "saturating" else 1.0)
+    return unit
 
 
 def resonant(weights: Array, W: Array, U: Array, C: Array, T: int) -> Array:

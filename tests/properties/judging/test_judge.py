@@ -78,6 +78,24 @@ def test_equality_is_decided_by_escalation() -> None:
     assert seen.ratio[0, 0, 0] == 1.0
 
 
+@pytest.mark.parametrize("text", ["h_gap < S_0*(lam**k - lam**T)/(1 - lam)", "h_gap <= S_0*lam**T"])
+def test_up_to_the_first_violation_the_verdicts_are_the_same(text: str) -> None:
+    """What falls is found at the same pair where the referee is asked of none beyond it, whether
+    float64 sees it or the referee."""
+    statement = parse_statement(text)
+    spec = replace(SCALAR, batch=4, sequences=3)
+    every, first = (
+        judge(statement, typed_assumptions(statement), build(spec), until_violated=so)
+        for so in (False, True)
+    )
+    assert every.escalated == first.escalated
+    found = np.argwhere((every.verdicts == V).any(axis=2))[0]
+    assert (np.argwhere((first.verdicts == V).any(axis=2))[0] == found).all()
+    assert (first.verdicts == U).any() == (every.escalated > 4)
+    decided = first.verdicts != U
+    assert (first.verdicts[decided] == every.verdicts[decided]).all()
+
+
 def test_strict_equality_is_violated_by_escalation() -> None:
     """Equality is not below: the same check with < is VIOLATED."""
     assert verdict_of("h_gap < S_0*(lam**k - lam**T)/(1 - lam)", SCALAR) == V
