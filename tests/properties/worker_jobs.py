@@ -6,6 +6,13 @@ from pathlib import Path
 
 from properties.errors import InputError, SpecError
 
+KEPT: list[int] = []
+
+
+def kept() -> list[int]:
+    """What an image of the process that asks begins with, and a fresh one does not."""
+    return KEPT
+
 
 def square(number: int) -> tuple[int, int]:
     """What a worker can do."""

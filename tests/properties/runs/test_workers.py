@@ -1,8 +1,12 @@
-"""Work shared among fresh processes."""
+"""Work shared among processes, images of this one or fresh."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+import worker_jobs
 from worker_jobs import fail, square
 
 from properties.errors import InputError
@@ -37,3 +41,30 @@ def test_what_goes_wrong_there_is_said_here(kind, error, text):
     """An error keeps its kind and its message; a process that dies is an error."""
     with pytest.raises(error, match=text):
         list(each(fail, [(kind,), (kind,)], 2))
+
+
+IMAGES = """
+import threading, worker_jobs
+from properties.runs.workers import each
+if __name__ == "__main__":
+    worker_jobs.KEPT.append(1)
+    {before}
+    print(list(each(worker_jobs.kept, [()] * 3, 2)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no image is taken")
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [("", [1]), ("threading.Thread(target=threading.Event().wait, daemon=True).start()", [])],
+)
+def test_images_are_taken_of_a_process_that_is_alone(tmp_path, before, found):
+    """They begin with what it kept; beside another thread, whose locks they would have, none."""
+    (tmp_path / "images.py").write_text(IMAGES.format(before=before))
+    path = os.pathsep.join([str(Path(worker_jobs.__file__).parent), *sys.path])
+    told = subprocess.run(
+        [sys.executable, tmp_path / "images.py"], capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert told.stdout == f"{[found] * 3}\n"
