@@ -7,6 +7,7 @@ complex modes too. They meet the first k inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 import torch
 from flint import arb, fmpq
@@ -87,10 +88,12 @@ def orbits(batch: Batch) -> Rounded:
 
 
 def ball_orbit(runs: BallRuns, batch: Batch, k: int) -> Vector:
-    """The same of one pair."""
+    """The same of one pair, as far as it is asked for."""
     if "orbit" not in runs.cache:
-        runs.cache["orbit"] = [at.gap for at in ball_trail(runs, batch, halves, batch.K)]
-    return list(runs.cache["orbit"][k].matrix.entries())
+        runs.cache["orbit"] = [], ball_trail(runs, batch, halves, batch.K)
+    known, more = runs.cache["orbit"]
+    known += islice(more, max(k + 1 - len(known), 0))
+    return list(known[k].gap.matrix.entries())
 
 
 def exact_orbit(batch: Batch, k: int) -> Exact | None:
