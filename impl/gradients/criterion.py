@@ -1,8 +1,10 @@
 """What every loss of the last state supplies: values, gradients, constants and errors."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import torch
 from flint import arb, fmpq
@@ -11,6 +13,7 @@ from torch import Tensor
 from impl.errors import PrecisionError, ShapeError
 from impl.norms.readout_norms import EUCLIDEAN, Dual
 from impl.numbers.outward import add_up, mul_up
+from impl.numbers.rationals import rational
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,16 @@ class Loss(ABC):
         """C, and whatever else it is made of."""
         return tuple(getattr(self, part.name) for part in fields(self))
 
+    @cached_property
+    def in_balls(self) -> tuple[Any, ...]:
+        """Those of a batch of one as nested lists of balls, exactly."""
+        return tuple(nested(arb, part[0].tolist()) for part in self.tensors)
+
+    @cached_property
+    def in_rationals(self) -> tuple[Any, ...]:
+        """The same as rationals."""
+        return tuple(nested(rational, part[0].tolist()) for part in self.tensors)
+
     def member(self, index: int) -> Self:
         """One loss of the batch, as a batch of one."""
         return self.part(slice(index, index + 1))
@@ -86,3 +99,10 @@ class Loss(ABC):
     def part(self, some: slice) -> Self:
         """Some losses of the batch."""
         return replace(self, **{part.name: getattr(self, part.name)[some] for part in fields(self)})
+
+
+def nested(number: Callable[[float], Any], values: Any) -> Any:
+    """Nested lists of floats as such numbers."""
+    if isinstance(values, list):
+        return [nested(number, value) for value in values]
+    return number(values)

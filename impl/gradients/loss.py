@@ -18,7 +18,6 @@ from impl.gradients.criterion import Loss
 from impl.norms.readout_norms import EUCLIDEAN, Dual
 from impl.numbers.jacobi import dot
 from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
-from impl.numbers.rationals import rational
 from impl.numbers.spectral_norm import certified_norm
 
 __all__ = ["LABEL", "LOSSES", "CrossEntropy", "Linear", "Loss", "Squared", "loss"]
@@ -55,11 +54,13 @@ class Linear(Loss):
 
     def ball_gradient(self, h: list[arb]) -> list[arb]:
         """c."""
-        return _balls(self.C[0])[0]
+        C: list[list[arb]] = self.in_balls[0]
+        return C[0]
 
     def rational_gradient(self, h: list[fmpq]) -> list[fmpq] | None:
         """c."""
-        return _rational(self.C[0])[0]
+        C: list[list[fmpq]] = self.in_rationals[0]
+        return C[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +108,13 @@ class Squared(Loss):
 
     def ball_gradient(self, h: list[arb]) -> list[arb]:
         """Cᵀ(C h − y)."""
-        return _of_residual(_balls(self.C[0]), _balls(self.y)[0], h)
+        C, y = self.in_balls
+        return _of_residual(C, y, h)
 
     def rational_gradient(self, h: list[fmpq]) -> list[fmpq] | None:
         """Cᵀ(C h − y)."""
-        return _of_residual(_rational(self.C[0]), _rational(self.y)[0], h)
+        C, y = self.in_rationals
+        return _of_residual(C, y, h)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +172,7 @@ class CrossEntropy(Loss):
 
     def ball_gradient(self, h: list[arb]) -> list[arb]:
         """Σ_j s_j (C_j − C_0) with s_j = 1/Σ_i exp (C_i − C_j)h."""
-        rows = _balls(self.C[0])
+        rows: list[list[arb]] = self.in_balls[0]
         z = [dot(row, h) for row in rows]
         s = [1 / sum(((other - own).exp() for other in z), arb(0)) for own in z]
         far = [[a - b for a, b in zip(row, rows[LABEL], strict=True)] for row in rows]
@@ -202,11 +205,3 @@ def _of_residual(C: list[list[N]], y: list[N], h: list[N]) -> list[N]:
     """Cᵀ(C h − y)."""
     residual = [dot(row, h) - target for row, target in zip(C, y, strict=True)]
     return [dot(column, residual) for column in zip(*C, strict=True)]
-
-
-def _balls(M: Tensor) -> list[list[arb]]:
-    return [list(map(arb, row)) for row in M.tolist()]
-
-
-def _rational(M: Tensor) -> list[list[fmpq]]:
-    return [list(map(rational, row)) for row in M.tolist()]

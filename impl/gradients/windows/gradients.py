@@ -24,7 +24,7 @@ from torch import Tensor
 
 from impl.gradients.criterion import Loss
 from impl.gradients.windows.sweep import FLUSHED, slope_of
-from impl.gradients.windows.truncations import drives, product
+from impl.gradients.windows.truncations import drives, product, transposed
 from impl.models.rnn import RNN
 from impl.numbers.product import multiply
 
@@ -89,7 +89,7 @@ def _full(
     cell: RNN, driven: Tensor, signals: Tensor, loss: Loss, starts: Tensor | None = None
 ) -> Tensor:
     """∇p_T (B, S, n, m) from the drives (B, T, S, n), and from signals whose states it fills in."""
-    (B, T, S, n), rho, back = driven.shape, cell.activation, cell.W.mT.contiguous()
+    (B, T, S, n), rho, back = driven.shape, cell.activation, transposed(cell.W)
     z, h, slopes = driven[:, 0].contiguous(), driven.new_empty(B, S, n), []
     states, drive = signals[..., :n].unbind(1), driven.unbind(1)
     asleep = None
@@ -136,7 +136,7 @@ def _windows(
 
     Given the last K drives (B, K, S, n) and signals (B, K, S, m) of some systems.
     """
-    (B, K, S, n), rho, back = driven.shape, cell.activation, cell.W.mT
+    (B, K, S, n), rho, back = driven.shape, cell.activation, transposed(cell.W)
     signals, delta, found = memory.part(B, S)
     slopes: list[Tensor] = []
     h = memory.h[:0].view(B, 0, S, n)

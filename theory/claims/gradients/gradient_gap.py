@@ -162,5 +162,5 @@ GRADIENT_GAP = Claim(
         "scalar linear system h = ah + x with the one weight a = λ, linear loss and the constant "
         "input x = B_x: equality for every k in the limit T → ∞"
     ),
-    emphasis=4.25,
+    emphasis=4.625,
 )

@@ -125,4 +125,5 @@ VANISHING_GRADIENT = Claim(
         ),
     ),
     extremal="scalar linear system h = λh + L_x x: equality for every t ≤ T and every input",
+    emphasis=1.25,
 )
