@@ -226,7 +226,7 @@ _TABLE = (
     ),
     _smooth(
         "tanh", torch.tanh, lambda z: 1 - torch.tanh(z) ** 2,
-        lambda z: z.tanh(), balls.tanh_slope,
+        arb.tanh, balls.tanh_slope,
         curvature=_SUP["tanh''"], bound=1.0, cap=_ROUNDINGS,
     ),
     _smooth(
@@ -252,11 +252,11 @@ _TABLE = (
     ),
     _smooth(
         "erf", torch.erf, lambda z: 2 / math.sqrt(math.pi) * torch.exp(-z * z),
-        lambda z: z.erf(), balls.erf_slope,
+        arb.erf, balls.erf_slope,
         slope=_SUP["erf'"], curvature=_SUP["erf''"], bound=1.0, cap=_ROUNDINGS,
     ),
     _smooth(
-        "sin", torch.sin, torch.cos, lambda z: z.sin(), lambda z: z.cos(),
+        "sin", torch.sin, torch.cos, arb.sin, arb.cos,
         curvature=1.0, bound=1.0, cap=_ROUNDINGS, least=-1.0,
     ),
     _smooth(

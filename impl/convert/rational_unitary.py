@@ -10,6 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from impl.errors import NotContractiveError, ShapeError
 from impl.numbers.rationals import RationalContraction, root_above
+from impl.numbers.unreduced import Unreduced
 
 Vector = tuple[fmpq, ...]
 
@@ -30,12 +31,21 @@ class RationalRNN:
 
     def states(self, inputs: Sequence[Vector], relu: bool = True) -> list[Vector]:
         """h_0, …, h_{T−1} for x_0, …, x_{T−1}, exactly; without ReLU, if asked."""
-        h, found = self.initial, []
-        n = len(h)
+        return [tuple(h.matrix.entries()) for h in self.run(inputs, relu)]
+
+    def run(self, inputs: Sequence[Vector], relu: bool = True) -> list[Unreduced]:
+        """The same as columns (n, 1)."""
+        return self.runs([Unreduced.columns(x, 1) for x in inputs], relu)
+
+    def runs(self, inputs: Sequence[Unreduced], relu: bool = True) -> list[Unreduced]:
+        """The states (n, P) of P runs at once, from inputs (d, P) at each time."""
+        W, U = Unreduced.of(self.W), Unreduced.of(self.U)
+        count = inputs[0].whole.ncols() if inputs else 1
+        b, h = (Unreduced.columns(v, count) for v in (self.b, self.initial))
+        found = []
         for x in inputs:
-            moved = self.W * fmpq_mat(n, 1, list(h)) + self.U * fmpq_mat(len(x), 1, list(x))
-            h = tuple(moved[i, 0] + self.b[i] for i in range(n))
-            h = tuple(max(v, fmpq(0)) for v in h) if relu else h
+            h = W @ h + (U @ x + b)
+            h = h.relu() if relu else h
             found.append(h)
         return found
 

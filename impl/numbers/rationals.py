@@ -13,6 +13,7 @@ Sources: Emami et al., Theorem 3.1; Halmos, Normal dilations (1950); Cayley (184
 import math
 import random
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from flint import fmpq, fmpq_mat, fmpz_mat
@@ -32,7 +33,7 @@ class RationalContraction:
     kappa: tuple[fmpq, ...]
     Q2: fmpq_mat
 
-    @property
+    @cached_property
     def W(self) -> fmpq_mat:
         """The contraction itself, (n, n)."""
         return self.Q1 * diagonal(self.sigma) * self.Q2
@@ -80,8 +81,13 @@ def cayley(n: int, draw: random.Random) -> fmpq_mat:
         for j in range(i):
             S[i, j] = fmpq(draw.randint(-2, 2), draw.randint(1, 3))
             S[j, i] = -S[i, j]
-    one = identity(n)
-    return (one - S) * (one + S).inv()
+    return cayley_transform(S)
+
+
+def cayley_transform(S: fmpq_mat) -> fmpq_mat:
+    """(I − S)(I + S)⁻¹ = 2(I + S)⁻¹ − I of a skew S, orthogonal."""
+    one = identity(S.nrows())
+    return 2 * (one + S).inv() - one
 
 
 def defect_rank(W: Tensor | fmpq_mat) -> int:
@@ -137,13 +143,18 @@ def real_form(V: Tensor) -> Tensor:
 
 def identity(n: int) -> fmpq_mat:
     """I in rationals."""
-    return diagonal([fmpq(1)] * n)
+    found = fmpq_mat(n, n)
+    for i in range(n):
+        found[i, i] = 1
+    return found
 
 
 def diagonal(entries: tuple[fmpq, ...] | list[fmpq]) -> fmpq_mat:
     """diag(entries)."""
-    n = len(entries)
-    return fmpq_mat(n, n, [entries[i] if i == j else fmpq(0) for i in range(n) for j in range(n)])
+    found = fmpq_mat(len(entries), len(entries))
+    for i, entry in enumerate(entries):
+        found[i, i] = entry
+    return found
 
 
 def root_above(x: fmpq, bits: int = 64) -> fmpq:

@@ -22,7 +22,7 @@ from properties.systems.supply.alone import OfMember, alone, handed_on
 from properties.systems.supply.derived import DERIVED
 from properties.systems.supply.members import Members
 from properties.systems.supply.parameters import Parameters
-from properties.systems.unitary.exact import image
+from properties.systems.unitary.exact import images
 from theory.numbers.interval import Interval
 
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.
@@ -104,13 +104,14 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         return Batch(spec=spec, **kind.whole(spec))
     exact = () if kind.exact is None else tuple(kind.exact(spec, i) for i in spec.members)
     if kind.exact is not None:
-        drawn = [image(member) for member in exact]
-    elif spec.values is not None:
-        drawn = [written_out(spec.values)]
+        stacked = images(exact)
     else:
-        assert kind.numbers is not None
-        drawn = [kind.numbers(spec, member) for member in spec.members]
-    stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
+        if spec.values is not None:
+            drawn = [written_out(spec.values)]
+        else:
+            assert kind.numbers is not None
+            drawn = [kind.numbers(spec, member) for member in spec.members]
+        stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
     if spec.values is None and not exact:
         driving = kind.driving(spec, stacked)
         stacked["x"] = input_sequences(spec, stacked["x"], *driving, stacked["C"])

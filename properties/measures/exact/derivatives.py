@@ -53,7 +53,10 @@ def jacobian(member: Any, s: int, k: int) -> fmpq_mat | arb_mat | None:
 def rational_slopes(member: Network | Recurrent, s: int, start: int) -> list[Vector] | None:
     """ρ′(a_t) of every unit at the steps from ``start`` on; None where one is irrational."""
     if isinstance(member, Network):
-        return [tuple(fmpq(int(v > 0)) for v in h) for h in member.unitary_states[s][start:]]
+        return [
+            tuple(fmpq(int(v > 0)) for v in h.whole.entries())
+            for h in member.unitary_states[s][start:]
+        ]
     if activation(member.spec.activation).exact is not None:
         return piecewise_slopes(member, s)[start:]
     rows = ball_slopes(member, s)[start:]

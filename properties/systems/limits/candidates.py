@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from impl.convert.rational_unitary import RationalRNN
 from impl.numbers.rationals import identity
+from impl.numbers.unreduced import Unreduced
 from properties.errors import SpecError
 from properties.systems.unitary.exact import Table, Vector
 from properties.systems.unitary.linear import beside, column, entries
@@ -63,19 +64,6 @@ def linearise(network: RationalRNN, inputs: Sequence[Vector]) -> list[Linearised
             [row if s else [fmpq(0)] * (d * T) for row, s in zip(rows, on, strict=True)]
         )
         found.append(Linearised(tuple(entries(before)), slopes, tuple(entries(state)), tangent))
-    return found
-
-
-def run_all(network: RationalRNN, inputs: Sequence[fmpq_mat]) -> list[fmpq_mat]:
-    """The states (m, P) of P runs at once, from inputs (d, P) at each time."""
-    m, count = network.W.nrows(), inputs[0].ncols()
-    states = beside(*[column(network.initial)] * count)
-    offset = beside(*[column(network.b)] * count)
-    found = []
-    for x in inputs:
-        moved = network.W * states + network.U * x + offset
-        states = fmpq_mat(m, count, [max(v, fmpq(0)) for v in entries(moved)])
-        found.append(states)
     return found
 
 
@@ -143,15 +131,10 @@ class Candidate:
             for j in range(n):
                 points[j, 1 + 2 * (t * n + j)] += self.radius
                 points[j, 2 + 2 * (t * n + j)] -= self.radius
-            inputs.append(points)
-        largest = fmpq(0)
-        offset = beside(*[column(self.e)] * count)
-        pairs = zip(run_all(self.rnn, inputs), run_all(self.urnn, inputs), strict=True)
-        for h, s in pairs:
-            gap = (h - self.E * s - offset).tolist()
-            sizes = (sum((row[p] * row[p] for row in gap), fmpq(0)) for p in range(count))
-            largest = max(largest, *sizes)
-        return largest
+            inputs.append(Unreduced.of(points))
+        E, e = Unreduced.of(self.E), Unreduced.columns(self.e, count)
+        pairs = zip(self.rnn.runs(inputs), self.urnn.runs(inputs), strict=True)
+        return max(((h - (E @ s + e)).square for h, s in pairs), default=fmpq(0))
 
     @property
     def scalar_W(self) -> bool:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flint import arb, fmpq
+from flint import arb, arb_mat, fmpq
 
 from properties.systems.limits.sigmoid import BOUND, Network
 
 ZERO = fmpq(0)
 # Every iterate is a bound; further ones change nothing that matters.
 ITERATES = 16
+INPUT = arb(0, arb(BOUND))
 
 
 def tanh_gap(one: Network, other: Network) -> arb:
@@ -32,12 +33,13 @@ def tanh_gap(one: Network, other: Network) -> arb:
 
 def ranges(net: Network) -> list[arb]:
     """Intervals in which the states of a tanh network lie after any step."""
-    x = arb(0, arb(BOUND))
-    found = [arb(0, 1)] * len(net.d)
+    m, V = len(net.d), arb_mat(net.V)
+    starts = [arb(v) for v in net.start]
+    pushed = arb_mat(m, 1, [arb(g) * INPUT + arb(d) for g, d in zip(net.g, net.d, strict=True)])
+    found = [arb(0, 1)] * m
     for _ in range(ITERATES):
-        before = [t.union(arb(start)) for t, start in zip(found, net.start, strict=True)]
-        pushed = zip(net.V.tolist(), net.g, net.d, strict=True)
-        found = [tanh(dot(row, before) + arb(g) * x + arb(d)) for row, g, d in pushed]
+        before = [t.union(start) for t, start in zip(found, starts, strict=True)]
+        found = [tanh(z) for z in (V * arb_mat(m, 1, before) + pushed).entries()]
     return found
 
 
@@ -52,23 +54,23 @@ def distances(one: Network, other: Network, states: Sequence[arb]) -> list[arb]:
     W r + f x + b − (V t + g x + d) = W (r − t) + (W − V) t + (f − g) x + b − d, and |tanh′| ≤ 1.
     """
     n = len(one.d)
-    x = arb(0, arb(BOUND))
     before = [t.union(arb(start)) for t, start in zip(states, other.start, strict=True)]
     rows, others = one.V.tolist(), other.V.tolist()
     # The one's unit j against the other's; the other has further ones.
     changed = [
         abs(
             dot(differences(rows[j], others[j]), before)
-            + arb(one.g[j] - other.g[j]) * x
+            + arb(one.g[j] - other.g[j]) * INPUT
             + arb(one.d[j] - other.d[j])
         ).upper()
         for j in range(n)
     ]
     first = [abs(arb(r - t)) for r, t in zip(one.start, other.start[:n], strict=True)]
+    sizes = arb_mat(n, n, [abs(v) for v in one.V.entries()])
     found = [arb(2)] * n
     for _ in range(ITERATES):
         worst = [D.max(start) for D, start in zip(found, first, strict=True)]
-        moved = [dot([abs(v) for v in row], worst) for row in rows]
+        moved = (sizes * arb_mat(n, 1, worst)).entries()
         found = [(m + c).upper().min(arb(2)) for m, c in zip(moved, changed, strict=True)]
     return found
 

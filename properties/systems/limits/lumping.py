@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz
 
 from properties.systems.limits.sigmoid import Network
 from properties.systems.unitary.linear import blocks
 
-ZERO = fmpq(0)
 # (i, ±1): plus or minus unit i.
 Signed = tuple[int, int]
 
@@ -23,10 +22,12 @@ def lumps(
     state, and the same signed sums of recurrent weights from every set: equal states stay equal. A
     set comes with its negative, but once where it is its own negative, which is then 0.
     """
-    rows = V.tolist()
+    rows, given = (
+        A.numer_denom()[0].tolist() for A in (V, fmpq_mat(list(zip(g, d, start, strict=True))))
+    )
     signed = [(i, s) for i in range(len(rows)) for s in (1, -1)]
     keys: dict[Signed, tuple[object, ...]] = {
-        (i, s): (s * g[i], s * d[i], s * start[i]) for i, s in signed
+        (i, s): tuple(s * v for v in given[i]) for i, s in signed
     }
     count = 0
     while True:
@@ -38,17 +39,17 @@ def lumps(
         if len(sets) == count:
             return sets
         count = len(sets)
-        keys = {
-            (i, s): (label[i, s], *(s * signed_sum(rows[i], lump) for lump in sets))
-            for i, s in signed
-        }
+        # The sum of a set's negative is the negative of its own.
+        ones = [lump for lump in sets if min(lump)[1] == 1]
+        sums = [[signed_sum(row, lump) for lump in ones] for row in rows]
+        keys = {(i, s): (label[i, s], *(s * v for v in sums[i])) for i, s in signed}
 
 
-def signed_sum(weights: Sequence[fmpq], lump: Collection[Signed]) -> fmpq:
+def signed_sum(weights: Sequence[fmpq | fmpz], lump: Collection[Signed]) -> fmpq | fmpz:
     """Σ ± of the weights from a set; 0 from one that is its own negative."""
     if any((i, -s) in lump for i, s in lump):
-        return ZERO
-    return sum((s * weights[i] for i, s in lump), ZERO)
+        return fmpz(0)
+    return sum((s * weights[i] for i, s in lump), fmpz(0))
 
 
 def same_map(one: Network, other: Network) -> bool:

@@ -8,14 +8,13 @@ it from below. Source: Emami et al., proof of Theorem 4.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from properties.systems.limits.exact_candidates import small
-from properties.systems.limits.sigmoid import balls
+from properties.systems.limits.sigmoid import driven
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Table, Vector, stream
 
@@ -100,13 +99,10 @@ class Planted:
         """All units."""
         return len(self.d)
 
-    def values(self, inputs: Sequence[fmpq]) -> list[arb]:
-        """t at the last time, in balls of the current precision."""
-        A, state = balls(self.A), arb_mat([[arb(v)] for v in self.start])
-        for x in inputs:
-            pushed = arb_mat([[arb(g * x + d)] for g, d in zip(self.G, self.d, strict=True)])
-            state = arb_mat([[z.tanh()] for z in (A * state + pushed).entries()])
-        return list(state.entries())
+    def values(self) -> arb_mat:
+        """t at the last time of every sample, (n, samples), in balls of the current precision."""
+        *_, last = driven(arb.tanh, self.A, self.G, self.d, self.start, self.samples)
+        return last
 
     @cached_property
     def least_rank(self) -> int:
@@ -114,12 +110,19 @@ class Planted:
         best = 0
         for precision in PRECISIONS:
             with ctx.workprec(precision):
-                first, *others = (self.values(x) for x in self.samples)
-                rows = [[p - q for p, q in zip(row, first, strict=True)] for row in others]
-                best = max(best, certain_rank(rows))
+                units = [[v - first for v in others] for first, *others in self.values().tolist()]
+                best = max(best, self.full_rank(units) or certain_rank(units))
             if best == self.sign_classes:
                 break
         return best
+
+    def full_rank(self, units: list[list[arb]]) -> int:
+        """The number of classes, if one unit of each has a Gram determinant that excludes 0."""
+        places = {u.form: j for j, u in enumerate(self.units) if not u.constant}
+        if not places:
+            return 0
+        one_each = arb_mat([units[j] for j in places.values()])
+        return len(places) if (one_each * one_each.transpose()).det() > 0 else 0
 
     @cached_property
     def analytic(self) -> tuple[int, int]:

@@ -8,8 +8,9 @@ Source: Emami et al., Theorem 4.1.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
@@ -50,7 +51,7 @@ class Network:
     e: Vector
     e0: fmpq = ZERO
 
-    @property
+    @cached_property
     def normal(self) -> Network:
         """The same map as a network of tanh units; of another activation, itself."""
         if self.activation != "sigmoid":
@@ -67,23 +68,29 @@ class Network:
             self.e0 + sum(self.e, ZERO) / 2,
         )
 
-    def outputs(self) -> list[list[arb]]:
-        """y of every step (inner) of every probe, in balls of the current precision."""
-        rho = activation(self.activation).ball
-        inputs = probes()
-        state = arb_mat([[arb(v)] * len(inputs) for v in self.start])
-        V, e = (balls(A) for A in (self.V, fmpq_mat(1, len(self.e), list(self.e))))
-        found = []
-        for k in range(STEPS):
-            pushed = [
-                [arb(g * x[k] + d) for x in inputs] for g, d in zip(self.g, self.d, strict=True)
-            ]
-            moved = V * state + arb_mat(pushed)
-            state = arb_mat([[rho(z) for z in row] for row in moved.tolist()])
-            found.append([v + arb(self.e0) for v in (e * state).tolist()[0]])
-        return found
+    def outputs(self) -> list[arb_mat]:
+        """y of every step, (1, P) for the P probes, in balls of the current precision."""
+        rho, inputs = activation(self.activation).ball, probes()
+        e, ones = (
+            fmpq_mat(1, len(self.e), list(self.e)),
+            fmpq_mat(1, len(inputs), [1] * len(inputs)),
+        )
+        e, offset = arb_mat(e), arb_mat(ones * self.e0)
+        states = driven(rho, self.V, self.g, self.d, self.start, inputs)
+        return [e * state + offset for state in states]
 
 
-def balls(A: fmpq_mat) -> arb_mat:
-    """A in balls of the current precision."""
-    return arb_mat([[arb(v) for v in row] for row in A.tolist()])
+def driven(
+    rho: Callable[[arb], arb], V: fmpq_mat, g: Vector, d: Vector, start: Vector,
+    inputs: Sequence[Vector],
+) -> Iterator[arb_mat]:  # fmt: skip
+    """s_k = ρ(V s_{k−1} + g x_k + d) at every step of P sequences, (m, P), in balls of the current
+    precision."""
+    m, P = len(d), len(inputs)
+    ones = fmpq_mat(1, P, [1] * P)
+    state, offset = (arb_mat(column(part) * ones) for part in (start, d))
+    V, g = arb_mat(V), arb_mat(column(g))
+    for x in zip(*inputs, strict=True):
+        moved = V * state + g * arb_mat(1, P, list(x)) + offset
+        state = arb_mat(m, P, list(map(rho, moved.entries())))
+        yield state

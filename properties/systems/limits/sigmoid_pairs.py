@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
 from properties.systems.limits.lumping import same_map
-from properties.systems.limits.sigmoid import Network, balls, probes
+from properties.systems.limits.sigmoid import Network, probes
 from properties.systems.unitary.exact import Table, above, fraction
 
 ZERO = fmpq(0)
@@ -42,11 +42,11 @@ class SigmoidPair:
         """max |y − ŷ| over the probes in balls of the current precision."""
         if self.equal:
             return arb(0)
-        low, high = arb(0), arb(0)
-        for y, z in zip(self.network.outputs(), self.candidate.outputs(), strict=True):
-            for p, q in zip(y, z, strict=True):
-                low, high = low.max((p - q).abs_lower()), high.max((p - q).abs_upper())
-        return low.union(high)
+        both = zip(self.network.normal.outputs(), self.candidate.normal.outputs(), strict=True)
+        gaps = [gap for y, z in both for gap in (y - z).entries()]
+        return reduce(arb.max, map(arb.abs_lower, gaps)).union(
+            reduce(arb.max, map(arb.abs_upper, gaps))
+        )
 
     def most(self) -> arb:
         """At least |y − ŷ| at all times for all inputs |x| ≤ BOUND; NaN where nothing is known."""
@@ -109,7 +109,7 @@ def radius_bound(W: fmpq_mat) -> float:
         return above(abs(W[0, 0]))
     found = np.inf
     with ctx.workprec(PRECISION):
-        A = balls(W)
+        A = arb_mat(W)
         for p in range(SQUARINGS + 1):
             sums = [sum((abs(v) for v in row), arb(0)) for row in (A.transpose() * A).tolist()]
             largest = max(v.upper() for v in sums)

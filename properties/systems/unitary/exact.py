@@ -65,19 +65,26 @@ def constants_of(members: Sequence[Exact]) -> list[dict[str, float]]:
     return [member.constants() for member in members]
 
 
-def image(member: Exact) -> dict[str, Array]:
-    """The nearest float64 to every number that tensors hold."""
-    tables = member.tables()
+def images(members: Sequence[Exact]) -> dict[str, Array]:
+    """The nearest float64 to every number that tensors hold, (B, …) by name."""
+    tables = [member.tables() for member in members]
     return {
-        name: np.array(floats(tables[name]), dtype=np.float64) for name in TENSORS if name in tables
+        name: np.array(floats([table[name] for table in tables]), dtype=np.float64)
+        for name in TENSORS
+        if name in tables[0]
     }
 
 
 def floats(table: Table) -> Table:
     """The nearest float64 to every rational of nested lists."""
-    if isinstance(table, list | tuple):
+    if not isinstance(table, list | tuple):
+        return nearest(table)
+    if table and isinstance(table[0], list | tuple):
         return [floats(part) for part in table]
-    return nearest(table)
+    try:
+        return list(map(float, table))
+    except OverflowError:
+        return [nearest(value) for value in table]
 
 
 def strings(table: Table) -> Table:
@@ -93,9 +100,9 @@ def fraction(value: fmpq) -> Fraction:
 
 
 def nearest(value: fmpq) -> float:
-    """The nearest float64, infinite beyond them: Python divides whole numbers with one rounding."""
+    """The nearest float64, infinite beyond them: flint divides whole numbers with one rounding."""
     try:
-        return int(value.p) / int(value.q)
+        return float(value)
     except OverflowError:
         return inf if value > 0 else -inf
 

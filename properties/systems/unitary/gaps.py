@@ -12,16 +12,17 @@ from flint import fmpq, fmpq_mat
 
 from impl.convert.rational_unitary import RationalRNN, equivalent, norm_above
 from impl.numbers.rationals import RationalContraction, diagonal, identity
-from properties.systems.unitary.exact import Vector, minus, rational, square, times
+from impl.numbers.unreduced import Unreduced
+from properties.systems.unitary.exact import rational, times
 from properties.systems.unitary.networks import Network
 from properties.systems.unitary.orthogonal import ZERO
 
 
-def largest(C: fmpq_mat, one: Sequence[Vector], other: Sequence[Vector]) -> fmpq:
+def largest(C: fmpq_mat, one: Sequence[Unreduced], other: Sequence[Unreduced]) -> fmpq:
     """max_t ‖C (h_t − p_t)‖², p_t the leading entries of the other states."""
-    n = C.ncols()
-    gaps = (minus(h, p[:n]) for h, p in zip(one, other, strict=True))
-    return max(square(times(C, gap)) if any(gap) else ZERO for gap in gaps)
+    gaps = [h - p.first(C.ncols()) for h, p in zip(one, other, strict=True)]
+    seen = (Unreduced.of(C) @ gap for gap in gaps if not gap.zero)
+    return max((gap.square for gap in seen), default=ZERO)
 
 
 def gap(bound: Callable[[Network], fmpq | None]) -> Callable[[Any, int, int], fmpq | None]:
@@ -31,7 +32,7 @@ def gap(bound: Callable[[Network], fmpq | None]) -> Callable[[Any, int, int], fm
         limit = bound(member) if isinstance(member, Network) else None
         if limit is None:
             return None
-        return largest(member.C, member.states[s], member.unitary(limit).states(member.x[s]))
+        return largest(member.C, member.states[s], member.unitary(limit).run(member.x[s]))
 
     return of
 
@@ -56,7 +57,7 @@ def beyond(member: Any, s: int, k: int) -> fmpq | None:
     scalar = RationalContraction(identity(1), (C.sigma[place],), (C.kappa[place],), identity(1))
     network, other = equivalent(scalar, identity(1), (ZERO,), (ZERO,), B)
     x = [(2 * B / (1 - member.lam),), *[(ZERO,)] * (member.spec.T - 1)]
-    return largest(identity(1), network.states(x), other.states(x))
+    return largest(identity(1), network.run(x), other.run(x))
 
 
 def rescaled(member: Any, s: int, k: int) -> fmpq | None:
@@ -67,8 +68,8 @@ def rescaled(member: Any, s: int, k: int) -> fmpq | None:
     if other is None:
         return gap(lambda m: m.bound)(member, s, k)  # no D is better than I
     D, unitary = other
-    back = diagonal([1 / entry for entry in D])
-    seen = [times(back, p[: len(D)]) for p in unitary.states(member.x[s])]
+    back = Unreduced.of(diagonal([1 / entry for entry in D]))
+    seen = [back @ p.first(len(D)) for p in unitary.run(member.x[s])]
     return largest(member.C, member.states[s], seen)
 
 
@@ -84,7 +85,7 @@ def similar(relu: bool) -> Callable[[Any, int, int], fmpq | None]:
         other = RationalRNN(
             T * network.W * back, T * network.U, times(T, network.b), times(T, network.initial)
         )
-        h, g = (one.states(member.x[s], relu)[-1] for one in (network, other))
-        return square(times(member.C, minus(h, times(back, g))))
+        h, g = (one.run(member.x[s], relu)[-1] for one in (network, other))
+        return largest(member.C, [h], [Unreduced.of(back) @ g])
 
     return of

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import identity
+from impl.numbers.rationals import cayley_transform, identity
 
 SMALL = 64
 
@@ -26,7 +26,8 @@ def column(values: Sequence[fmpq]) -> fmpq_mat:
 
 def entries(matrix: fmpq_mat) -> list[fmpq]:
     """All entries, row by row."""
-    return [matrix[i, j] for i in range(matrix.nrows()) for j in range(matrix.ncols())]
+    found: list[fmpq] = matrix.entries()
+    return found
 
 
 def beside(*parts: fmpq_mat) -> fmpq_mat:
@@ -68,8 +69,7 @@ def cayley_of(below: Sequence[fmpq], signs: Sequence[int]) -> fmpq_mat:
         for j in range(i):
             skew[i, j] = next(left)
             skew[j, i] = -skew[i, j]
-    one = identity(m)
-    return scaled((one - skew) * (one + skew).inv(), [fmpq(s) for s in signs])
+    return scaled(cayley_transform(skew), [fmpq(s) for s in signs])
 
 
 def contractive(W: fmpq_mat) -> bool:

@@ -13,6 +13,7 @@ from flint import fmpq, fmpq_mat
 
 from impl.convert.rational_unitary import RationalRNN, norm_above, state_bound, to_unitary
 from impl.numbers.rationals import RationalContraction, cayley, identity, pythagorean
+from impl.numbers.unreduced import Unreduced
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Table, Vector, above, rational, stream
 from properties.systems.unitary.fewer import fewest_states
@@ -83,14 +84,14 @@ class Network:
         return fewest_states(self.rnn, self.bound)
 
     @cached_property
-    def unitary_states(self) -> list[list[Vector]]:
+    def unitary_states(self) -> list[list[Unreduced]]:
         """The states of the unitary equivalent, of every sequence."""
-        return [self.equivalent.states(x) for x in self.x]
+        return [self.equivalent.run(x) for x in self.x]
 
     @cached_property
-    def states(self) -> list[list[Vector]]:
+    def states(self) -> list[list[Unreduced]]:
         """h_0, …, h_{T−1} of every sequence."""
-        return [self.rnn.states(x) for x in self.x]
+        return [self.rnn.run(x) for x in self.x]
 
     def tables(self) -> dict[str, Table]:
         """Both networks, the inputs, h_{−1}, and the singular values of W."""

@@ -48,7 +48,7 @@ def test_networks_are_what_their_constants_say(regime: str, units: int) -> None:
         assert (member.lam == 1) == (units == 1)
         assert rational(member.constants()["lam"]) >= member.lam
         for path in member.states:
-            assert all(square(h) <= member.bound**2 for h in path)
+            assert all(h.square <= member.bound**2 for h in path)
 
 
 def test_inputs_keep_to_their_bound() -> None:
@@ -66,7 +66,7 @@ def test_inputs_keep_to_their_bound() -> None:
 def test_a_slow_drive_comes_near_the_bound() -> None:
     """Some state is beyond 99/100 of B_h: a bias for less lets it through."""
     reached = [
-        max(square(h) for h in member.states[0]) / member.bound**2
+        max(h.square for h in member.states[0]) / member.bound**2
         for member in build(SPECIAL["slow-drive"]).exact
     ]
     assert fmpq(99, 100) ** 2 < max(reached) <= 1
@@ -77,7 +77,7 @@ def test_a_wrong_equivalent_is_seen() -> None:
     member = build(SPECIAL["slow-drive"]).exact[0]
     other = member.equivalent
     other.W[0, 0] += fmpq(1, 10**30)
-    assert largest(member.C, member.states[0], other.states(member.x[0])) > 0
+    assert largest(member.C, member.states[0], other.run(member.x[0])) > 0
 
 
 def test_beyond_the_bound_by_hand() -> None:
@@ -115,7 +115,7 @@ def test_a_change_of_scale_saves_states() -> None:
             assert other.W.nrows() == 3 < member.V.nrows()
             assert other.W.transpose() * other.W == identity(3)
             path = other.states(member.x[0])
-            for h, s in zip(member.states[0], path, strict=True):
+            for h, s in zip(member.rnn.states(member.x[0]), path, strict=True):
                 assert tuple(s[:2]) == times(diagonal(D), h)
                 assert s[2] == 0
     assert saved
