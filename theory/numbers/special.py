@@ -4,8 +4,6 @@ The roots of u − ln u = L are computed by Newton's method and then proved: a n
 the root once outward-rounded arithmetic shows on which side of L it puts u − ln u.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
@@ -16,7 +14,7 @@ from theory.numbers.rounded import Floats
 
 MOST_FACTORS = 4_096  # of a product that is multiplied out in floats
 NEWTON = 12  # from where it starts it converges quadratically
-MARGINS = tuple(0.25**count for count in range(2, 27))
+MARGINS = 0.25 ** np.arange(2.0, 27.0)
 
 
 def step_product(steps: Interval, rate: Interval) -> Interval:
@@ -39,14 +37,12 @@ def lambert_root(level: Interval) -> Interval:
     at_lo, at_hi = _valid(level)
     surplus = exact(at_lo) - 1.0, exact(at_hi) - 1.0
     above = [1.0 + interval.sqrt(2.0 * s) + s for s in surplus]
-    low = np.maximum(at_lo, 1.0)
-    for candidate in _candidates(_newton(at_lo, above[0].lo), -1.0):
-        inside = np.maximum(candidate, 1.0)
-        low = np.fmax(low, np.where(_level(inside).hi <= at_lo, inside, 1.0))
-    high = above[1].hi
-    for candidate in _candidates(_newton(at_hi, high), 1.0):
-        proved = (candidate >= 1) & (_level(candidate).lo >= at_hi)
-        high = np.fmin(high, np.where(proved, candidate, np.inf))
+    inside = np.maximum(_candidates(_newton(at_lo, above[0].lo), -1.0), 1.0)
+    low = np.where(_level(inside).hi <= at_lo, inside, 1.0).max(axis=0)
+    low = np.fmax(np.maximum(at_lo, 1.0), low)
+    tried = _candidates(_newton(at_hi, above[1].hi), 1.0)
+    proved = (tried >= 1) & (_level(tried).lo >= at_hi)
+    high = np.fmin(above[1].hi, np.where(proved, tried, np.inf).min(axis=0))
     return Interval(np.where(np.isnan(at_lo), np.nan, low), high)
 
 
@@ -54,13 +50,12 @@ def principal_root(level: Interval) -> Interval:
     """The root 0 < u ≤ 1 of u − ln u = L; [nan, nan] where L reaches below 1."""
     at_lo, at_hi = _valid(level)
     low, high = interval.exp(-exact(at_hi)).lo, interval.exp(1.0 - exact(at_lo)).hi
-    for candidate in _candidates(_newton(at_hi, _left(at_hi)), -1.0):
-        proved = (candidate > 0) & (candidate <= 1) & (_level(candidate).lo >= at_hi)
-        low = np.fmax(low, np.where(proved, candidate, 0.0))
-    for candidate in _candidates(_newton(at_lo, _left(at_lo)), 1.0):
-        inside = np.minimum(candidate, 1.0)
-        proved = (inside > 0) & (_level(inside).hi <= at_lo)
-        high = np.fmin(high, np.where(proved, inside, 1.0))
+    tried = _candidates(_newton(at_hi, _left(at_hi)), -1.0)
+    proved = (tried > 0) & (tried <= 1) & (_level(tried).lo >= at_hi)
+    low = np.fmax(low, np.where(proved, tried, 0.0).max(axis=0))
+    inside = np.minimum(_candidates(_newton(at_lo, _left(at_lo)), 1.0), 1.0)
+    proved = (inside > 0) & (_level(inside).hi <= at_lo)
+    high = np.fmin(high, np.where(proved, inside, 1.0).min(axis=0))
     return Interval(low, np.where(np.isnan(at_lo), np.nan, np.minimum(high, 1.0)))
 
 
@@ -102,12 +97,11 @@ def _newton(level: Floats, start: Floats) -> Floats:
     return root
 
 
-def _candidates(root: Floats, side: float) -> Iterator[Floats]:
-    """Numbers ever closer to the computed root, and then the root itself."""
+def _candidates(root: Floats, side: float) -> Floats:
+    """Numbers ever closer to the computed root, and then the root itself, along a first axis."""
+    margins = np.append(side * MARGINS, 0.0).reshape(-1, *(1,) * root.ndim)
     with np.errstate(all="ignore"):
-        for margin in MARGINS:
-            yield root * (1.0 + side * margin)
-    yield root
+        return np.asarray(root * (1.0 + margins))
 
 
 def ball_step_product(steps: arb, rate: arb) -> arb:
