@@ -14,7 +14,7 @@ from impl.models.rnn import RNN
 from properties.systems.cells.batch import Cells
 from properties.systems.cells.build import INWARD, fields
 from properties.systems.cells.constants import of_cells
-from properties.systems.drawing.regimes import input_sequences
+from properties.systems.drawing.regimes import Array, input_sequences
 from properties.systems.drawing.written import written_out
 from properties.systems.kind import about
 from properties.systems.spec import SystemSpec, Values
@@ -45,27 +45,30 @@ class Batch(Members):
 
     def constant(self, name: str) -> Interval:
         """A certified constant, from whoever supplies it of such systems."""
+        key = f"constant {name}"
+        if key not in self.cache:
+            value = self._supplied(name)
+            self.cache[key] = Interval(value, value)
+        found: Interval = self.cache[key]
+        return found
+
+    def _supplied(self, name: str) -> Array:
         if self.whole is not None:
             of_all, i, s = self.whole
             told = of_all.constant(name).hi
             column = slice(s, s + 1) if told.shape[1] > 1 else slice(None)
             row = slice(i, i + 1) if len(told) > 1 else slice(None)
-            return Interval(told[row, column], told[row, column])
+            return told[row, column]
         if (own := about(self.spec).constant) is not None:
-            value = own(self, name)
-        elif self.exact:
+            return own(self, name)
+        if self.exact:
             given = [member.get(name, np.inf) for member in self.exact_constants]
-            value = np.array(given).reshape(-1, 1, 1)
-        elif self.cells is not None:
-            value = of_cells(self, name)
-        elif name in DERIVED:
-            key = f"constant {name}"
-            if key not in self.cache:
-                self.cache[key] = DERIVED[name](self)
-            value = self.cache[key]
-        else:
-            value = self.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
-        return Interval(value, value)
+            return np.array(given).reshape(-1, 1, 1)
+        if self.cells is not None:
+            return of_cells(self, name)
+        if name in DERIVED:
+            return DERIVED[name](self)
+        return self.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
 
     def pair(self, i: int, s: int) -> Batch:
         """One pair alone, on the CPU. The first few are kept: the forms of a claim are decided on

@@ -76,16 +76,10 @@ BOX: dict[str, Callable[[Members], Tensor]] = {
 def of_cells(batch: Members, name: str) -> Array:
     """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
     each pair; infinite where nothing is known."""
-    key = f"constant {name}"
-    if key not in batch.cache:
-        if name in BOX:
-            value = BOX[name](batch).detach().cpu().numpy().reshape(batch.cell.batch, 1, -1)
-        elif name == "x_gap":
-            value = x_gap(batch)
-        elif batch.gated is not None and name in batch.gate_constants:
-            value = batch.gate_constants[name]
-        else:
-            value = np.full((batch.cell.batch, 1, 1), np.inf)
-        batch.cache[key] = value
-    found: Array = batch.cache[key]
-    return found
+    if name in BOX:
+        return BOX[name](batch).detach().cpu().numpy().reshape(batch.cell.batch, 1, -1)
+    if name == "x_gap":
+        return x_gap(batch)
+    if batch.gated is not None and name in batch.gate_constants:
+        return batch.gate_constants[name]
+    return np.full((batch.cell.batch, 1, 1), np.inf)

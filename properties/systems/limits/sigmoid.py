@@ -71,13 +71,9 @@ class Network:
     def outputs(self) -> list[arb_mat]:
         """y of every step, (1, P) for the P probes, in balls of the current precision."""
         rho, inputs = activation(self.activation).ball, probes()
-        e, ones = (
-            fmpq_mat(1, len(self.e), list(self.e)),
-            fmpq_mat(1, len(inputs), [1] * len(inputs)),
-        )
-        e, offset = arb_mat(e), arb_mat(ones * self.e0)
+        read, offset = (arb_mat(1, len(v), list(v)) for v in (self.e, [self.e0] * len(inputs)))
         states = driven(rho, self.V, self.g, self.d, self.start, inputs)
-        return [e * state + offset for state in states]
+        return [read * state + offset for state in states]
 
 
 def driven(
@@ -89,8 +85,8 @@ def driven(
     m, P = len(d), len(inputs)
     ones = fmpq_mat(1, P, [1] * P)
     state, offset = (arb_mat(column(part) * ones) for part in (start, d))
-    V, g = arb_mat(V), arb_mat(column(g))
+    W, U = arb_mat(V), arb_mat(column(g))
     for x in zip(*inputs, strict=True):
-        moved = V * state + g * arb_mat(1, P, list(x)) + offset
+        moved = W * state + U * arb_mat(1, P, list(x)) + offset
         state = arb_mat(m, P, list(map(rho, moved.entries())))
         yield state
