@@ -22,6 +22,7 @@ from torch import Tensor
 from impl.errors import NotFiniteError, RangeError, ShapeError
 
 _LARGEST = 6  # numerators and denominators that are drawn stay small, so that products do
+_ENTRIES = [[fmpq(p, q) for q in (1, 2, 3)] for p in range(-2, 3)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +80,8 @@ def cayley(n: int, draw: random.Random) -> fmpq_mat:
     S = fmpq_mat(n, n)
     for i in range(n):
         for j in range(i):
-            S[i, j] = fmpq(draw.randint(-2, 2), draw.randint(1, 3))
-            S[j, i] = -S[i, j]
+            S[i, j] = entry = draw.choice(draw.choice(_ENTRIES))
+            S[j, i] = -entry
     return cayley_transform(S)
 
 

@@ -13,6 +13,7 @@ from properties.measures.exact.derivatives import dh_dh_at_most, jacobian, matri
 from properties.measures.exact.rooted import counted, of, rooted
 from properties.measures.measure import Measure
 from properties.measures.readings.needs import Needs
+from properties.systems.limits.candidates import Candidate
 from properties.systems.unitary import gaps
 from properties.systems.unitary.blocks import Block, multiplicity
 from properties.systems.unitary.exact import square
@@ -51,6 +52,10 @@ def defect_short(member: Network) -> fmpq:
 
 def recurrent(member: Any) -> fmpq_mat:
     """W of any exact member."""
+    if isinstance(member, Block):
+        return member.W
+    if isinstance(member, Network | Candidate):
+        return member.rnn.W
     return fmpq_mat([list(row) for row in member.tables()["W"]])
 
 

@@ -148,8 +148,11 @@ def last_states(batch: Batch) -> tuple[Tensor, Tensor]:
 
 def state_gaps(batch: Batch) -> Tensor:
     """h_T(w_{N+1}) − h_T^k(ŵ_{N+1}), (B, n, K+1)."""
-    full, short = last_states(batch)
-    return (full[:, None] - short).transpose(1, 2)
+    if "state gaps" not in batch.cache:
+        full, short = last_states(batch)
+        batch.cache["state gaps"] = (full[:, None] - short).transpose(1, 2)
+    found: Tensor = batch.cache["state gaps"]
+    return found
 
 
 def trained_gap(batch: Batch) -> Tensor:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from flint import fmpq, fmpq_mat
 
@@ -30,15 +31,14 @@ class Linearised:
     """A ReLU network at one time: pre-activations (m,), and how they change with all inputs."""
 
     before: Vector
-    slopes: fmpq_mat
+    slopes: Sequence[Sequence[fmpq]]
     states: Vector
     tangents: fmpq_mat
 
     @property
     def kinked(self) -> bool:
         """Whether a unit that depends on the inputs lies exactly on its kink."""
-        rows = self.slopes.tolist()
-        return any(z == 0 and any(rows[i]) for i, z in enumerate(self.before))
+        return any(z == 0 and any(row) for z, row in zip(self.before, self.slopes, strict=True))
 
     @property
     def pattern(self) -> tuple[bool, ...]:
@@ -49,34 +49,40 @@ class Linearised:
 def linearise(network: RationalRNN, inputs: Sequence[Vector]) -> list[Linearised]:
     """The network along the inputs, with exact derivatives in all T·d of them."""
     m, d, T = network.W.nrows(), network.U.ncols(), len(inputs)
-    state, tangent = column(network.initial), fmpq_mat(m, d * T)
+    state, tangent, nothing = column(network.initial), fmpq_mat(m, d * T), [fmpq(0)] * (d * T)
+    fed, bias = network.U.tolist(), column(network.b)
     found = []
     for t, x in enumerate(inputs):
-        before = network.W * state + network.U * column(x) + column(network.b)
-        slopes = network.W * tangent
-        for i in range(m):
-            for j in range(d):
-                slopes[i, t * d + j] += network.U[i, j]
-        on = [int(z > 0) for z in entries(before)]
-        state = fmpq_mat(m, 1, [z * s for z, s in zip(entries(before), on, strict=True)])
-        rows = slopes.tolist()
-        tangent = fmpq_mat(
-            [row if s else [fmpq(0)] * (d * T) for row, s in zip(rows, on, strict=True)]
-        )
-        found.append(Linearised(tuple(entries(before)), slopes, tuple(entries(state)), tangent))
+        before = entries(network.W * state + network.U * column(x) + bias)
+        slopes = (network.W * tangent).tolist()
+        for row, own in zip(slopes, fed, strict=True):
+            row[t * d : (t + 1) * d] = own  # nothing before depended on x_t
+        on = [z > 0 for z in before]
+        states = [z if s else nothing[0] for z, s in zip(before, on, strict=True)]
+        state = column(states)
+        tangent = fmpq_mat([row if s else nothing for row, s in zip(slopes, on, strict=True)])
+        found.append(Linearised(tuple(before), slopes, tuple(states), tangent))
     return found
+
+
+class Settled(NamedTuple):
+    """Inputs at which no unit of two networks is on its kink, and both along them."""
+
+    centre: tuple[Vector, ...]
+    network: list[Linearised]
+    candidate: list[Linearised]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A network (n units, all read), a unitary one (m units), its readout E (n, m) and e (n,), and
-    the inputs (T vectors of n) around which they are compared."""
+    both along the inputs around which they are compared."""
 
     rnn: RationalRNN
     urnn: RationalRNN
     E: fmpq_mat
     e: Vector
-    centre: tuple[Vector, ...]
+    at: Settled
 
     @property
     def n(self) -> int:
@@ -88,15 +94,20 @@ class Candidate:
         """The candidate's units."""
         return int(self.urnn.W.nrows())
 
-    @cached_property
+    @property
+    def centre(self) -> tuple[Vector, ...]:
+        """The inputs (T vectors of n) around which they are compared."""
+        return self.at.centre
+
+    @property
     def network_cell(self) -> list[Linearised]:
         """The network along the centre."""
-        return linearise(self.rnn, self.centre)
+        return self.at.network
 
-    @cached_property
+    @property
     def candidate_cell(self) -> list[Linearised]:
         """The candidate along the centre."""
-        return linearise(self.urnn, self.centre)
+        return self.at.candidate
 
     @property
     def pattern_constant(self) -> bool:
@@ -114,7 +125,7 @@ class Candidate:
         centre's. Every pre-activation changes there by at most half of itself."""
         radius = fmpq(1)
         for step in (*self.network_cell, *self.candidate_cell):
-            for z, row in zip(step.before, step.slopes.tolist(), strict=True):
+            for z, row in zip(step.before, step.slopes, strict=True):
                 reach = 2 * sum((abs(v) for v in row), fmpq(0))
                 while reach * radius > abs(z):
                     radius /= 2
@@ -163,7 +174,7 @@ class Candidate:
         return {"states": float(self.states)}
 
 
-def settled(rnn: RationalRNN, urnn: RationalRNN, centre: Sequence[Vector]) -> tuple[Vector, ...]:
+def settled(rnn: RationalRNN, urnn: RationalRNN, centre: Sequence[Vector]) -> Settled:
     """The centre, moved where a unit of either network lies on its kink.
 
     The network's units stay active. Moves are small, and the same for the same networks.
@@ -177,5 +188,5 @@ def settled(rnn: RationalRNN, urnn: RationalRNN, centre: Sequence[Vector]) -> tu
         own, other = linearise(rnn, moved), linearise(urnn, moved)
         kinked = any(step.kinked for step in (*own, *other))
         if not kinked and all(all(step.pattern) for step in own):
-            return moved
+            return Settled(moved, own, other)
     raise SpecError(f"a unit of the candidate lies on its kink at each of {ATTEMPTS} centres")

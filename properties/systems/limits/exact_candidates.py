@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
@@ -27,6 +28,8 @@ from properties.systems.unitary.linear import (
 )
 
 ZERO, ONE = fmpq(0), fmpq(1)
+SMALL = [[fmpq(p, q) for q in (1, 2, 3)] for p in range(-3, 4)]
+QUARTERS = [fmpq(p, 4) for p in range(-4, 5)]
 # Draws of V and T until T A T⁻¹ is a contraction.
 TRIES = 400
 
@@ -50,17 +53,22 @@ class Seen:
     V: fmpq_mat
     T: fmpq_mat
 
-    @property
+    @cached_property
+    def back(self) -> fmpq_mat:
+        """T⁻¹."""
+        return self.T.inv()
+
+    @cached_property
     def W(self) -> fmpq_mat:
         """T A T⁻¹ with A the leading block of V."""
         n = range(self.T.nrows())
-        found: fmpq_mat = self.T * corner(self.V, n, n) * self.T.inv()
+        found: fmpq_mat = self.T * corner(self.V, n, n) * self.back
         return found
 
 
-def small(draw: random.Random, largest: int = 3) -> fmpq:
+def small(draw: random.Random) -> fmpq:
     """A rational of small numerator and denominator, seldom 0."""
-    return fmpq(draw.randint(-largest, largest), draw.randint(1, 3))
+    return draw.choice(draw.choice(SMALL))
 
 
 def table(draw: random.Random, rows: int, columns: int) -> fmpq_mat:
@@ -89,17 +97,16 @@ def view(ask: Request, seen: Seen, draw: random.Random) -> Candidate:
     """The candidate that sees the network through T, with as many idle states as are left."""
     n, used = ask.n, seen.V.nrows()
     rnn, centre = network(ask, seen.W, draw)
-    back = seen.T.inv()
     runs = [rnn.initial, *rnn.states(centre)]
-    lowest = min(v for h in runs for v in entries(back * column(h)))
+    lowest = min(v for h in runs for v in entries(seen.back * column(h)))
     # Without need of it the first units are the network's own.
     q = column([max(ZERO, ONE - lowest) if identity(n) != seen.T else ZERO] * n)
-    inside = [back * column(h) + q for h in runs]
+    inside = [seen.back * column(h) + q for h in runs]
     top = range(n)
     A, low = corner(seen.V, top, top), corner(seen.V, range(n, used), top)
-    d = [*entries(back * column(rnn.b) + q - A * q)]
+    d = [*entries(seen.back * column(rnn.b) + q - A * q)]
     d += [-ONE - max(entries(low * s)[i] for s in inside) for i in range(used - n)]
-    G = back.tolist() + [[ZERO] * n] * (used - n)
+    G = seen.back.tolist() + [[ZERO] * n] * (used - n)
     E = beside(seen.T, fmpq_mat(n, used - n)) if used > n else seen.T
     urnn = RationalRNN(seen.V, fmpq_mat(G), tuple(d), (*entries(inside[0]), *[ZERO] * (used - n)))
     urnn, E = extended(urnn, E, ask.m - used, draw)
@@ -174,8 +181,7 @@ def similar(ask: Request, draw: random.Random) -> Candidate:
     realisation): n + 1 states match it. Identity of the two where no contraction is drawn."""
     n = ask.n
     for _ in range(TRIES):
-        T = fmpq_mat(n, n, [fmpq(draw.randint(-4, 4), 4) + (i == j) for i in range(n)
-                            for j in range(n)])  # fmt: skip
+        T = fmpq_mat(n, n, [draw.choice(QUARTERS) for _ in range(n * n)]) + identity(n)
         seen = Seen(cayley(n + 1, draw), T)
         if T.det() != 0 and contractive(seen.W):
             return view(ask, seen, draw)

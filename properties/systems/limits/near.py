@@ -12,7 +12,7 @@ from flint import fmpq, fmpq_mat
 
 from impl.convert.rational_unitary import RationalRNN
 from impl.numbers.rationals import cayley, random_contraction
-from properties.systems.limits.candidates import Candidate, linearise, settled
+from properties.systems.limits.candidates import Candidate, Settled, settled
 from properties.systems.limits.exact_candidates import (
     Request,
     can_dilate,
@@ -81,26 +81,21 @@ def with_readout(
     d = second - V * column([max(v, ZERO) for v in levels[0]]) - G * x[1]
     initial = V.transpose() * (first - d - G * x[0])
     urnn = RationalRNN(V, G, tuple(entries(d)), tuple(entries(initial)))
-    moved = settled(rnn, urnn, centre)
-    E, e = best_readout(rnn, urnn, moved)
-    return Candidate(rnn, urnn, E, e, moved)
+    at = settled(rnn, urnn, centre)
+    E, e = best_readout(at)
+    return Candidate(rnn, urnn, E, e, at)
 
 
-def best_readout(
-    rnn: RationalRNN, urnn: RationalRNN, centre: Sequence[Vector]
-) -> tuple[fmpq_mat, Vector]:
+def best_readout(at: Settled) -> tuple[fmpq_mat, Vector]:
     """E and e with E ∂s_t = ∂h_t and E s_t + e = h_t at all times, as nearly as squares tell."""
-    n = rnn.W.nrows()
     wanted, given = (
-        beside(
-            *(p for step in linearise(net, centre) for p in (step.tangents, column(step.states)))
-        )
-        for net in (rnn, urnn)
+        beside(*(p for step in steps for p in (step.tangents, column(step.states))))
+        for steps in (at.network, at.candidate)
     )
-    width = given.ncols() // len(centre)
+    n, m = wanted.nrows(), given.nrows()
+    width = given.ncols() // len(at.centre)
     ones = fmpq_mat(1, given.ncols(), [fmpq((j + 1) % width == 0) for j in range(given.ncols())])
     found = least_squares(fmpq_mat(given.tolist() + ones.tolist()), wanted)
-    m = urnn.W.nrows()
     return corner(found, range(n), range(m)), tuple(found[i, m] for i in range(n))
 
 

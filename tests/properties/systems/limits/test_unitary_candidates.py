@@ -185,12 +185,12 @@ class TestCandidates:
         one = RationalRNN(fmpq_mat([[ZERO]]), fmpq_mat([[ONE]]), (ONE,), (ZERO,))
         kink = RationalRNN(fmpq_mat([[ONE]]), fmpq_mat([[ONE]]), (ZERO,), (ZERO,))
         centre = ((ZERO,), (ZERO,))
-        assert settled(one, one, centre) == centre
-        moved = settled(one, kink, centre)
+        assert settled(one, one, centre).centre == centre
+        moved = settled(one, kink, centre).centre
         assert moved != centre
         assert linearise(kink, moved)[0].pattern == (True,)
         idle = RationalRNN(fmpq_mat([[ONE]]), fmpq_mat([[ZERO]]), (ZERO,), (ZERO,))
-        assert settled(one, idle, centre) == centre
+        assert settled(one, idle, centre).centre == centre
         assert linearise(idle, centre)[0].pattern == (False,)
         monkeypatch.setattr(candidates, "ATTEMPTS", 1)
         with pytest.raises(SpecError, match="kink"):
