@@ -75,5 +75,5 @@ URNN_EQUIVALENCE = Claim(
         "every network: an exact equivalence. The bias is reached by the scalar network whose "
         "inputs all are B: h_t → B/(1 − λ)"
     ),
-    emphasis=2.75,
+    emphasis=2.85,
 )
