@@ -7,8 +7,8 @@ the derivative is that of the left side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,35 +33,43 @@ NEAR_ONE = 2.0**-40  # within it a float64 estimate leaves to rationals whether 
 WIDER = 1 + 2.0**-40
 
 
-def jacobian(member: Any, s: int, k: int) -> fmpq_mat | arb_mat | None:
+def jacobian(member: Any, s: int, k: int) -> Exact | None:
     """D_T V ⋯ D_{T−k+1} V, rational where all slopes are; balls at the current precision."""
     if not isinstance(member, Network | Recurrent):
         return None
-    start, V = member.spec.T - k, member.V
-    exact = rational_slopes(member, s, start)
-    if exact is not None:
-        steps = (diagonal(list(row)) * V for row in exact)
-        return reduce(lambda J, step: step * J, steps, identity(V.nrows()))
-    assert isinstance(member, Recurrent)
-    J = arb_mat(identity(V.nrows()))
-    for row in ball_slopes(member, s)[start:]:
-        moved = (arb_mat(V) * J).tolist()
-        J = arb_mat([[d * v for v in line] for d, line in zip(row, moved, strict=True)])
-    return J
+    return jacobians(member, s, ctx.prec)[k]
 
 
-def rational_slopes(member: Network | Recurrent, s: int, start: int) -> list[Vector] | None:
-    """ρ′(a_t) of every unit at the steps from ``start`` on; None where one is irrational."""
+@lru_cache(maxsize=16)
+def jacobians(member: Network | Recurrent, s: int, precision: int) -> list[Exact]:
+    """The same for k = 0 … T, at the precision, which is the current one."""
+    V = member.V
+    found: list[Exact] = [identity(V.nrows())]
+    for row in reversed(slopes(member, s)):
+        J, exact = found[-1], [d for d in map(rational, row) if d is not None]
+        if isinstance(J, fmpq_mat) and len(exact) == len(row):
+            found.append(J * (diagonal(exact) * V))
+        else:
+            lines = zip(row, arb_mat(V).tolist(), strict=True)
+            found.append(arb_mat(J) * arb_mat([[d * v for v in line] for d, line in lines]))
+    return found
+
+
+def slopes(member: Network | Recurrent, s: int) -> Sequence[Sequence[fmpq | arb]]:
+    """ρ′(a_t) of every unit at every step."""
     if isinstance(member, Network):
-        return [
-            tuple(fmpq(int(v > 0)) for v in h.whole.entries())
-            for h in member.unitary_states[s][start:]
-        ]
+        states = member.unitary_states[s]
+        return [[fmpq(int(v > 0)) for v in h.whole.entries()] for h in states]
     if activation(member.spec.activation).exact is not None:
-        return piecewise_slopes(member, s)[start:]
-    rows = ball_slopes(member, s)[start:]
-    exact = all(d.is_exact() for row in rows for d in row)
-    return [tuple(d.fmpq() for d in row) for row in rows] if exact else None
+        return piecewise_slopes(member, s)
+    return ball_slopes(member, s)
+
+
+def rational(d: fmpq | arb) -> fmpq | None:
+    """A slope as a rational; None where a ball is more than a point."""
+    if isinstance(d, fmpq):
+        return d
+    return d.fmpq() if d.is_exact() else None
 
 
 def piecewise_slopes(member: Recurrent, s: int) -> list[Vector]:
@@ -108,7 +116,8 @@ def norm_ends(J: fmpq_mat | arb_mat, square: fmpq | None = None) -> Ends:
         return root_ends(square)
     A = arb_mat(J)
     middle = np.array([[float(v.mid()) for v in row] for row in A.tolist()])
-    size, leading = float(np.linalg.norm(middle, 2)), np.linalg.svd(middle)[2][0].tolist()
+    _, sizes, vectors = np.linalg.svd(middle)
+    size, leading = float(sizes[0]), vectors[0].tolist()
     low = length((A * arb_mat([[arb(v)] for v in leading])).entries()) / length(
         [arb(v) for v in leading]
     )
