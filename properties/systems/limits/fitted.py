@@ -195,8 +195,8 @@ def fit(name: str, m: int, steps: int, seed: int, lam: float = 0.5, n: int = 1) 
 
     def design(at: Search) -> Tensor:
         V, s, rows = at.V, at.free["s"].expand(-1, -1, len(x)), []
-        for k in range(STEPS):
-            s = rho(V @ s + at.free["g"] * x[:, k] + at.free["d"])
+        for pushed in (at.free["g"] * x.T[:, None, None] + at.free["d"]).unbind():
+            s = rho(torch.baddbmm(pushed, V, s))
             rows.append(s)
         states = torch.stack(rows, 3).flatten(2).mT
         return torch.cat([states, torch.ones_like(states[:, :, :1])], 2)
