@@ -21,6 +21,7 @@ from properties.runs.parts import (
     parts_of,
     run_part,
 )
+from properties.runs.run import heaviest_first
 from properties.runs.tallies import tallies
 from properties.systems.batch import build
 from properties.systems.table import parse_spec
@@ -29,11 +30,11 @@ from theory import claim
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A case for each part of the run that the options describe."""
+    """A case for each part of the run that the options describe; workers begin with long ones."""
     option = metafunc.config.getoption
     chosen = check_attacks(option("--bounds-attacks").split(","))
     parts = parts_of(chosen_claims(()), chosen, profile(option("--bounds-profile")))
-    metafunc.parametrize("part", parts, ids=lambda part: part.name)
+    metafunc.parametrize("part", heaviest_first(parts), ids=lambda part: part.name)
 
 
 def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:

@@ -6,9 +6,15 @@ nothing new, and half as much time again would go into their imports.
 
 import gc
 import os
+import sys
+from collections.abc import Generator
+from pathlib import Path
 
+import pytest
 import torch
 from hypothesis import settings
+
+FACE = Path(__file__).with_name("rnnbounds")
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
 settings.load_profile("ci")
@@ -21,3 +27,17 @@ def pytest_collection_finish() -> None:
     """What was imported and collected lives to the end: no collection of garbage looks at it."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Tracing doubles the time of a test: slow ones, and those of the face, of which no coverage is
+    asked, are spared what they would cover beyond the others."""
+    tracer = sys.gettrace() if "COVERAGE_RUN" in os.environ else None
+    if tracer is None or not (item.get_closest_marker("slow") or FACE in item.path.parents):
+        return (yield)
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracer)

@@ -1,6 +1,6 @@
-"""What tox runs: quick tests, with the coverage that is asked for, slow ones, and the attack.
+"""What tox runs: all tests, with the coverage that is asked for, and the attack.
 
-Tracing doubles the time of a test: what slow ones cover beyond the others is not worth theirs.
+The attack is first: what is compiled for it is then read where tests are traced.
 
 With arguments it is pytest with these alone, as in ``tox -e py311 -- tests/test_readme.py -k
 axioms``; paths are those of the checkout, and without one all tests are meant.
@@ -27,12 +27,11 @@ def commands(chosen: Sequence[str]) -> list[tuple[str, ...]]:
         return [(*PYTEST, *placed, *(() if named else (TESTS,)))]
     measured = ("-m", "coverage", "run", "--rcfile", SETTINGS)
     return [
+        (*PYTEST, "--pyargs", "properties", "-n", "auto"),
         ("-m", "coverage", "erase"),
-        (*measured, *PYTEST, TESTS, *WORKERS, "-m", "not slow"),
+        (*measured, *PYTEST, TESTS, *WORKERS),
         ("-m", "coverage", "combine", "--quiet"),
         ("-m", "coverage", "report", "--rcfile", SETTINGS),
-        (*PYTEST, TESTS, *WORKERS, "-m", "slow"),
-        (*PYTEST, "--pyargs", "properties", "-n", "auto"),
     ]
 
 

@@ -1,7 +1,7 @@
 """What the README says on adding a theorem, a quantity, a cell, a kind of system or an attack is
 true: its own examples are carried out.
 
-In one copy of the rooms, by processes of its own; the files that an example needs are counted.
+In one copy of the rooms, by a process of its own; the files that an example needs are counted.
 """
 
 import json
@@ -28,7 +28,8 @@ NEEDED = {
 ATTACK = "properties/attacks/reseeded.py"
 CELL = "impl/cells/kept.py"
 KIND = "properties/systems/rates.py"
-# Commands in one process, on few systems.
+AFTER = "-- what follows --"
+# All in one process, which imports the rooms once: commands on few systems, and programs.
 DRIVER = """
 import json
 import sys
@@ -36,12 +37,18 @@ from dataclasses import replace
 from properties.attacks.budget import PROFILES
 from rnnbounds.cli import main
 
+commands, after, programs = json.loads(sys.argv[1])
+usual = PROFILES["quick"]
 PROFILES["quick"] = replace(
-    PROFILES["quick"], random=6, targeted=2, gradient=1, ascent=5, batch=6, sequences=2
+    usual, random=6, targeted=2, gradient=1, ascent=5, batch=6, sequences=2
 )
-for arguments in json.loads(sys.argv[1]):
+for arguments in commands:
     if code := main(arguments):
         sys.exit(code)
+PROFILES["quick"] = usual
+for program in programs:
+    print(after)
+    exec(program, {})
 """
 OF_A_CELL = """
 import torch
@@ -119,32 +126,33 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return house
 
 
-def printed(house: Path, program: str, *arguments: str) -> str:
-    """What a program prints there."""
-    environment = {**os.environ, "PYTHONPATH": str(house), "OMP_NUM_THREADS": "1"}
-    run = subprocess.run(
-        [sys.executable, "-P", "-c", program, *arguments],
-        cwd=house, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    return run.stdout
-
-
 @pytest.fixture(scope="module")
-def told(house: Path) -> tuple[str, dict[str, Any]]:
-    """What the commands print with all examples, and the record of the run."""
+def printed(house: Path) -> list[str]:
+    """What the commands print with all examples, and then the programs about a cell and a kind."""
     commands = [f"prove {name}" for name in NEEDED]
     commands.append(f"verify {' '.join(NEEDED)} -n 0 --out report")
     commands.append("claims --run report/run.json")
-    out = printed(house, DRIVER, json.dumps([one.split() for one in commands]))
-    return out, json.loads((house / "report" / "run.json").read_text())
+    asked = [one.split() for one in commands], AFTER, [OF_A_CELL, OF_A_KIND]
+    environment = {**os.environ, "PYTHONPATH": str(house), "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", DRIVER, json.dumps(asked)],
+        cwd=house, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split(f"{AFTER}\n")
+
+
+@pytest.fixture(scope="module")
+def run(house: Path, printed: list[str]) -> dict[str, Any]:
+    """The record of the run."""
+    return json.loads((house / "report" / "run.json").read_text())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NEEDED)
-def test_a_theorem(name: str, told: tuple[str, dict[str, Any]]) -> None:
+def test_a_theorem(name: str, printed: list[str], run: dict[str, Any]) -> None:
     """One file, one more about a new quantity: found, proved, attacked, its variant convicted."""
-    out, run = told
+    out = printed[0]
     assert any(line.startswith(f"{name} (") for line in out.splitlines())
     assert "all bounds hold" in out
     assert any(line.startswith(f"{name} ") for line in out.splitlines()[-len(NEEDED) :])
@@ -160,9 +168,8 @@ def test_a_theorem(name: str, told: tuple[str, dict[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-def test_an_attack(told: tuple[str, dict[str, Any]]) -> None:
+def test_an_attack(run: dict[str, Any]) -> None:
     """One file: run by its name among the others, its share of the record told."""
-    _, run = told
     assert run["attacks"][-1] == "reseeded"
     for claim in run["claims"]:
         assert claim["attacks"]["reseeded"]["checks"] > 0
@@ -170,17 +177,17 @@ def test_an_attack(told: tuple[str, dict[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-def test_a_cell(house: Path) -> None:
+def test_a_cell(printed: list[str]) -> None:
     """One file: certified, truncated, drawn, attacked by claims about any cell, with a column."""
-    assert printed(house, OF_A_CELL).splitlines() == [
+    assert printed[1].splitlines() == [
         "certified", "certified", "True 0 0", "True 0 0", "True NOT PROVED",
     ]  # fmt: skip
 
 
 @pytest.mark.slow
-def test_a_kind(house: Path) -> None:
+def test_a_kind(printed: list[str]) -> None:
     """One file: drawn, built, attacked, shrunk, replayed; it refuses the fields of others."""
-    lines = printed(house, OF_A_KIND).splitlines()
+    lines = printed[2].splitlines()
     assert lines[:3] == ["True 0 0 ['linear']"] * 2 + ["True VIOLATED"]
     assert "Object contains unknown field `taps`" in lines[3]
 

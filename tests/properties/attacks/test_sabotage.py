@@ -24,6 +24,7 @@ FORMS = [(entry, form) for entry in [claim("contraction-rnn")] for form in entry
 KINDS: dict[str, str] = {
     "linear": "linear", "matrix": "matrix", "descent": "descent", "losses": "training"
 }  # fmt: skip
+SHORT: dict[str, object] = {"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12}
 # Other fields of ordinary systems, by kind; a near miss holds on one hundred of some of them.
 NEAR: dict[str, tuple[dict[str, object], ...]] = {
     "gradient": (*({"loss": loss} for loss in LOSSES), {"activation": "softplus"}),
@@ -64,21 +65,9 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         {"activation": "identity", "regime": "equal", "n": 2, "T": 1, "K": 0},
         {"activation": "identity", "regime": "signed", "n": 2, "K": 0},
     ),
-    "certified": ({"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12},),
-    "certified-rnn": ({"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12},),
-    "certified-relu": ({"cell": "rnn-relu", "T": 4, "K": 4, "batch": 12},),
-    "near": (
-        {
-            "cell": "rnn-tanh",
-            "n": 2,
-            "d": 1,
-            "T": 4,
-            "K": 3,
-            "sequences": 4,
-            "start": 0.25,
-            "batch": 12,
-        },
-    ),
+    **dict.fromkeys(("certified", "certified-rnn"), (SHORT,)),
+    "certified-relu": ({**SHORT, "cell": "rnn-relu"},),
+    "near": ({**SHORT, "n": 2, "d": 1, "K": 3, "sequences": 4, "start": 0.25},),
     "modes": ({"activation": "identity", "regime": "real", "n": 1},),
     "jordan": ({"activation": "identity", "regime": "block", "n": 1},),
     "scan": (
