@@ -20,8 +20,9 @@ from uuid import uuid4
 
 from properties.errors import InputError
 from properties.judging import meter
+from properties.runs.queue import Call, Kin
 from properties.runs.versions import difference, fingerprint
-from properties.runs.workers import Call, end_with, outcome
+from properties.runs.workers import end_with, outcome
 
 LOCAL = "local"
 PATIENCE = 30  # seconds for a scheduler to answer, and for a worker to come where none is
@@ -69,8 +70,11 @@ class Cluster:
         except OSError:  # the scheduler hung up on the question
             raise self._failed("lost", None) from None
 
-    def each(self, work: Callable[..., Any], calls: Iterable[Call]) -> Generator[Any, None, None]:
-        """`work(*call)` of all calls, as they are done; what `work` raises is raised here.
+    def each(
+        self, work: Callable[..., Any], calls: Iterable[Call], kin: Kin | None = None
+    ) -> Generator[Any, None, None]:
+        """`work(*call)` of all calls, as they are done, whatever their kin is: the scheduler says
+        where; what `work` raises is raised here.
 
         Calls that are not begun when the iteration is left are not begun any more. Raises
         ClusterError if a call ends the workers that do it, or all workers or the scheduler are

@@ -18,6 +18,7 @@ from properties.attacks.table import attacks as every
 from properties.runs.cluster import Cluster
 from properties.runs.commit import commit
 from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode_result, run_part
+from properties.runs.queue import Call
 from properties.runs.versions import versions
 from properties.runs.workers import Crew, hired
 from reports.records.record import Environment
@@ -60,8 +61,14 @@ def run_calls(
     asked = [(part, profile, seed, device) for part, seed in calls]
     with ExitStack() as stack:
         hands = crew or stack.enter_context(hired(min(workers, len(asked)), device == "cpu"))
-        for seed, answer in stack.enter_context(closing(hands.each(remote_part, asked))):
+        for seed, answer in stack.enter_context(closing(hands.each(remote_part, asked, kin))):
             yield seed, decode_result(answer)
+
+
+def kin(call: Call) -> str:
+    """What a part has most in common with others: the steps of proofs, or a kind of system."""
+    part: Part = call[0]
+    return PROOF if part.work == PROOF else part.pool.partition("-")[0]
 
 
 def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, bytes]:
@@ -83,8 +90,9 @@ def collect_seldom() -> None:
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:
-    """Long parts first, so that no process waits for a late one."""
-    turns = {PROOF: 4} | {name: one.turn for name, one in every().items()}
+    """Long parts first, so that no process waits for a late one; and before them all proofs, since
+    who has begun them goes on with them."""
+    turns = {PROOF: -1} | {name: one.turn for name, one in every().items()}
     return sorted(parts, key=lambda part: (turns.get(part.work, 9), -len(part.told), part))
 
 

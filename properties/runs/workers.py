@@ -8,9 +8,8 @@ import pickle
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -20,13 +19,12 @@ from typing import Any
 
 from properties.errors import InputError
 from properties.judging import meter
+from properties.runs.queue import Call, Kin, Queue
 from properties.runs.threads import one_each
 from theory.proof.solver.client import SOLVER
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 ENDING = (signal.SIGINT, signal.SIGTERM)
-
-Call = tuple[Any, ...]
 
 
 class WorkerError(InputError):
@@ -64,18 +62,23 @@ class Crew:
                 there.close()
                 self._crew[here] = process
 
-    def each(self, work: Callable[..., Any], calls: Sequence[Call]) -> Generator[Any, None, None]:
-        """`work(*call)` of all calls, as they are done.
+    def each(
+        self, work: Callable[..., Any], calls: Sequence[Call], kin: Kin = lambda call: None
+    ) -> Generator[Any, None, None]:
+        """`work(*call)` of all calls, as they are done; those of one kin by one process, as far as
+        none is idle for it.
 
         What `work` raises is raised here; raises WorkerError if a process dies. All are killed
         where the iteration is left before its end.
         """
-        left, busy = iter(calls), set[Connection]()
+        left, at, busy = Queue(calls, kin), dict[Connection, Hashable](), set[Connection]()
         if not self._crew:
             self._begin(min(self.workers, len(calls)), get_context("spawn"))
 
         def ask(connection: Connection) -> None:
-            for call in islice(left, 1):
+            others = {at[one] for one in busy}
+            if found := left.take(at.get(connection), others):
+                at[connection], call = found
                 connection.send((work, call))
                 busy.add(connection)
 
