@@ -35,7 +35,7 @@ SEED = 0
 
 
 def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None]) -> Matrix:
-    """The matrix of these claims, proved and probed now, here or in fresh processes; `progress`
+    """The matrix of these claims, proved and probed now, here or in other processes; `progress`
     hears of each."""
     results = []
     if workers <= 1:

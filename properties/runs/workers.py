@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.resource_tracker import ensure_running
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -25,6 +26,7 @@ from theory.proof.solver.client import SOLVER
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 ENDING = (signal.SIGINT, signal.SIGTERM)
+THREADS = Path("/proc/self/task")
 
 
 class WorkerError(InputError):
@@ -73,14 +75,17 @@ class Crew:
         """
         left, at, busy = Queue(calls, kin), dict[Connection, Hashable](), set[Connection]()
         if not self._crew:
+            if sys.platform != "win32":
+                ensure_running()  # fresh processes need it, and its start lets signals in again
             self._begin(min(self.workers, len(calls)), get_context("spawn"))
 
         def ask(connection: Connection) -> None:
             others = {at[one] for one in busy}
             if found := left.take(at.get(connection), others):
                 at[connection], call = found
-                connection.send((work, call))
                 busy.add(connection)
+                with suppress(OSError):  # it has ended: that is its answer
+                    connection.send((work, call))
 
         try:
             for connection in self._crew:
@@ -134,7 +139,10 @@ def each(
 def alone() -> bool:
     """Whether nothing else runs in this process: an image has what other threads hold, and not
     them. Linux alone tells of all threads, a library's own among them."""
-    return sys.platform == "linux" and len([*Path("/proc/self/task").iterdir()]) == 1
+    try:
+        return sys.platform == "linux" and len([*THREADS.iterdir()]) == 1
+    except OSError:  # a jail, in which nobody tells
+        return False
 
 
 @contextmanager

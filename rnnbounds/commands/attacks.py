@@ -19,8 +19,8 @@ from properties.errors import InputError
 from properties.judging import meter
 from properties.runs.cluster import Cluster, reached
 from properties.runs.enough import drawn, systems_of, until_enough
-from properties.runs.parts import Part, PartResult, chosen_claims, parts_of
-from properties.runs.record import merge, variant_records
+from properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
+from properties.runs.record import lacking, merge, variant_records
 from properties.runs.run import collect_seldom, environment, run_calls, run_parts
 from properties.runs.seeds import seeds_of, sweep
 from properties.runs.workers import Crew, hired
@@ -227,6 +227,7 @@ def sabotage(
         for entry in sorted(entries, key=lambda e: e.id)
         for variant in variant_records(entry, results)
     ]
+    left = [id for id, work in lacking(results, entries, (), profile_name) if work == SABOTAGE]
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([
@@ -244,4 +245,6 @@ def sabotage(
                 for claim_id, v in rows
             ],
         )  # fmt: skip
-    return int(any(not v.convicted or not v.ledger_fails for _, v in rows))
+        for id in left:
+            echo(f"FAILS: {id}/{SABOTAGE} is missing")
+    return int(bool(left) or any(not v.convicted or not v.ledger_fails for _, v in rows))

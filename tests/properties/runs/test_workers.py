@@ -1,6 +1,7 @@
 """Work shared among processes, images of this one or fresh."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ import worker_jobs
 from worker_jobs import fail, square
 
 from properties.errors import InputError
-from properties.runs.workers import WorkerError, each
+from properties.runs import workers
+from properties.runs.workers import WorkerError, alone, each, hired
 
 
 def test_everything_is_done_once():
@@ -43,6 +45,25 @@ def test_what_goes_wrong_there_is_said_here(kind, error, text):
         list(each(fail, [(kind,), (kind,)], 2))
 
 
+@pytest.mark.slow
+def test_a_worker_that_ends_while_nothing_is_asked_of_it_is_an_error():
+    """As one does that ends at its work: a crew waits between two rounds."""
+    calls = [(n,) for n in range(4)]
+    with hired(2) as crew:
+        assert len(list(crew.each(square, calls))) == 4
+        for process in crew._crew.values():
+            os.kill(process.pid, signal.SIGKILL)
+            process.join()
+        with pytest.raises(WorkerError, match="was ended by signal 9"):
+            list(crew.each(square, calls))
+
+
+def test_where_nobody_tells_of_threads_no_image_is_taken(monkeypatch, tmp_path):
+    """In a jail without /proc workers are fresh."""
+    monkeypatch.setattr(workers, "THREADS", tmp_path / "absent")
+    assert not alone()
+
+
 IMAGES = """
 import threading, worker_jobs
 from properties.runs.workers import each
@@ -51,6 +72,27 @@ if __name__ == "__main__":
     {before}
     print(list(each(worker_jobs.kept, [()] * 3, 2)))
 """
+FRESH = """
+import signal, threading
+if __name__ == "__main__":
+    from properties.runs.workers import each
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+    print(list(each(abs, [(-1,)], 1)))
+else:
+    told = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    print({signal.SIGINT, signal.SIGTERM} <= told, flush=True)
+"""
+
+
+def told(tmp_path: Path, program: str) -> str:
+    """What a program of its own prints."""
+    (tmp_path / "program.py").write_text(program)
+    path = os.pathsep.join([str(Path(worker_jobs.__file__).parent), *sys.path])
+    run = subprocess.run(
+        [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    return run.stdout
 
 
 @pytest.mark.slow
@@ -61,10 +103,11 @@ if __name__ == "__main__":
 )
 def test_images_are_taken_of_a_process_that_is_alone(tmp_path, before, found):
     """They begin with what it kept; beside another thread, whose locks they would have, none."""
-    (tmp_path / "images.py").write_text(IMAGES.format(before=before))
-    path = os.pathsep.join([str(Path(worker_jobs.__file__).parent), *sys.path])
-    told = subprocess.run(
-        [sys.executable, tmp_path / "images.py"], capture_output=True, text=True, check=True,
-        env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-    )  # fmt: skip
-    assert told.stdout == f"{[found] * 3}\n"
+    assert told(tmp_path, IMAGES.format(before=before)) == f"{[found] * 3}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there signals cannot wait")
+def test_ctrl_c_waits_while_a_fresh_worker_begins(tmp_path):
+    """The first one too: it would end in the middle of its imports, in many lines."""
+    assert told(tmp_path, FRESH) == "True\n[1]\n"

@@ -166,6 +166,15 @@ def test_exit_codes_of_sabotage(call, monkeypatch, changes, code, word):
     assert outcome.json[0]["convicted"] is changes.get("convicted", True)
 
 
+def test_sabotage_fails_where_a_variant_is_told_of_by_no_part(call, monkeypatch):
+    """What was not attacked was not convicted either."""
+    monkeypatch.setattr(module, "run_parts", lambda parts, **_: [])
+    outcome = call("sabotage", CLAIM, "-n", 0)
+    assert outcome.code == 1
+    assert f"FAILS: {CLAIM}/sabotage is missing" in outcome.out
+    assert call("sabotage", CLAIM, "-n", 0, "--format", "json").code == 1
+
+
 @pytest.mark.parametrize(
     ("options", "remedy"),
     [
