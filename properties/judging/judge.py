@@ -179,9 +179,11 @@ def judge(
     patience: Patience | None = None,
     *,
     until_violated: bool = False,
+    shown: bool = False,
 ) -> Judgement:
     """Judge a statement on every pair of a batch and, where k occurs, every window 0 … K; with
-    ``until_violated`` the referee is asked of none beyond the first pair that violates it.
+    ``until_violated`` the referee is asked of none beyond the first pair that violates it. Both
+    sides are NaN of a batch where nothing is judged, unless they are ``shown``.
 
     A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
     assumptions are not certainly met, or for which the model supplies no finite constant, is
@@ -197,8 +199,8 @@ def judge(
         if VOCABULARY[name].role == "certified":
             masks[f"finite {name}"] = ~np.isfinite(env[name].hi)
     pairs = (batch.cell.batch, batch.x.shape[3])
-    # Nobody reads what would be measured of a batch where nothing is judged; runs confirm boxes.
-    if batch.cells is None and any(mask.all() for mask in masks.values()):
+    # Of a batch where nothing is judged nothing need be measured; but runs confirm boxes.
+    if not shown and batch.cells is None and any(mask.all() for mask in masks.values()):
         windows = batch.K + 1 if windowed(statement) else 1
         shape = np.broadcast_shapes((*pairs, windows), *(i.lo.shape for i in env.values()))
         lhs = rhs = Interval(*[np.full(shape, np.nan)] * 2)

@@ -62,7 +62,7 @@ def replay(
         if -1 in (spec.member, spec.sequence):
             raise SpecError("the spec names a whole batch: give its member and sequence")
     batch = build(spec)
-    seen = judge(statement, assumptions, batch)
+    seen = judge(statement, assumptions, batch, shown=True)
     has_windows = windowed(statement)
     checks = tuple(
         record(

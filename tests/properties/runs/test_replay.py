@@ -130,6 +130,14 @@ def test_a_written_out_system_is_replayed() -> None:
     assert [check.verdict for check in found.checks] == ["VIOLATED"]
 
 
+def test_a_vacuous_pair_shows_both_sides() -> None:
+    """Where nothing is judged, replay still tells what the sides are."""
+    form = claim("receptive-field").variant("fading-field")
+    found = replay(system(T=3, lam=0.5), form.statement, form.assumptions)
+    assert [check.verdict for check in found.checks] == ["VACUOUS"]
+    assert all(np.isfinite([float(check.lhs), float(check.rhs)]).all() for check in found.checks)
+
+
 def test_dump_is_complete(tmp_path: Path) -> None:
     """The file holds the system, the inputs, the pair, and both sides at every window."""
     statement = parse_statement("h_gap <= S_0*lam**k/(1 - lam)")
