@@ -99,13 +99,17 @@ def test_checks_made_there_are_counted_here(cluster) -> None:
 
 
 def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
-    """What waits at the scheduler is forgotten there."""
+    """What waits at the scheduler is forgotten there, as soon as the client's thread lets go."""
+
+    async def forgotten() -> None:
+        while cluster._client.futures:
+            await asyncio.sleep(0)
+
     monkeypatch.setattr(module, "WINDOW", 3)
     with closing(cluster.each(square, [(n,) for n in range(9)])) as answers:
         next(answers)
     del answers
-    cluster._client.sync(asyncio.sleep, 0)  # its thread has let go of them
-    assert not cluster._client.futures
+    cluster._client.sync(forgotten, callback_timeout=30)
 
 
 @pytest.mark.parametrize(
