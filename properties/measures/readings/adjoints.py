@@ -13,8 +13,7 @@ sums of what came before each start; a window goes over its own last k steps alo
     what came before   Σ_{t ≤ T−k} q_t f_tᵀ                 once, for all k
     how another drifts away           δ_t from T−k on       for each start, whatever the end
     the other's adjoints              dq_t over k steps     for each k
-
-Of a loss at every time t ≤ T, what all windows of k leave out at a time is one adjoint.
+    what k leaves out of all losses   Σ over s ≥ t + k      once for each time
 """
 
 from __future__ import annotations
@@ -76,13 +75,10 @@ def vanishes(values: Vector) -> bool:
     return all(v == 0 for v in values)
 
 
-def change(
-    function: Callable[[Number], Number], values: Vector, at: Vector, shift: Vector
-) -> Vector:
+def change(f: Callable[[Number], Number], values: Vector, at: Vector, shift: Vector) -> Vector:
     """f(a) − f(a − s) entry by entry for values f(a), exactly 0 where s is."""
     return [
-        0 * s if s == 0 else value - function(a - s)
-        for value, a, s in zip(values, at, shift, strict=True)
+        0 * s if s == 0 else value - f(a - s) for value, a, s in zip(values, at, shift, strict=True)
     ]
 
 
@@ -229,14 +225,14 @@ class Run:
     def left_out(self, k: int) -> list[Vector]:
         """The adjoints of Σ p(h_s) over s ≥ t + k by a_t, for t = 1, …, T − k, made once."""
         if not self.over:
-            each: list[Vector] = []
+            each = list[Vector]()
             for t in range(len(self.inputs) - 1, -1, -1):
                 g = self.adjoints(t + 1, 0).g[0]
                 each.append(self.through(t, plus(g, self.back(each[-1])) if each else g))
             self.over.append(each[::-1])
         while len(self.over) <= k:
-            later = enumerate(self.over[-1][1:])
-            self.over.append([self.through(t, self.back(q)) for t, q in later])
+            later = self.over[-1][1:]
+            self.over.append([self.through(t, self.back(q)) for t, q in enumerate(later)])
         return self.over[k]
 
     def drift(self, start: int, moved: Cell | None = None, end: int | None = None) -> Drift:
@@ -279,7 +275,7 @@ class Run:
         full = self.adjoints(end, end - start)
         if same:
             return list(zip(full.q, drift.seen[::-1], strict=False))
-        terms: list[tuple[Vector, Vector]] = []
+        terms = list[tuple[Vector, Vector]]()
         for lag, t in enumerate(range(end - 1, start - 1, -1)):
             dq = dg
             if not made.linear:
