@@ -73,7 +73,7 @@ def test_what_no_seed_moves_is_run_once(call, tiny, tmp_path, monkeypatch):
     names = [name.split("/")[1] for name, _ in done]
     # Two pools have false variants; one of them has forms too.
     assert sorted(names) == [
-        "extremal", "proof", *["random+sabotage"] * 3, *["sabotage"] * 3,
+        "extremal", "proof+sabotage", *["random+sabotage"] * 3, *["sabotage"] * 3,
     ]  # fmt: skip
     call("verify", *claim, "--seed", 3, "--out", tmp_path / "alone")
     alone, swept = (tmp_path / name / "run.json" for name in ("alone", "all/3"))
