@@ -33,7 +33,9 @@ class LazyCommand(TyperCommand):
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
         if self.module in SHARED:
-            import_module("properties.runs.threads").one_each()
+            from properties.runs.threads import one_each  # a statement finds rooms set apart
+
+            one_each()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
         app.command(self.name, context_settings=SETTINGS)(
             getattr(import_module(f"{HOME}.{self.module}"), self.function)
