@@ -2,8 +2,9 @@
 
 The attack is first: what is compiled for it is then read where tests are traced.
 
-With arguments it is pytest with these alone, as in ``tox -e py311 -- tests/test_readme.py -k
-axioms``; paths are those of the checkout, and without one all tests are meant.
+With arguments it is pytest with these alone, as in ``tox -e py311 --
+tests/documents/test_readme.py -k axioms``; paths are those of the checkout, and without one all
+tests are meant.
 """
 
 import subprocess

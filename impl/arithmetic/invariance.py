@@ -18,9 +18,9 @@ import torch
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Program
 from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from impl.arithmetic.entries.balls import Balls, Columns
 from impl.arithmetic.roundings import Roundings
 from impl.arithmetic.slopes import compare, stepped
 from impl.arithmetic.spans import reached, reaching

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, sqrt_up, sum_up, underflow
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.norms.comparison import Comparison
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, mul_up, product_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from impl.cells.kind import Kind, Weights
 from impl.cells.layout import Layout
 from impl.cells.program import Activated, program_kind
 from impl.numbers.outward import mul_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 _LAYER = re.compile(r"transition_([1-9]\d{0,3})_weight")
 

@@ -18,7 +18,7 @@ from impl.cells.leaky_analysis import SCALED, LeakyAnalysis, leaky_parts
 from impl.cells.program import Activated, program_kind
 from impl.errors import RangeError
 from impl.models.loaded import LoadedModel
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.training.certificate import Task, TrainingCertificate, certify_training
 
 _PRECISION = 128

@@ -43,7 +43,7 @@ from impl.models.rnn import RNN
 from impl.models.torch_machine import require_sound
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.numbers.told import finite
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import check_target, write_file

@@ -39,7 +39,7 @@ from impl.gradients.windows.sweep import (
 )
 from impl.models.rnn import RNN
 from impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_bound, norm_up, sqrt_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 _UP = 1 + 2.0**-28  # the library's powers are right to far better than 2⁻³⁰
 _FLOOR = 2.0**-600  # of products that underflow

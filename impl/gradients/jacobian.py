@@ -24,7 +24,7 @@ from impl.gradients.rounding import (
 from impl.gradients.windows.rollout import states
 from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound, underflow
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 _UP = 1 + 16 * UNIT  # covers the roundings of one line of bounds
 

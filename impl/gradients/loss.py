@@ -16,9 +16,9 @@ from torch import Tensor
 from impl.errors import ShapeError, UnknownNameError
 from impl.gradients.criterion import Loss
 from impl.norms.readout_norms import EUCLIDEAN, Dual
-from impl.numbers.jacobi import dot
 from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.jacobi import dot
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 __all__ = ["LABEL", "LOSSES", "CrossEntropy", "Linear", "Loss", "Squared", "loss"]
 

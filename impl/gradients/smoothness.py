@@ -24,7 +24,7 @@ from torch import Tensor
 from impl.gradients.loss import CrossEntropy, Squared
 from impl.gradients.supply import Supply
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 class Bounds(Protocol):

@@ -12,8 +12,8 @@ from impl.gradients.rounding import HEADROOM, activation_error, local_error, pre
 from impl.gradients.supply import Supply
 from impl.norms.false_bounds import power_norm, svd_norm, unscaled_gate_norm, unshifted_gate_norm
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up
-from impl.numbers.radius import spectral_radius_bound
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.radius import spectral_radius_bound
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @cache

@@ -14,8 +14,8 @@ from impl.gradients.weight_sets import Region
 from impl.models.rnn import RNN
 from impl.norms.readout_norms import EUCLIDEAN, Dual
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
-from impl.numbers.inverse import Inverse, certified_inverse
 from impl.numbers.outward import subtract_down
+from impl.numbers.spectra.inverse import Inverse, certified_inverse
 
 TRAINABLE = ("W", "U", "b", "WU", "Wb", "Ub", "WUb")
 

@@ -11,7 +11,7 @@ from impl.arithmetic.activation import Activation
 from impl.errors import InputError
 from impl.models.rnn import RNN
 from impl.numbers.outward import add_up, mul_up, norm_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 class Radii(Protocol):

@@ -31,7 +31,7 @@ from impl.numbers.outward import (
     sum_up,
     underflow,
 )
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 def _gap(c: Supply, name: str) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.entries.balls import Balls, Columns
 from impl.memory.running import Near, Running
 from impl.memory.runs import Runner
 from impl.numbers.outward import add_up, norm_up

@@ -22,7 +22,7 @@ from impl.arithmetic.activation import Activation, activation
 from impl.arithmetic.base import ALL
 from impl.arithmetic.elementary import Elementary
 from impl.numbers.outward import TINY, UNIT, gamma, norm_bound
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 _UP = 1 + 64 * UNIT  # what a few operations on bounds lose
 _LIBRARY = 16 * UNIT  # of exp, sin and cos, relative to their scale

@@ -31,7 +31,7 @@ from impl.norms.state_norms import StateNorm
 from impl.norms.weighted import perron_vector
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import div_up, mul_up, norm_up, rows_up, subtract_down, sum_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 _POLICIES = 8
 _PRECISION = 128

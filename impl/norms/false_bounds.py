@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from impl.numbers.outward import norm_up
-from impl.numbers.spectral_norm import Array, _completes, _gram, _passes, _prepared
+from impl.numbers.spectra.spectral_norm import Array, _completes, _gram, _passes, _prepared
 
 _BISECTIONS = 64
 

@@ -19,7 +19,6 @@ from impl.norms.remaining import Remaining
 from impl.norms.semidefinite import SOLVED, semidefinite_scaling
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
 from impl.norms.window import least_window
-from impl.numbers.inverse import certified_inverse
 from impl.numbers.outward import (
     TINY,
     UNIT,
@@ -33,7 +32,8 @@ from impl.numbers.outward import (
     sum_up,
     underflow,
 )
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.inverse import certified_inverse
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 _USUAL = 1e-6  # the ε at which iterated norms are compared with each other
 

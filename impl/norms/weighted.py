@@ -20,7 +20,7 @@ from impl.numbers.outward import (
     sum_up,
     underflow,
 )
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 _DOUBLINGS = 64
 _SQUARINGS = 16

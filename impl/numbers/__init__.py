@@ -1,1 +1,1 @@
-"""Certified primitives: outward rounding, norms, inverses, eigenvalues, ranges of functions."""
+"""Certified primitives: outward rounding, matrices' numbers, ranges of functions."""

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from impl.errors import InputError, NotFiniteError, RangeError, shown
 from impl.models.loaded import digest
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.reading.recognition import check_tensor
 
 

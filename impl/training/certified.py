@@ -29,7 +29,7 @@ from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.norms.readout_norms import EUCLIDEAN, Dual
 from impl.numbers.outward import add_up, norm_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.training.bound import TrainingConstants, largest_rate
 from impl.training.window import training_window
 

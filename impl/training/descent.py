@@ -21,7 +21,7 @@ from impl.gradients.adjoint_error import gradient_error
 from impl.gradients.loss import Loss
 from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
-from impl.numbers.spectral_norm import certified_norm, gate
+from impl.numbers.spectra.spectral_norm import certified_norm, gate
 from impl.training.nearest import projection_error
 from impl.training.projection import BallNorm
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from impl.errors import PrecisionError
 from impl.numbers.outward import UNIT, add_up, gamma, norm_bound, norm_up, sum_up
 from impl.numbers.scaling import exponent, shift
-from impl.numbers.spectral_norm import certified_norm, gate
+from impl.numbers.spectra.spectral_norm import certified_norm, gate
 from impl.training.projection import Ball, BallNorm
 
 _UP = 1 + 64 * UNIT  # covers the roundings of one line of bounds

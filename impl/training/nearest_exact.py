@@ -16,9 +16,9 @@ import math
 from flint import arb, arb_mat, ctx, fmpq
 from torch import Tensor
 
-from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
-from impl.numbers.jacobi import decomposition, dot
 from impl.numbers.rationals import rational
+from impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
+from impl.numbers.spectra.jacobi import decomposition, dot
 from impl.training.projection import Ball
 
 Rational = list[list[fmpq]]

@@ -21,7 +21,7 @@ from impl.errors import (
     UnknownNameError,
 )
 from impl.numbers.outward import UNIT, gamma, norm_up, sum_up
-from impl.numbers.spectral_norm import certified_norm, gate
+from impl.numbers.spectra.spectral_norm import certified_norm, gate
 
 BallNorm = Literal["spectral", "infinity", "frobenius"]
 

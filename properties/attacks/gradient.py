@@ -13,11 +13,11 @@ import sympy
 import torch
 from msgspec.structs import replace
 
+from properties.adam import Adam
 from properties.attacks.attack import Attack, Case, Visit
 from properties.attacks.estimates import estimates
 from properties.judging.judge import free_names
 from properties.measures.table import MEASURES
-from properties.systems.adam import Adam
 from properties.systems.batch import Batch, explicit, with_cells
 from properties.systems.kind import Kind, about
 from properties.systems.spec import SystemSpec

@@ -18,9 +18,9 @@ from sympy import Expr
 
 from properties.errors import QuantityError
 from properties.judging import meter
+from properties.judging.boxes import confirm
 from properties.judging.equivalent import at_ends
 from properties.judging.referee import Outcome, settle
-from properties.measures.runs.boxes import confirm
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
 from theory.language.vocabulary import VOCABULARY

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from impl.numbers.exact_norm import ball_norm, rational_norm_at_most
 from impl.numbers.outward import underflow
+from impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
 from properties.measures.measure import Measure, OfCells, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings import receptive_field as field

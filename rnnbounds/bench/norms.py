@@ -8,7 +8,7 @@ import torch
 from flint import arb, arb_mat, ctx
 
 from impl.checker.definite import below
-from impl.numbers.spectral_norm import certified_norm, gate
+from impl.numbers.spectra.spectral_norm import certified_norm, gate
 from rnnbounds.bench.clock import Clock
 from rnnbounds.bench.gaps import FASTER
 from rnnbounds.bench.row import Measured, Row, against, share

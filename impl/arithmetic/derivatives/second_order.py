@@ -35,7 +35,7 @@ from impl.arithmetic.intervals import (
 from impl.arithmetic.weight_balls import Enclosing, Radii
 from impl.numbers.interval import Interval
 from impl.numbers.outward import add_up, div_up, mul_up, norm_up, product_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ import torch
 
 from impl.arithmetic.inputs.ends import inputs_of
 from impl.arithmetic.inputs.sets import InputSet
-from impl.numbers.krawczyk import Vector
 from impl.numbers.outward import norm_up
+from impl.numbers.spectra.krawczyk import Vector
 
 Given = Vector | InputSet | None  # inputs (m, d) to try too, or the set of all that there are
 GIVEN = 64  # of those that are handed in, so many are tried

@@ -20,7 +20,7 @@ from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.programs import turned
 from impl.cells.refutation.constants import Given, across, chosen, further
 from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
-from impl.numbers.krawczyk import Vector, column, identity
+from impl.numbers.spectra.krawczyk import Vector, column, identity
 
 _PRECISION = 128
 

@@ -14,7 +14,7 @@ import torch
 from flint import arb, arb_mat
 
 from impl.arithmetic.activation import Activation
-from impl.numbers.krawczyk import Vector, column, identity, unique_zero
+from impl.numbers.spectra.krawczyk import Vector, column, identity, unique_zero
 
 HOMOGENEOUS = ("relu", "leaky-relu")
 

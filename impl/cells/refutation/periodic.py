@@ -13,9 +13,9 @@ from flint import arb, arb_mat
 
 from impl.arithmetic.activation import Activation
 from impl.numbers.ball_functions import float_above
-from impl.numbers.discs import outside_discs
-from impl.numbers.eigenvalues import outside_ball
-from impl.numbers.krawczyk import Vector, disjoint, identity, unique_zero
+from impl.numbers.spectra.discs import outside_discs
+from impl.numbers.spectra.eigenvalues import outside_ball
+from impl.numbers.spectra.krawczyk import Vector, disjoint, identity, unique_zero
 
 PERIODS = (1, 2, 3, 4)
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15

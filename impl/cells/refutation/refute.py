@@ -30,8 +30,8 @@ from impl.errors import exactly
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
-from impl.numbers.eigenvalues import FLOAT_SIZE, outside
-from impl.numbers.krawczyk import Vector, column
+from impl.numbers.spectra.eigenvalues import FLOAT_SIZE, outside
+from impl.numbers.spectra.krawczyk import Vector, column
 
 SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
 

@@ -21,9 +21,9 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.balls import Balls
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.coarse import Dtypes, repeated
+from impl.arithmetic.entries.balls import Balls
 from impl.arithmetic.intervals import magnitude
 from impl.arithmetic.roundings import Runs
 from impl.arithmetic.slopes import stepped

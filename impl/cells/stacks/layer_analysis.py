@@ -24,7 +24,7 @@ from impl.norms.comparison import Comparison
 from impl.norms.remaining import Layer, started
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, norm_up, sum_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 CASCADE = "cascade"  # each layer in the norm that is best for it
 _UNITWISE = ("infinity", "perron", "comparison")

@@ -14,7 +14,7 @@ from typing import Any
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.entries.balls import Balls, Columns
 from impl.memory.runs import READ
 
 BITS = (128, 256, 512, 1024, 2048, 4096)

@@ -20,7 +20,7 @@ from impl.memory.runs import READ, Runner
 from impl.memory.tube.arithmetic import Tube, Tubes
 from impl.memory.tube.zonotopes import Zonotope
 from impl.numbers.outward import add_up, mul_up, norm_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 GENERATORS, MOST, LEAST = 1536, 48, 8  # that are kept, and of them for each unit
 KEPT = 8  # for each unit, of the sets that later runs start from

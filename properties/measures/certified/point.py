@@ -12,12 +12,12 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 from torch import Tensor
 
 from impl.arithmetic.activation import Activation, activation
-from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.entries.balls import Balls, Columns
 from impl.certificate.record import Certificate
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss
 from impl.memory.adversary.attack import Attacked
-from impl.numbers.exact_norm import ball_norm, positive_semidefinite
+from impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
 from properties.measures.certified.norms import ball_norm as norm_of
 from properties.measures.certified.norms import of_layer
 from properties.measures.runs.ball_runs import BallRuns

@@ -12,11 +12,11 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
-from impl.arithmetic.balls import Columns
+from impl.arithmetic.entries.balls import Columns
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.stacks.stack import PREFIX
 from impl.gradients.loss import Squared
-from impl.numbers.exact_norm import rational_norm_at_most
+from impl.numbers.spectra.exact_norm import rational_norm_at_most
 from impl.reading.readout import Readout
 from properties.measures.certified.attacked import of_attack
 from properties.measures.certified.point import (

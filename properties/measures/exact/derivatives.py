@@ -15,10 +15,10 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from impl.arithmetic.activation import activation
-from impl.arithmetic.rationals import known
+from impl.arithmetic.entries.rationals import known
 from impl.checker.definite import below
-from impl.numbers.exact_norm import ball_norm, positive_semidefinite
 from impl.numbers.rationals import diagonal, identity
+from impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
 from properties.measures.exact.rooted import BLANK, PRECISION, alone, each_pair, root_ends
 from properties.measures.measure import Measure
 from properties.measures.readings.balls import BallPair, Ends, float_ends

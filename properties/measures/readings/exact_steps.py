@@ -13,8 +13,8 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 
 from impl.arithmetic.activation import Activation
-from impl.arithmetic.rationals import known
-from impl.numbers.exact_norm import ball_norm
+from impl.arithmetic.entries.rationals import known
+from impl.numbers.spectra.exact_norm import ball_norm
 from properties.measures.readings.adjoints import Matrix, Run, Vector, change, flat
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.gradients import (

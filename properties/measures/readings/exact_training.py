@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from impl.numbers.exact_norm import ball_norm
+from impl.numbers.spectra.exact_norm import ball_norm
 from properties.measures.readings.adjoints import Cell, Run, flat, vanishes
 from properties.measures.readings.balls import BallPair, float_ends, length
 from properties.measures.readings.gradients import ball_run

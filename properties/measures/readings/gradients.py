@@ -9,7 +9,7 @@ import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from impl.arithmetic.activation import Activation
-from impl.arithmetic.rationals import known
+from impl.arithmetic.entries.rationals import known
 from impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,

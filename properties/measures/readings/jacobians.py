@@ -7,7 +7,7 @@ import torch
 from flint import arb
 
 from impl.gradients.jacobian import input_jacobians, jacobians_alone
-from impl.numbers.exact_norm import ball_norm
+from impl.numbers.spectra.exact_norm import ball_norm
 from properties.measures.readings.balls import BallPair
 from properties.measures.readings.slack import UP, spectral_ends
 from properties.systems.batch import Batch

@@ -12,7 +12,7 @@ from math import isfinite
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.arithmetic.rationals import IrrationalError, Rationals, Ratios
+from impl.arithmetic.entries.rationals import IrrationalError, Rationals, Ratios
 from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square, times
 

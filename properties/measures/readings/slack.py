@@ -11,7 +11,7 @@ import torch
 
 from impl.gradients.rounding import HEADROOM, local_error
 from impl.numbers.outward import add_up, mul_up, norm_up, underflow
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from properties.systems.batch import Batch
 
 Tensor = torch.Tensor

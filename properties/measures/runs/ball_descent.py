@@ -11,9 +11,9 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL
 from impl.arithmetic.derivatives.dual_numbers import Duals
+from impl.arithmetic.entries.balls import Balls, Columns
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.runs.gaps import Gap
 from properties.measures.runs.pairs import OtherWeights, ball_difference

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from impl.arithmetic.entries.balls import Balls, Columns
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.seeds import BallSeeds
 

@@ -18,10 +18,10 @@ from typing import Any, Generic
 
 from flint import arb
 
-from impl.arithmetic.balls import Columns
 from impl.arithmetic.base import ALL, Arithmetic, V
 from impl.arithmetic.derivatives.dual_numbers import Dual
 from impl.arithmetic.elementary import Scalable
+from impl.arithmetic.entries.balls import Columns
 from properties.measures.runs.rounded import Rounded, level
 
 

@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from flint import arb, fmpq
 
-from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Floats, Rows
-from impl.arithmetic.rationals import Rationals, Ratios
+from impl.arithmetic.entries.balls import Balls, Columns
+from impl.arithmetic.entries.rationals import Rationals, Ratios
 from impl.numbers.rationals import exactly
 from properties.measures.measure import Measure, only_where
 from properties.measures.readings.balls import BallPair, length

@@ -15,9 +15,9 @@ from typing import Any
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import ALL, Arithmetic, V
 from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from impl.arithmetic.entries.balls import Balls, Columns
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.losses import gradient, gradient_gap

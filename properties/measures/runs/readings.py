@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from flint import arb, arb_mat
 
-from impl.numbers.exact_norm import ball_norm
 from impl.numbers.outward import underflow
+from impl.numbers.spectra.exact_norm import ball_norm
 from properties.measures.measure import around
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.balls import largest as greatest

@@ -15,9 +15,9 @@ from math import prod
 import torch
 from flint import arb
 
-from impl.arithmetic.balls import Columns
 from impl.arithmetic.base import ALL
 from impl.arithmetic.derivatives.dual_numbers import Dual
+from impl.arithmetic.entries.balls import Columns
 from properties.measures.runs.rounded import Rounded
 
 Tensor = torch.Tensor

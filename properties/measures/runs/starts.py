@@ -13,8 +13,8 @@ from typing import Any
 from flint import arb
 from torch import Tensor
 
-from impl.arithmetic.balls import Columns
 from impl.arithmetic.base import V
+from impl.arithmetic.entries.balls import Columns
 from properties.measures.runs.ball_runs import BallRuns, column
 from properties.measures.runs.gaps import Gap, Gaps
 from properties.measures.runs.readings import Seen, SeenBalls, runs

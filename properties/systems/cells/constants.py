@@ -17,7 +17,7 @@ from impl.arithmetic.derivatives.second_order import constants, jets
 from impl.cells.table import kind_of
 from impl.norms.comparison import UnitNorms
 from impl.norms.readout_norms import WeightedMaximumDual
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from properties.systems.cells.omega import UNIFORM
 from properties.systems.certified.constants import TOLD
 from properties.systems.drawing.regimes import Array

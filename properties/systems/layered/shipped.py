@@ -15,8 +15,8 @@ import torch
 from flint import arb_mat, fmpq, fmpq_mat
 
 from impl.arithmetic.activation import activation
-from impl.arithmetic.balls import Balls, Columns
-from impl.arithmetic.rationals import Rationals, Ratios
+from impl.arithmetic.entries.balls import Balls, Columns
+from impl.arithmetic.entries.rationals import Rationals, Ratios
 from properties.systems.layered.dyadic import floats
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Vector, minus

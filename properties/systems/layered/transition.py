@@ -18,15 +18,15 @@ from typing import Any, cast
 import torch
 from flint import arb_mat, fmpq, fmpq_mat
 
-from impl.arithmetic.balls import Columns
 from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.arithmetic.rationals import Ratios
+from impl.arithmetic.entries.balls import Columns
+from impl.arithmetic.entries.rationals import Ratios
 from impl.cells.deep import DeepCell
 from impl.cells.table import kind_of
 from impl.norms.weighted import perron_vector
 from impl.numbers.outward import mul_up
 from impl.numbers.rationals import identity
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
 from properties.systems.layered.shipped import Shipped, alone, tensor, vectors
 from properties.systems.layered.twins import Twin, Twins

@@ -15,7 +15,7 @@ import torch
 from msgspec.structs import replace
 
 from impl.arithmetic.activation import activation
-from properties.systems.adam import Adam
+from properties.adam import Adam
 from properties.systems.limits.extremal import CandidateSpec, Sigmoid
 from properties.systems.limits.sigmoid import STEPS, probes
 from properties.systems.limits.vector_pairs import network_of

@@ -17,7 +17,7 @@ from impl.gradients.loss import Loss
 from impl.gradients.loss import loss as make_loss
 from impl.models.rnn import RNN
 from impl.numbers.outward import norm_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.training.descent import Omega
 from properties.systems.cells.batch import Cells
 from properties.systems.drawing.regimes import Array

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from impl.certificate.record import Certificate
 from impl.numbers.outward import add_up, mul_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.page import Chart

@@ -17,7 +17,7 @@ from impl.norms.semidefinite import SOLVED, at_hand, left_out
 from impl.norms.state_norms import state_norm
 from impl.norms.weighted import diagonal_norm
 from impl.numbers.outward import mul_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.reading.adapters import load_model
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Run, of_certificate

@@ -4,9 +4,9 @@ import torch
 from flint import arb, arb_mat, ctx
 from gated_draws import corners, directions, draw, generator, gru, lstm
 
-from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.derivatives.second_order import constants, jets
+from impl.arithmetic.entries.balls import Balls, Columns
 from impl.cells.programs import float_step
 
 

@@ -18,7 +18,7 @@ from impl.arithmetic.signed import (
 )
 from impl.arithmetic.slopes import compare
 from impl.cells.table import kind_of
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 

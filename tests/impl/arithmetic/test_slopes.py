@@ -5,8 +5,8 @@ from flint import arb, ctx
 from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 
 from impl.arithmetic.activation import ACTIVATIONS
-from impl.arithmetic.balls import Balls, Columns
 from impl.arithmetic.base import Arithmetic, V
+from impl.arithmetic.entries.balls import Balls, Columns
 from impl.arithmetic.intervals import PoleError, bounded, mixed, product
 from impl.arithmetic.slopes import compare, invariant, stepped
 from impl.cells.programs import jacobian

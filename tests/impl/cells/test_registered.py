@@ -9,7 +9,7 @@ from flint import fmpq_mat
 import rnnbounds
 from impl.arithmetic.base import Rows
 from impl.arithmetic.derivatives.dual_numbers import Dual
-from impl.arithmetic.rationals import Ratios
+from impl.arithmetic.entries.rationals import Ratios
 from impl.cells import table
 from impl.cells.table import CELLS, DuplicateCellError, KindError, register, register_installed
 from impl.errors import InputError

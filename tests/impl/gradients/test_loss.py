@@ -9,7 +9,7 @@ from torch import Tensor
 from impl.errors import PrecisionError, ShapeError, UnknownNameError
 from impl.gradients.loss import LOSSES, CrossEntropy, Linear, Loss, Squared, loss
 from impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
-from impl.numbers.inverse import certified_inverse
+from impl.numbers.spectra.inverse import certified_inverse
 
 B, P, N, M = 4, 3, 5, 200
 HAIR = 1 + 1e-12

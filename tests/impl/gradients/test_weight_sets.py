@@ -11,7 +11,7 @@ from impl.gradients.constants import Constants
 from impl.gradients.weight_sets import Region
 from impl.models.rnn import RNN
 from impl.numbers.outward import norm_up
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 HAIR = 1 + 1e-12
 

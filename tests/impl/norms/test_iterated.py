@@ -12,7 +12,7 @@ from impl.arithmetic.activation import ACTIVATIONS
 from impl.certificate.certify import certify
 from impl.gradients.windows.rollout import truncations
 from impl.norms.iterated import STEPS, Steps, _vertices, iterated, step_factors
-from impl.numbers.exact_norm import ball_norm
+from impl.numbers.spectra.exact_norm import ball_norm
 from impl.reading.adapters import load_model
 
 SLOPES = ((0.0, 1.0), (-0.13, 1.13), (-1.0, 1.0), (0.01, 1.0))

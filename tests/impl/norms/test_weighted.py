@@ -8,8 +8,8 @@ from flint import arb_mat, ctx
 from torch import Tensor
 
 from impl.norms.weighted import diagonal_scaling, perron_vector, quadratic_norm
-from impl.numbers.exact_norm import ball_norm, positive_semidefinite
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
+from impl.numbers.spectra.spectral_norm import certified_norm
 
 
 def systems() -> Tensor:

@@ -12,7 +12,7 @@ from impl.gradients.loss import loss
 from impl.gradients.windows.rollout import states, truncations
 from impl.models.rnn import RNN
 from impl.numbers.product import multiply
-from impl.numbers.spectral_norm import certified_norm, gate
+from impl.numbers.spectra.spectral_norm import certified_norm, gate
 from impl.numbers.tanh import tanh
 
 EXTREMES = [1e300, -1e300, 1e-200, 5e-324, 1.0, 0.0, torch.inf, torch.nan]

@@ -12,7 +12,7 @@ from impl.arithmetic.activation import activation
 from impl.errors import RangeError, ShapeError
 from impl.gradients.loss import LOSSES, Loss, loss
 from impl.models.rnn import RNN
-from impl.numbers.spectral_norm import certified_norm
+from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.training.descent import Omega, descend, descent_error, project
 
 N, DIGITS = 5, 60

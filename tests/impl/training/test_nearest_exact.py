@@ -4,7 +4,7 @@ import torch
 from draws import normal
 from flint import arb, arb_mat, ctx, fmpq
 
-from impl.numbers.jacobi import decomposition, dot
+from impl.numbers.spectra.jacobi import decomposition, dot
 from impl.training.nearest_exact import (
     ball_distance,
     ball_itself,

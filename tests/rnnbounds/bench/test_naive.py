@@ -5,8 +5,8 @@ import torch
 
 from impl.gradients.adjoint import gradient_gaps
 from impl.gradients.adjoint_error import gradient_gap_error
-from impl.numbers.exact_norm import ball_norm
-from impl.numbers.spectral_norm import certified_norm, gate
+from impl.numbers.spectra.exact_norm import ball_norm
+from impl.numbers.spectra.spectral_norm import certified_norm, gate
 from impl.training.descent import descend, descent_error
 from properties.judging.judge import Verdict
 from properties.measures.table import MEASURES

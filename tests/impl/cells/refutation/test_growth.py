@@ -4,7 +4,7 @@ from flint import arb_mat
 
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.refutation.growth import growth
-from impl.numbers.krawczyk import column
+from impl.numbers.spectra.krawczyk import column
 
 RELU, LEAKY = ACTIVATIONS["relu"], ACTIVATIONS["leaky-relu"]
 NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]

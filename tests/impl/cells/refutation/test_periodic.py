@@ -11,7 +11,7 @@ from impl.cells.refutation.periodic import (
     point,
     repeller,
 )
-from impl.numbers.krawczyk import column
+from impl.numbers.spectra.krawczyk import column
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from impl.cells.refutation import refute
 from impl.cells.refutation.gated_refute import refute_gated
 from impl.cells.refutation.refute import ALL, BOX, SIZE
 from impl.certificate.certify import certify
-from impl.numbers import eigenvalues
+from impl.numbers.spectra import eigenvalues
 from impl.reading.adapters import load_model
 
 

@@ -7,7 +7,7 @@ from flint import acb, arb, ctx
 from program_draws import cells, inputs, weights
 from scipy import signal
 
-from impl.arithmetic.balls import Balls
+from impl.arithmetic.entries.balls import Balls
 from impl.cells.scans.diagonal import from_s4d, layout
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify

@@ -5,7 +5,7 @@ import torch
 from flint import arb, arb_mat, ctx
 from program_draws import cells, inputs, weights
 
-from impl.arithmetic.balls import Balls, Columns
+from impl.arithmetic.entries.balls import Balls, Columns
 from impl.cells.programs import jacobian
 from impl.cells.scans.scan import measured_rate
 from impl.cells.table import kind_of

@@ -9,8 +9,8 @@ from impl.cells.gated.lstm import LSTM
 from impl.cells.scans.diagonal import Diagonal
 from impl.cells.scans.min_gru import MinGRU
 from properties.errors import BoxError
+from properties.judging.boxes import confirm
 from properties.judging.judge import Verdict, judge
-from properties.measures.runs.boxes import confirm
 from properties.systems.batch import Batch, build
 from properties.systems.table import FAMILIES, parse_spec, system
 from theory import claim as claim_of

@@ -6,8 +6,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import verdicts
 
-from impl.numbers.exact_norm import ball_norm
 from impl.numbers.rationals import identity
+from impl.numbers.spectra.exact_norm import ball_norm
 from properties.attacks.extremal import SPECIAL
 from properties.measures.exact.derivatives import at_most, jacobian, norm_ends, norm_square
 from properties.measures.table import MEASURES

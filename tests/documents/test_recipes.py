@@ -18,7 +18,7 @@ import pytest
 
 import theory
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 HOUSE = Path(theory.__file__).parents[1]
 ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
 NEEDED = {

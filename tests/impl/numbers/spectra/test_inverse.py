@@ -4,8 +4,8 @@ import pytest
 import torch
 from flint import arb_mat, ctx
 
-from impl.numbers.exact_norm import ball_norm
-from impl.numbers.inverse import certified_inverse
+from impl.numbers.spectra.exact_norm import ball_norm
+from impl.numbers.spectra.inverse import certified_inverse
 
 
 def test_norm_is_certified() -> None:

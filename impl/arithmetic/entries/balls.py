@@ -12,7 +12,7 @@ from torch import Tensor
 
 from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
-from impl.arithmetic.entries import Entries
+from impl.arithmetic.entries.units import Entries
 from impl.numbers import ball_functions as balls
 
 FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {

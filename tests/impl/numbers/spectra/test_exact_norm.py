@@ -5,7 +5,7 @@ import torch
 from flint import arb, arb_mat, ctx, fmpq
 
 from impl.errors import ShapeError
-from impl.numbers.exact_norm import (
+from impl.numbers.spectra.exact_norm import (
     _by_squaring,
     ball_norm,
     positive_semidefinite,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from impl.errors import ShapeError
-from impl.numbers.radius import spectral_radius_bound
+from impl.numbers.spectra.radius import spectral_radius_bound
 
 
 def test_known_radii() -> None:

@@ -1,6 +1,6 @@
 """The record of the claims that the package carries says what the code says.
 
-``python tests/test_readme.py report/run.json`` writes it anew, from the record of a run.
+``python tests/documents/test_readme.py report/run.json`` writes it anew, from the record of a run.
 """
 
 import pytest

@@ -9,9 +9,9 @@ from flint import fmpq, fmpq_mat
 from torch import Tensor
 
 from impl.arithmetic.activation import activation
-from impl.arithmetic.balls import FUNCTIONS
 from impl.arithmetic.base import ALL
-from impl.arithmetic.entries import Entries
+from impl.arithmetic.entries.balls import FUNCTIONS
+from impl.arithmetic.entries.units import Entries
 from impl.errors import InputError
 from impl.numbers.ball_functions import exactly as exactly_at
 from impl.numbers.rationals import exactly

@@ -1,7 +1,7 @@
 """The README says what the code says.
 
-``python tests/test_readme.py report/run.json`` writes the table of claims anew, there and in the
-record that the package carries, from the record of a run.
+``python tests/documents/test_readme.py report/run.json`` writes the table of claims anew, there and
+in the record that the package carries, from the record of a run.
 """
 
 import re
@@ -27,13 +27,12 @@ from theory import CLAIMS
 from theory.axioms.base import AXIOMS
 from theory.proof.laws import axioms_of, counted
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 START, END = "<!-- claims -->\n", "<!-- end of claims -->"
 
 
 def test_table_of_claims(capsys: pytest.CaptureFixture[str]) -> None:
-    """The table is what the command prints, of the record that tests/test_claims_record.py keeps
-    current."""
+    """The table is what the command prints, of the record that another test keeps current."""
     assert main(["claims", "--markdown"]) == 0
     assert README.read_text().split(START)[1].split(END)[0] == capsys.readouterr().out
 

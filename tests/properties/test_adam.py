@@ -2,7 +2,7 @@
 
 import torch
 
-from properties.systems.adam import Adam
+from properties.adam import Adam
 
 Tensor = torch.Tensor
 

@@ -98,7 +98,8 @@ def test_a_reading_that_fails_is_told(words, monkeypatch):
         registry.registered(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
     line = str(refused.value)
     assert "'seen', which no system of the kind rnn supplies (reading it off one with T = " in line
-    assert "raised IndexError: list index out of range at tests/rnnbounds/test_registry.py:" in line
+    raised = "raised IndexError: list index out of range at"
+    assert f"{raised} rnnbounds/plugins/test_registry.py:" in line
 
 
 @pytest.mark.parametrize("symbol", [gate_gap, v_top])

@@ -1,0 +1,1 @@
+"""Numbers of matrices: norms, inverses, spectral radii and eigenvalues, with certain bounds."""
