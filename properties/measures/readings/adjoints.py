@@ -22,7 +22,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from operator import add, mul, sub
 from typing import Any
 
 # arb or fmpq, and their matrices: python-flint gives both the same operations.
@@ -84,17 +83,17 @@ def change(f: Callable[[Number], Number], values: Vector, at: Vector, shift: Vec
 
 def hadamard(one: Vector, two: Vector) -> Vector:
     """The products, entry by entry."""
-    return list(map(mul, one, two))
+    return [v * w for v, w in zip(one, two, strict=True)]
 
 
 def plus(one: Vector, two: Vector) -> Vector:
     """The sum."""
-    return list(map(add, one, two))
+    return [v + w for v, w in zip(one, two, strict=True)]
 
 
 def minus(one: Vector, two: Vector) -> Vector:
     """The difference."""
-    return list(map(sub, one, two))
+    return [v - w for v, w in zip(one, two, strict=True)]
 
 
 @dataclass(frozen=True)
