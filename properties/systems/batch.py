@@ -16,7 +16,7 @@ from properties.systems.cells.build import INWARD, fields
 from properties.systems.cells.constants import of_cells
 from properties.systems.drawing.regimes import Array, input_sequences
 from properties.systems.drawing.written import written_out
-from properties.systems.kind import about
+from properties.systems.kind import about, stacked
 from properties.systems.spec import SystemSpec, Values
 from properties.systems.supply.alone import OfMember, alone, handed_on
 from properties.systems.supply.derived import DERIVED
@@ -107,31 +107,27 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         return Batch(spec=spec, **kind.whole(spec))
     exact = () if kind.exact is None else tuple(kind.exact(spec, i) for i in spec.members)
     if kind.exact is not None:
-        stacked = images(exact)
-    elif spec.values is None and kind.together is not None:
-        stacked = kind.together(spec)
+        numbers = images(exact)
+    elif spec.values is not None:
+        numbers = stacked([written_out(spec.values)])
     else:
-        if spec.values is not None:
-            drawn = [written_out(spec.values)]
-        else:
-            assert kind.numbers is not None
-            drawn = [kind.numbers(spec, member) for member in spec.members]
-        stacked = {name: np.stack([member[name] for member in drawn]) for name in drawn[0]}
+        assert kind.numbers is not None
+        numbers = kind.numbers(spec)
     if spec.values is None and not exact:
-        driving = kind.driving(spec, stacked)
-        stacked["x"] = input_sequences(spec, stacked["x"], *driving, stacked["C"])
+        driving = kind.driving(spec, numbers)
+        numbers["x"] = input_sequences(spec, numbers["x"], *driving, numbers["C"])
         if spec.sequence is not None:
             chosen = slice(spec.sequence, spec.sequence + 1)
-            stacked |= {name: stacked[name][:, chosen] for name in ("x", "h", "h_other")}
+            numbers |= {name: numbers[name][:, chosen] for name in ("x", "h", "h_other")}
 
     def tensor(name: str, *axes: int) -> torch.Tensor:
-        array = np.ascontiguousarray(stacked[name].transpose(0, *axes))
+        array = np.ascontiguousarray(numbers[name].transpose(0, *axes))
         return torch.from_numpy(array).to(device)
 
-    x, y = tensor("x", 2, 3, 1), tensor("y", 1) if "y" in stacked else None
+    x, y = tensor("x", 2, 3, 1), tensor("y", 1) if "y" in numbers else None
     if kind.cells is not None:
         x = x * INWARD if spec.values is None else x
-        return with_cells(spec, kind.cells(spec, stacked, x, tensor), tensor("C", 1, 2), x, y)
+        return with_cells(spec, kind.cells(spec, numbers, x, tensor), tensor("C", 1, 2), x, y)
 
     def cell(suffix: str = "") -> RNN:
         return RNN(
@@ -149,7 +145,7 @@ def build(spec: SystemSpec, device: str = "cpu") -> Batch:
         h=tensor("h", 2, 1),
         h_other=tensor("h_other", 2, 1),
         y=y,
-        other=cell("2") if "W2" in stacked else None,
+        other=cell("2") if "W2" in numbers else None,
         exact=exact,
     )
 

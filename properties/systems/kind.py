@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 from hypothesis.strategies import SearchStrategy
 
 from impl.arithmetic.activation import ACTIVATIONS
@@ -45,7 +46,17 @@ class Wanted:
 
 
 Draws = Callable[[Wanted], SearchStrategy[SystemSpec]]
-Numbers = Callable[[SystemSpec, int], dict[str, Array]]
+Numbers = Callable[[SystemSpec], dict[str, Array]]
+
+
+def stacked(members: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """The numbers of a batch, from those of each member."""
+    return {name: np.stack([member[name] for member in members]) for name in members[0]}
+
+
+def each(draw: Callable[[SystemSpec, int], dict[str, Array]]) -> Numbers:
+    """The numbers of a batch whose members are drawn one by one."""
+    return lambda spec: stacked([draw(spec, member) for member in spec.members])
 
 
 class Climb(NamedTuple):
@@ -87,15 +98,14 @@ def own_weights(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, 
 class Kind:
     """One kind of system.
 
-    spec: the struct of its specs. draws: what Hypothesis draws. numbers: the float64 numbers of one
-    member by name; together: of all members. exact: one member in rationals, of kinds that are
-    decided in them: its float image has the place of numbers. cells: what a batch holds of cells
-    that are no vanilla network, from a spec, its members' numbers, the inputs and what makes
-    tensors of numbers. whole: all fields of a batch, of kinds that make them by themselves.
-    driving: the W and U that resonant inputs are made for. cell: the name of the cell that a system
-    is one of, as ``--cell`` has it. can_be: the cells that its systems can be, where their fields
-    do not tell. columns: those of the matrix that this kind brings, by name. family: whether its
-    systems are what is said of any cell.
+    spec: the struct of its specs. draws: what Hypothesis draws. numbers: the float64 numbers of all
+    members by name, stacked. exact: one member in rationals, of kinds that are decided in them: its
+    float image has the place of numbers. cells: what a batch holds of cells that are no vanilla
+    network, from a spec, its members' numbers, the inputs and what makes tensors of numbers. whole:
+    all fields of a batch, of kinds that make them by themselves. driving: the W and U that resonant
+    inputs are made for. cell: the name of the cell that a system is one of, as ``--cell`` has it.
+    can_be: the cells that its systems can be, where their fields do not tell. columns: those of the
+    matrix that this kind brings, by name. family: whether its systems are what is said of any cell.
 
     extremal: its worst instances. special: those that have a name. corners: those for statements of
     which nothing is known. long: those whose runs only the engine's own rounding is measured on.
@@ -112,7 +122,6 @@ class Kind:
     spec: Make
     draws: Draws
     numbers: Numbers | None = None
-    together: Callable[[SystemSpec], dict[str, Array]] | None = None
     exact: Callable[[SystemSpec, int], Exact] | None = None
     cells: Callable[..., Any] | None = None
     whole: Callable[[SystemSpec], dict[str, Any]] | None = None

@@ -11,7 +11,7 @@ from properties.systems.causal.extremal import causal_models
 from properties.systems.causal.fields import MONOTONE_INPUTS, Monotone, Tcn, fitted
 from properties.systems.causal.model import causal_draw
 from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime
+from properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime, each
 from properties.systems.spec import Make, SystemSpec
 
 DRIVES = ("gaussian", "constant", "impulse", "alternating", "zero")
@@ -47,7 +47,7 @@ def causal(make: Make, title: str = "") -> Kind:
     return Kind(
         make,
         partial(causal_specs, make),
-        numbers=causal_draw,
+        numbers=each(causal_draw),
         cell=own,
         columns={make.kind: Column(title)} if title else {},
         extremal=partial(causal_models, make),

@@ -21,7 +21,7 @@ from properties.systems.cells.drawn import (
     stacked,
 )
 from properties.systems.cells.specs import cell_specs
-from properties.systems.kind import STATE, Column, Kind, cell_named
+from properties.systems.kind import STATE, Column, Kind, cell_named, each
 from properties.systems.spec import Make, SystemSpec
 from theory.language.quantities.cells import CELLS
 
@@ -39,7 +39,7 @@ def program(
     return Kind(
         make,
         partial(cell_specs, make),
-        numbers=partial(drawn, name=name, draw=draw),
+        numbers=each(partial(drawn, name=name, draw=draw)),
         cells=partial(program_cells, name=name),
         driving=partial(driving, name=name),
         cell=cell,

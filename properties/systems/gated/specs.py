@@ -13,7 +13,7 @@ from properties.systems.gated.build import driving, gated_cells
 from properties.systems.gated.drawn import drawn
 from properties.systems.gated.extremal import GATED_SPECIAL, cells
 from properties.systems.gated.fields import Gru, GruCho, Lstm
-from properties.systems.kind import STATE, Climb, Column, Kind, Wanted, cell_named, only
+from properties.systems.kind import STATE, Climb, Column, Kind, Wanted, cell_named, each, only
 from properties.systems.spec import Make, SystemSpec
 from theory.language.quantities.cells import CELLS
 from theory.language.quantities.gates import GATES
@@ -62,7 +62,7 @@ def gated(make: Make, title: str, assumption: str, quantities: Sequence[str]) ->
     return Kind(
         make,
         partial(gated_specs, make),
-        numbers=drawn,
+        numbers=each(drawn),
         cells=gated_cells,
         driving=driving,
         cell=cell_named(make.kind),

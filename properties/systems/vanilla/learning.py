@@ -200,7 +200,7 @@ def on_omega(batch: Any) -> Region:
 GRADIENT = Kind(
     Gradient,
     partial(learning, Gradient),
-    together=drawn,
+    numbers=drawn,
     extremal=instances.of_gradient,
     special=only(Gradient, instances.SPECIAL),
     climb=Climb(partial(starts, Gradient), Ascent.start, slowness=2),
@@ -210,7 +210,7 @@ GRADIENT = Kind(
 SMOOTH = Kind(
     Smooth,
     partial(learning, Smooth),
-    together=drawn,
+    numbers=drawn,
     extremal=instances.of_smooth,
     special=only(Smooth, instances.SPECIAL),
     climb=Climb(partial(starts, Smooth), Ascent.start, slowness=2),
@@ -218,14 +218,14 @@ SMOOTH = Kind(
     contracts=True,
 )
 TRAINING = Kind(
-    Training, training, together=drawn, extremal=instances.of_training, region=on_omega,
+    Training, training, numbers=drawn, extremal=instances.of_training, region=on_omega,
     contracts=True,
 )  # fmt: skip
 QUADRATIC = Kind(
-    Quadratic, quadratic, together=drawn, cell=cell_named(NO_CELL), extremal=instances.quadratics,
+    Quadratic, quadratic, numbers=drawn, cell=cell_named(NO_CELL), extremal=instances.quadratics,
     constant=of_quadratic,
 )  # fmt: skip
 PROJECTION = Kind(
-    Projection, projection, together=drawn, cell=cell_named(NO_CELL),
+    Projection, projection, numbers=drawn, cell=cell_named(NO_CELL),
     extremal=instances.projections,
 )  # fmt: skip

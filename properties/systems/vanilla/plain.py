@@ -133,7 +133,7 @@ LAYERS = "deep transition"
 LINEAR = Kind(
     Linear,
     partial(network, Linear),
-    together=drawn,
+    numbers=drawn,
     columns={
         "linear": Column(
             "linear", (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
@@ -148,7 +148,7 @@ LINEAR = Kind(
 RNN = Kind(
     Rnn,
     partial(network, Rnn),
-    together=drawn,
+    numbers=drawn,
     columns={
         "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
         "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
@@ -161,15 +161,15 @@ RNN = Kind(
     contracts=True,
 )
 UNSTABLE = Kind(
-    Unstable, unstable, together=unit_inputs, extremal=instances.witnesses, looks=(),
+    Unstable, unstable, numbers=unit_inputs, extremal=instances.witnesses, looks=(),
 )  # fmt: skip
 DESCENT = Kind(
-    Descent, descent, together=drawn, cell=cell_named("linear"), extremal=instances.descents,
+    Descent, descent, numbers=drawn, cell=cell_named("linear"), extremal=instances.descents,
 )  # fmt: skip
 MATRIX = Kind(
     Matrix,
     matrix,
-    together=drawn,
+    numbers=drawn,
     cell=cell_named(NO_CELL),
     columns={NO_CELL: Column("no cell")},
     extremal=instances.matrices,
