@@ -149,12 +149,9 @@ def recorded(
 ) -> tuple[VariantRecord, ...]:
     """What became of a claim's variants, on systems and at the proofs: one at which no proof was
     tried is not refused."""
-    unproved = Refused(fails=False, why="")
+    untried = Refused(fails=False, why="")
+    met = [(v.id, proofs.get(v.id, untried)) for v in claim.false_variants if v.id in fallen]
     return tuple(
-        msgspec.structs.replace(
-            fallen[variant.id],
-            ledger_fails=proofs.get(variant.id, unproved).fails,
-            why=proofs.get(variant.id, unproved).why,
-        )
-        for variant in claim.false_variants if variant.id in fallen
-    )  # fmt: skip
+        msgspec.structs.replace(fallen[id], ledger_fails=proof.fails, why=proof.why)
+        for id, proof in met
+    )

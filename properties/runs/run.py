@@ -79,8 +79,8 @@ def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, 
 
 @cache
 def collect_seldom() -> None:
-    """Let the collector of a process that does nothing but parts look at what they make alone, and
-    keep what is freed: the pages of each batch would be lent, and cleared, anew."""
+    """For a process that carries out a run, or hands it out: its collector looks at what parts make
+    alone, and what is freed is kept: the pages of each batch would be lent, and cleared, anew."""
     gc.freeze()
     gc.set_threshold(GARBAGE)
     with suppress(AttributeError, OSError, TypeError):  # glibc's alone
