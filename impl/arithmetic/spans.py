@@ -95,7 +95,8 @@ class Spans(Mapped):
 
 @dataclass(frozen=True, eq=False)
 class SpanArithmetic(Enclosing):
-    """Parameters (B, m, n) and (B, m), in a dtype's run those that are stored in it."""
+    """Parameters (B, m, n) and (B, m), in a dtype's run those that are stored in it; so are then
+    the ones within the radii."""
 
     run: Roundings | None = None
     _stored: dict[str, Tensor] = field(default_factory=dict)
@@ -112,15 +113,16 @@ class SpanArithmetic(Enclosing):
         return self._fed[key][1]
 
     def _affine(self, weight: str, bias: str | None, v: Spans, rows: slice) -> Spans:
-        told, W = self.enclosed(weight, bias, v, rows), self.stored(weight)[:, rows]
+        told = self.enclosed(weight, bias, v, rows)
         if self.run is None:
             return Spans(told)
+        W = self.sizes(weight, rows)
         if v.radius is None:
-            size = mapped(W.abs(), symmetric(magnitude(v.range))).high
+            size = mapped(W, symmetric(magnitude(v.range))).high
         else:
             size = mul_up(norm_up(W), v.radius[:, None])
         if bias is not None and bias in self.parameters:
-            size = add_up(size, self.stored(bias)[:, rows].abs())
+            size = add_up(size, magnitude(self.within(bias, rows)))
         return v.summed(self.run, told, (W.shape[2] + 1, size))
 
     def activate(self, name: str, v: Spans) -> Spans:  # type: ignore[override]

@@ -6,7 +6,10 @@ from program_draws import SAMPLES, cells
 from torch import Tensor
 
 from impl.arithmetic.derivatives.second_order import constants, jets
+from impl.arithmetic.intervals import symmetric
+from impl.arithmetic.roundings import Run
 from impl.arithmetic.slopes import compare, stepped
+from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
 from impl.cells.programs import jacobian
@@ -92,6 +95,19 @@ def test_no_weights_of_the_set_are_driven_further(name: str) -> None:
         other = at_the_edge(cell, radii, by)
         assert (compare(cell.program, other, box, B, cell.d).drive <= whole).all()
     assert (whole > compare(cell.program, cell.parameters, box, B, cell.d).drive).any()
+
+
+@pytest.mark.parametrize("of_inputs", [False, True])
+def test_a_run_with_weights_of_the_set_is_not_rounded_further(of_inputs: bool) -> None:
+    """Of all weights near 0 sums are off by what those at the edge are off by."""
+    run, still = Run(torch.float16, fused=True), torch.zeros(1, 1, 1, dtype=torch.float64)
+    edge = {"W": still + 1, "b": still[0] + 1}
+    radii = {name: torch.ones(1, dtype=torch.float64) for name in edge}
+    box = still[0] + 1
+    v = inputs(1.0, box, 1, run) if of_inputs else Spans(symmetric(box), run)
+    whole = SpanArithmetic({name: 0 * value for name, value in edge.items()}, run, radii=radii)
+    told, one = (m.affine("W", "b", v).range for m in (whole, SpanArithmetic(edge, run)))
+    assert told.high >= one.high
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "deep-tanh"])
