@@ -7,19 +7,20 @@ complex modes too. They meet the first k inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 
 import torch
 from flint import arb, fmpq
 
+from impl.arithmetic.entries.balls import Columns
 from properties.measures.certified.norms import ball_norm, norm_of, norm_square, parts
 from properties.measures.measure import around, square_of
 from properties.measures.readings import rationals
 from properties.measures.readings.balls import BallPair, Vector
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
+from properties.measures.runs.gaps import Gap
 from properties.measures.runs.rounded import Rounded, beside
-from properties.measures.runs.starts import ball_trail, halves, trail
+from properties.measures.runs.starts import ball_trail, halves, rolled, trail
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
 from properties.systems.unitary.exact import square
@@ -90,9 +91,10 @@ def orbits(batch: Batch) -> Rounded:
 def ball_orbit(runs: BallRuns, batch: Batch, k: int) -> Vector:
     """The same of one pair, as far as it is asked for."""
     if "orbit" not in runs.cache:
-        runs.cache["orbit"] = [], ball_trail(runs, batch, halves, batch.K)
-    known, more = runs.cache["orbit"]
-    known += islice(more, max(k + 1 - len(known), 0))
+        runs.cache["orbit"] = [*ball_trail(runs, batch, halves, 0)]
+    known: list[Gap[Columns]] = runs.cache["orbit"]
+    more = ((x, x - x) for x in runs.inputs[len(known) - 1 : k])
+    known[-1:] = rolled(runs, known[-1], more)
     return list(known[k].gap.matrix.entries())
 
 

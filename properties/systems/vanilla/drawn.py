@@ -46,7 +46,8 @@ def other_weights(spec: SystemSpec, W: Array, U: Array, b: Array) -> dict[str, A
     """
     tau = spec.distance
     if not spec.has("loss"):
-        return {"W2": W + tau * all_normals(spec, 5, W.shape[1:])[0], "U2": U, "b2": b}
+        (V,) = all_normals(spec, 5, W.shape[1:])
+        return {"W2": W + tau * V, "U2": U.copy(), "b2": b.copy()}
     V, u, v = -W, np.empty_like(U), np.empty_like(b)
     random = []
     for i, rng in enumerate(streams(spec, 5)):
@@ -62,7 +63,7 @@ def other_weights(spec: SystemSpec, W: Array, U: Array, b: Array) -> dict[str, A
         "b": b + tau * gridded(v) / 4,
     }
     own = {"W": W, "U": U, "b": b}
-    return {f"{name}2": (moved if name in spec.trained else own)[name] for name in own}
+    return {f"{name}2": moved[name] if name in spec.trained else own[name].copy() for name in own}
 
 
 def unit_inputs(spec: SystemSpec) -> dict[str, Array]:

@@ -17,7 +17,10 @@ from impl.norms import semidefinite
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.certified import models as measured
+from properties.measures.certified.orbits import ball_orbit
 from properties.measures.certified.unitary import MEASURES as SHIPPED
+from properties.measures.readings.balls import BallPair
+from properties.measures.runs.readings import ball_runs
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
 from properties.systems.certified import models, specs
@@ -51,6 +54,26 @@ def test_enclosures_hold_the_balls(cell: str, norm: str) -> None:
     assert len(found) > len(NAMES)
     for seen in found:
         assert seen.held, seen
+
+
+def test_an_orbit_is_followed_again_after_an_error() -> None:
+    """A step that fails, as by Ctrl-C, is a step still to be done."""
+    batch = build(replace(ALIKE, cell="rnn-tanh", regime="gaussian", sequences=1))
+    whole = BallPair(batch)
+    expected = [ball_orbit(ball_runs(whole), batch, k) for k in range(4)]
+    program, left = ball_runs(whole).program, iter([True, False])
+
+    def failing(*args: Any) -> Any:
+        if next(left, True):
+            return program(*args)
+        raise KeyboardInterrupt
+
+    again = dataclasses.replace(ball_runs(whole), program=failing, cache={})
+    with pytest.raises(KeyboardInterrupt):
+        ball_orbit(again, batch, 3)
+    for k in (3, 1, 2, 0):
+        found = ball_orbit(again, batch, k)
+        assert [a.mid() for a in found] == [a.mid() for a in expected[k]]
 
 
 def test_unitary_networks_are_read_exactly() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from properties.attacks.extremal import SPECIAL
 from properties.systems.batch import Batch, build, explicit
 from properties.systems.spec import INPUTS, REGIMES, TRAINED, check_spec
-from properties.systems.table import KINDS, parse_spec, system
+from properties.systems.table import KINDS, kind_named, parse_spec, system
 
 ARRAYS = ("C", "x", "h", "h_other")
 GOLDEN = {
@@ -123,6 +123,19 @@ def test_every_kind_alone(kind: str) -> None:
         assert (other.W != build(spec).cell.W).any()
     if kind == "unstable":
         assert (alone["U"][0] == torch.eye(1, 1)).all()
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.struct.paired])
+def test_both_weights_are_numbers_of_their_own(kind: str) -> None:
+    """What is not trained is equal in both, and changes in neither with the other."""
+    fields = {"trained": "b"} if kind_named(kind).struct.has("trained") else {}
+    batch = build(any_system(kind, n=2, T=2, K=1, bias=0.5, **fields))
+    assert batch.other is not None
+    for name in "WUb":
+        one, two = getattr(batch.cell, name), getattr(batch.other, name)
+        before = two.clone()
+        one += 1
+        assert torch.equal(two, before), name
 
 
 def test_sizes_do_not_change_what_is_shared() -> None:
