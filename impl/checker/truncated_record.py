@@ -210,9 +210,9 @@ def signed(value: object) -> float:
     return -number(-value) if type(value) in (int, float) and value < 0 else number(value)  # type: ignore[operator]
 
 
-def whole(value: object) -> int:
-    """An integer from 0 to 10⁹; raises RecordError for anything else."""
-    if type(value) is int and 0 <= value <= 10**9:
+def whole(value: object, most: int = 10**9) -> int:
+    """An integer from 0 to the most that makes sense; raises RecordError for anything else."""
+    if type(value) is int and 0 <= value <= most:
         return value
     raise RecordError("no integer ≥ 0")
 
@@ -231,12 +231,13 @@ def ends(told: Mapping[str, Any], d: object, bound: float) -> tuple[list[float],
 
 
 def windows_of(told: object) -> tuple[tuple[float, int], ...]:
-    """Pairs (ε, k), one at least and no ε = 0; raises RecordError."""
+    """Pairs (ε, k), one at least and no ε = 0; raises RecordError. A factor that is a float needs
+    fewer than 2⁶⁴ steps from the greatest float to the least."""
     if type(told) is not list or not told:
         raise RecordError("no window")
     for entry in told:
         require_keys(entry, {"eps", "k"})
-    windows = tuple((number(entry["eps"]), whole(entry["k"])) for entry in told)
+    windows = tuple((number(entry["eps"]), whole(entry["k"], 2**64)) for entry in told)
     if any(epsilon == 0 for epsilon, _ in windows):
         raise RecordError("ε = 0")
     return windows

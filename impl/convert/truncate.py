@@ -103,7 +103,7 @@ def truncate(
     if certificate.verdict != "certified" or k is None:
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:
-        raise RangeError("the window k", k, f"at most {MAX_WINDOW}; take a larger ε")
+        raise RangeError("the window k", k, f"at most {MAX_WINDOW}, as for a larger ε")
     return Truncated(unrolled(loaded, k, latest), stated(certificate.to_json()))
 
 

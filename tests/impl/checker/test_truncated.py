@@ -16,8 +16,14 @@ from safetensors.torch import load_file, save_file
 from impl.cells.table import CELLS
 from impl.certificate.certify import certify
 from impl.checker.cells.iterated import norm_above
-from impl.checker.truncated import check_truncated
-from impl.checker.truncated_file import TruncatedFileError, UncheckedCellError, is_truncated, read
+from impl.checker.truncated import check_certificate, check_truncated
+from impl.checker.truncated_file import (
+    CertificateFileError,
+    TruncatedFileError,
+    UncheckedCellError,
+    is_truncated,
+    read,
+)
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
 from impl.norms.semidefinite import installed
 from impl.norms.state_norms import NORMS
@@ -70,6 +76,27 @@ def test_ties(tmp_path):
     weights = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[2.0]])}
     for norm in ("spectral", "infinity", "one", "perron", "diagonal"):
         assert fallen(written(tmp_path / "t", load_model(weights, "linear"), norm)) == set()
+
+
+@pytest.mark.parametrize(("fed", "epsilon"), [(1.0, 1e-2), (1e300, 5e-324)])
+def test_the_longest_windows(tmp_path, fed, epsilon):
+    """Those of the greatest λ < 1 are proved too, and none that is shorter by one."""
+    weights = {"weight_hh": [[1 - 2.0**-53]], "weight_ih": [[fed]]}
+    held = {name: torch.tensor(w, dtype=torch.float64) for name, w in weights.items()}
+    loaded = load_model(held, "linear")
+    told = certify(loaded, 1.0, epsilon, "spectral").to_json()
+    path, k = tmp_path / "certificate.json", told["truncation"][0]["k"]
+    assert k > 10**17
+
+    def fallen(k):
+        path.write_text(json.dumps(told | {"truncation": [{"eps": epsilon, "k": k}]}))
+        found = check_certificate(path, source(loaded))[1]
+        return {finding.name for finding in found if not finding.holds}
+
+    assert fallen(k) == fallen(2**64) == set()
+    assert fallen(k - 1) == {"window"}
+    with pytest.raises(CertificateFileError):
+        fallen(2**64 + 1)
 
 
 def test_many_steps(tmp_path):
