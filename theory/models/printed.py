@@ -101,7 +101,7 @@ LEFT = assumed(
 PRINTED = assumed(
     "printed window",
     "the printed k is so large that k steps or more leave at most ε of states of the invariant set "
-    "with ‖s‖ ≤ min(S/(1 − λ), R)",
+    "with ‖s‖ ≤ min(S/(1 − λ), R), of a stack with that of each layer in the norm of its own",
     (a, j),
     Clause(
         le(remaining(a, j), epsilon),
