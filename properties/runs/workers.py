@@ -43,7 +43,8 @@ class WorkerError(InputError):
 
 class Crew:
     """Processes of this machine: images of this one where that is safe, which begin with all that
-    it has imported and kept, and are there at once; else fresh ones, started when first asked."""
+    it has imported and kept, and are there at once; else fresh ones, started when there is work for
+    more than there are."""
 
     def __init__(self, workers: int, image: bool = True) -> None:
         """``image``: whether they may be images, which the driver of a device does not survive."""
@@ -74,10 +75,10 @@ class Crew:
         where the iteration is left before its end.
         """
         left, at, busy = Queue(calls, kin), dict[Connection, Hashable](), set[Connection]()
-        if not self._crew:
+        if (fresh := min(self.workers, len(calls)) - len(self._crew)) > 0:
             if sys.platform != "win32":
                 ensure_running()  # fresh processes need it, and its start lets signals in again
-            self._begin(min(self.workers, len(calls)), get_context("spawn"))
+            self._begin(fresh, get_context("spawn"))
 
         def ask(connection: Connection) -> None:
             others = {at[one] for one in busy}
@@ -113,8 +114,10 @@ class Crew:
         """Kill them."""
         for process in self._crew.values():
             process.kill()
-        for process in self._crew.values():
+        while self._crew:
+            connection, process = self._crew.popitem()
             process.join()
+            connection.close()
 
 
 @contextmanager

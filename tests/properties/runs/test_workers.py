@@ -47,7 +47,8 @@ def test_what_goes_wrong_there_is_said_here(kind, error, text):
 
 @pytest.mark.slow
 def test_a_worker_that_ends_while_nothing_is_asked_of_it_is_an_error():
-    """As one does that ends at its work: a crew waits between two rounds."""
+    """As one does that ends at its work: a crew waits between two rounds. Who asks all the same has
+    a fresh crew, as large."""
     calls = [(n,) for n in range(4)]
     with hired(2) as crew:
         assert len(list(crew.each(square, calls))) == 4
@@ -56,6 +57,18 @@ def test_a_worker_that_ends_while_nothing_is_asked_of_it_is_an_error():
             process.join()
         with pytest.raises(WorkerError, match="was ended by signal 9"):
             list(crew.each(square, calls))
+        assert len({process for _, process in crew.each(square, calls)}) == 2
+
+
+@pytest.mark.slow
+def test_a_fresh_crew_grows_with_its_work():
+    """One call needs one process, and more calls need more, up to all that may be."""
+    with hired(2, image=False) as crew:
+        first, second = ({by for _, by in crew.each(square, [(n,) for n in range(count)])}
+                         for count in (1, 5))  # fmt: skip
+        assert len(first) == 1
+        assert len(second) == 2
+        assert first < second
 
 
 def test_where_nobody_tells_of_threads_no_image_is_taken(monkeypatch, tmp_path):
