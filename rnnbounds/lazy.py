@@ -18,7 +18,8 @@ from rnnbounds import __version__
 from rnnbounds.shell.terminal import echo
 
 HOME = "rnnbounds.commands"
-SHARED = ("attacks",)  # modules whose work is shared among processes
+# Modules whose work is shared among processes, and those that do it again, to the same bits.
+SHARED = ("attacks", "statements")
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 

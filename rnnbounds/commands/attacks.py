@@ -102,7 +102,8 @@ def verify(
         for number in many:
             check_folder(folder / str(number), *FILES)
     parts = parts_of(entries, chosen, budget)
-    with hands(cluster, workers, device, len(parts)) as there:
+    calls = workers if least else len(parts) * max(1, len(many))
+    with hands(cluster, workers, device, calls) as there:
         workers = there.workers if isinstance(there, Cluster) else workers
         if many:
             runs = sweep(
@@ -173,10 +174,10 @@ def one_by_one(
 
 @contextmanager
 def hands(
-    address: str | None, workers: int, device: str, parts: int
+    address: str | None, workers: int, device: str, calls: int
 ) -> Iterator[Cluster | Crew | None]:
-    """Those that do the parts: the cluster that was asked for, or a crew, which is there before a
-    bar has its thread; None where this process does them itself."""
+    """Those that do the calls, at most so many: the cluster that was asked for, or a crew, which is
+    there before a bar has its thread; None where this process does them itself."""
     collect_seldom()  # Hypothesis collects too, at its first draw
     with ExitStack() as stack:
         if address is not None:
@@ -185,7 +186,7 @@ def hands(
             yield None
         else:
             with unwatched():
-                crew = stack.enter_context(hired(min(workers, parts), device == "cpu"))
+                crew = stack.enter_context(hired(min(workers, calls), device == "cpu"))
             yield crew
 
 

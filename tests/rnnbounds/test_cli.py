@@ -1,12 +1,14 @@
 """The call itself: exit codes, one line for what is wrong, help."""
 
 import errno
+import os
 
 import pytest
 import typer
 
 from impl.errors import InputError as ImplError
 from properties.errors import InputError as PropertiesError
+from properties.runs.threads import ASKED
 from reports.errors import InputError as ReportsError
 from rnnbounds import cli
 from rnnbounds.commands import machine
@@ -33,6 +35,15 @@ def test_every_command_has_help_and_json(call, command):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith(f"Usage: rnnbounds {command}")
     assert "--format" in outcome.out
+
+
+@pytest.mark.parametrize("command", ["verify", "sabotage", "attack", "replay"])
+def test_what_judges_has_one_thread(call, monkeypatch, command):
+    """In libraries too, so that a replay has the bits of the run that printed it."""
+    for name in ASKED:
+        monkeypatch.setenv(name, "2")
+    call(command, "--help")
+    assert {os.environ[name] for name in ASKED} == {"1"}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import jsonschema
 import pytest
 
 from properties.attacks.sabotage import Refused
+from properties.errors import InputError
 from properties.runs.parts import Part, PartResult
 from reports import decode, json_schema, load
 from reports.records.record import VariantRecord
@@ -32,6 +33,20 @@ def test_verify_document_is_the_record(call, tiny, tmp_path):
     page = (tmp_path / "a" / "b" / "index.html").read_text(encoding="utf-8")
     assert CLAIM in page
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["index.html", "run.json"]
+
+
+@pytest.mark.parametrize(
+    ("options", "crew"), [((), 3), (("--seeds", "1-4"), 12), (("--systems", "1000000"), 64)]
+)
+def test_as_many_workers_as_there_is_work_for(refused, tiny, monkeypatch, options, crew):
+    """Under several seeds, and where systems are drawn on, more than for one run."""
+
+    def asked(count: int, image: bool) -> None:
+        raise InputError(f"{count} of them")
+
+    monkeypatch.setattr(module, "hired", asked)
+    line = refused("verify", CLAIM, "--attacks", "random", "-n", "64", *options)
+    assert line == f"rnnbounds: {crew} of them"
 
 
 @pytest.mark.slow
