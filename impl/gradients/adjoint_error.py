@@ -184,7 +184,7 @@ def _states(
     drive = cell.activation(cell.drive(x.transpose(1, 2).flatten(2))).mT
     computed = norm_bound(drive, 2).reshape(x.shape[0], x.shape[1], x.shape[3]).amax(1)
     start = add_up(computed, local_error(cell, zero, x_norm, absolute))
-    box = mul_up(cell.activation.bound, sqrt_up(torch.tensor(cell.n, dtype=torch.float64)).item())
+    box = mul_up(cell.activation.bound, sqrt_up(cell.n).item())
     size = torch.minimum(start * growth * _UP, box.to(start))
 
     def error(radius: Tensor) -> Tensor:

@@ -118,7 +118,8 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
             break
     else:
         return torch.from_numpy(over_arrays(operation, *arrays))
-    device = next(one.device for one in given if isinstance(one, Tensor))
+    places = {one.device for one in given if isinstance(one, Tensor) and not one.is_cpu}
+    device = next(iter(places), torch.device("cpu"))  # a number may have stayed here
     moved = (torch.as_tensor(one, dtype=torch.float64, device=device) for one in given)
     whole: Tensor = operation(ERROR_FREE, *moved)
     return whole.nan_to_num(math.inf, math.inf, -math.inf)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from any_kind import any_system
 
 from properties.attacks.budget import PROFILES, Budget, profile
 from properties.measures.table import MEASURES
@@ -24,6 +25,12 @@ ASKING = ("item", "tolist", "cpu", "nonzero", "__bool__", "__float__", "__int__"
 NAMES = (
     "h_norm", "h_gap", "y_gap", "grad_gap", "tbptt_gap", "dh_dx", "step_gap", "state_gap_P",
     "forced_gap", "forward_gap", "weight_distance", "proj_gap",
+)  # fmt: skip
+
+# Readings that make tensors beside those of the batch, velocities and weights among them.
+MADE = (
+    "h_gap", "h_norm", "dphi_w_box", "dh_dh_deep", "grad_gap_weights", "weight_distance", "w_gap",
+    "trained_gap",
 )  # fmt: skip
 
 
@@ -61,6 +68,21 @@ def test_no_step_waits(name) -> None:
             MEASURES[name].enclose(batch)
         asked.append(found)
     assert asked[1] == asked[2]
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("kind", ["rnn", "smooth", "lstm", "deep", "training"])
+def test_what_is_made_of_a_batch_lies_where_it_does(kind, name) -> None:
+    """What a measure makes without saying where would lie elsewhere, and meet it nowhere; but for
+    numbers, which are made once."""
+    spec = any_system(
+        kind, regime="gaussian", n=2, T=4, K=2, lam=0.5, batch=2, sequences=1, steps=2
+    )
+    first, again = build(spec), build(spec)
+    with np.errstate(all="ignore"):
+        MEASURES[name].enclose(first)
+        with torch.device("meta"):
+            MEASURES[name].enclose(again)
 
 
 @pytest.mark.gpu

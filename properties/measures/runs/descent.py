@@ -68,7 +68,7 @@ class Folded:
     @cached_property
     def starts(self) -> Tensor:
         """From when on the state is not held at zero, (M, 1, 1)."""
-        windows = torch.arange(self.batch.K + 1)
+        windows = torch.arange(self.batch.K + 1, device=self.batch.x.device)
         times = torch.cat([torch.zeros_like(windows[:1]), self.batch.spec.T - windows])
         return times.repeat_interleave(len(self.x) // len(times))[:, None, None]
 

@@ -198,10 +198,8 @@ class Runs:
     @cached_property
     def transitions(self) -> list[Rounded]:
         """∂s_T/∂s_{T−k} for k = 0 … K, (B, N, S, N) each."""
-        eye = torch.eye(self.units, dtype=self.x.dtype)[None, :, None].expand(
-            len(self.x), -1, self.S, -1
-        )
-        found = [Rounded.exact(eye)]
+        one = torch.eye(self.units, dtype=self.x.dtype, device=self.x.device)
+        found = [Rounded.exact(one[None, :, None].expand(len(self.x), -1, self.S, -1))]
         for step in reversed(self.local[self.T - self.K :]):
             found.append(product(found[-1], step.A))
         return found

@@ -76,7 +76,7 @@ class RoundedSeeds(Directions):
     def vector(self, name: str, rows: slice = ALL) -> Rounded:
         """A parameter vector's velocity, one column."""
         like = self.parameters[name]
-        eye = torch.eye(like.shape[1], dtype=like.dtype)[rows]
+        eye = torch.eye(like.shape[1], dtype=like.dtype, device=like.device)[rows]
         found = like.new_zeros(len(like), len(eye), 1, self.count)
         found[..., self.starts[name] : self.starts[name] + eye.shape[1]] = eye[None, :, None]
         return Rounded.exact(found)
@@ -89,7 +89,7 @@ class RoundedSeeds(Directions):
     def outer(self, weight: str, v: Tensor, rows: slice) -> Tensor:
         """e_i v_j at the direction of W_ij."""
         r, c = self.parameters[weight].shape[1:]
-        eye = torch.eye(r, dtype=v.dtype)[rows]
+        eye = torch.eye(r, dtype=v.dtype, device=v.device)[rows]
         block = eye[None, :, None, :, None] * v.mT[:, None, :, None, :]
         found = v.new_zeros(len(v), len(eye), v.shape[2], self.count)
         found[..., self.starts[weight] : self.starts[weight] + r * c] = block.flatten(3)

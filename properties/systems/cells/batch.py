@@ -98,8 +98,8 @@ class Cells:
         """Other weights, each within that share of its own; the shares of a mix stand still."""
         found = {}
         for name, part in self.parameters.items():
-            places = torch.arange(part[0].numel(), dtype=part.dtype).reshape(part.shape[1:])
-            wave = ((5 * places + 3 * part.ndim) % 9 - 4) / 4
+            places = torch.arange(part[0].numel(), dtype=part.dtype, device=part.device)
+            wave = ((5 * places + 3 * part.ndim) % 9 - 4).reshape(part.shape[1:]) / 4
             found[name] = part if name in FIXED else part + part * (share * wave)
         return found
 

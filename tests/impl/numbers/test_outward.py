@@ -168,3 +168,10 @@ def test_float_above() -> None:
     assert float_above(arb("1e-400")) == 5e-324
     assert float_above(arb("1e400")) == math.inf
     assert float_above(arb("nan")) == math.inf
+
+
+def test_numbers_of_this_machine_go_where_the_others_are() -> None:
+    """A scalar on the CPU draws no tensor of a device back to it."""
+    there, one = torch.ones(3, dtype=torch.float64, device="meta"), torch.tensor(1.0).double()
+    for found in (outward.add_up(one, there), outward.div_up(one, there)):
+        assert (found.device.type, found.shape) == ("meta", there.shape)
