@@ -47,13 +47,22 @@ class Leaky(Activated):
         return m.vector("leak"), True
 
 
+def leaks_in_range(weights: Weights) -> Weights:
+    """The weights; raises RangeError for leaks that are not in (0, 1].
+
+    Asked where a cell is built, not at each step: a step that is traced has no numbers.
+    """
+    leak = weights["leak"]
+    outside = ~((leak > 0) & (leak <= 1))
+    if bool(outside.any()):
+        raise RangeError("a leak", float(leak[outside][0]), "in (0, 1]")
+    return weights
+
+
 def leaky(rho: Activation) -> Kind:
-    """The kind with that activation; raises RangeError for leaks that are not in (0, 1]."""
+    """The kind with that activation; its leaks are in (0, 1]."""
 
     def make(weights: Weights) -> Leaky:
-        leak = weights["leak"]
-        if not bool(((leak > 0) & (leak <= 1)).all()):
-            raise RangeError("a leak", float(leak.amin()), "in (0, 1]")
         return Leaky(weights, rho)
 
     def analyse(model: LoadedModel[Leaky], B: float) -> LeakyAnalysis:
@@ -63,6 +72,7 @@ def leaky(rho: Activation) -> Kind:
         f"leaky-{rho.name}",
         make,
         fixed({"W": "n n", "W_in": "n d", "leak": "n", "b": "n"}, optional=("b",)),
+        prepared=leaks_in_range,
         norms=("spectral", "infinity", "perron", *SCALED),
         default=False,
         analyse=analyse,

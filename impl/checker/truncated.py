@@ -43,9 +43,8 @@ from impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from impl.checker.cells.stacked import Stack, stack_of
 from impl.checker.definite import exact, norm_at_most
 from impl.checker.machine import require_floats
-from impl.checker.stored import digest, encoded, strict
+from impl.checker.stored import MOST, digest, encoded, strict
 from impl.checker.truncated_file import (
-    MOST,
     CertificateFileError,
     TruncatedFile,
     TruncatedFileError,

@@ -17,16 +17,25 @@ import numpy as np
 from impl import disk
 from impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
 from impl.checker.origin import described
-from impl.checker.stored import Array, Part, contents, decoded, digest, dtype_of, plain
+from impl.checker.stored import (
+    MOST,
+    Array,
+    Part,
+    contents,
+    decoded,
+    digest,
+    dtype_of,
+    plain,
+)
 from impl.checker.truncated_record import Record, RecordError, record
 from impl.errors import InputError, shown
 
-FORMAT = "rnnbounds/truncated/4"
+FAMILY = "rnnbounds/truncated/"
+FORMAT = f"{FAMILY}4"
 METADATA = ("format", "k", "cell", "output", "certificate")  # and their seal, sha256
 ALL, LATEST = "all", "latest"  # outputs that the model gives
 EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
 LARGEST = 2048  # states beyond which nobody waits for a check
-MOST = 2**30  # bytes of a file, more than the states allow
 
 
 class TruncatedFileError(InputError):
@@ -61,16 +70,6 @@ class TruncatedFile:
     record: Record
     k: int
     certificate: dict[str, Any]
-
-
-def is_truncated(path: Path) -> bool:
-    """Whether a file says of itself that it holds a truncated model, of this format or another."""
-    try:
-        data = disk.read(path, MOST)
-        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-        return str(told.get("format")).startswith("rnnbounds/truncated/")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return False
 
 
 def is_certificate(path: Path) -> bool:

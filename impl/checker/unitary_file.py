@@ -17,10 +17,11 @@ import safetensors.numpy
 
 from impl import disk
 from impl.checker.origin import described
-from impl.checker.stored import Array, header, plain
+from impl.checker.stored import MOST, Array, header, plain
 from impl.errors import InputError, shown
 
-FORMAT = "rnnbounds/unitary/2"
+FAMILY = "rnnbounds/unitary/"
+FORMAT = f"{FAMILY}2"
 SCHEMA = "rnnbounds/unitary-certificate/2"
 METADATA = ("format", "cell", "certificate")  # and their seal, sha256
 CELL = "rnn-relu"
@@ -28,7 +29,6 @@ BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 ROLES = {name.removesuffix("_l0") for name in NAMES}
 LARGEST = 2048  # states beyond which nobody waits for a check
-MOST = 2**30  # bytes of a file, more than the states allow
 MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
 
 KEYS = {

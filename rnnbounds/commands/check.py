@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from impl.checker import truncated_file, unitary_file
+from impl.checker.stored import said_format
 from impl.checker.truncated import check_certificate, check_truncated
-from impl.checker.truncated_file import EXPORTS, is_certificate, is_truncated
+from impl.checker.truncated_file import EXPORTS, is_certificate
 from impl.checker.unitary import Finding, Source, check
 from impl.checker.witnesses import begins_as_attacked
 from impl.errors import InputError, exactly, shown
 from rnnbounds.commands.options import As
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 
+Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
+CHECKERS: Mapping[str, Checker] = {
+    truncated_file.FAMILY: check_truncated,
+    unitary_file.FAMILY: check,
+}
 _SHOWN = 4  # sides of a box
 
 
@@ -36,6 +43,16 @@ class ExportedError(InputError):
         super().__init__(
             f"{shown(path)} is an export, which is not checked; check the .safetensors that it was "
             f"written beside"
+        )
+
+
+class ForeignError(InputError):
+    """A file that nothing here wrote, one that is cut, and none at all."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{shown(path)}: {reason}; name what 'rnnbounds truncate', 'unitary', "
+            f"'certify --out' or '--witness' wrote"
         )
 
 
@@ -86,7 +103,7 @@ def check_file(
             raise ModelNeededError("this is the certificate of")
         certificate, findings = check_certificate(file, original)
     else:
-        certificate, findings = (check_truncated if is_truncated(file) else check)(file, original)
+        certificate, findings = _checker(file)(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "certificate": certificate})
@@ -99,6 +116,18 @@ def check_file(
     for name, value in certificate["information"].items():
         echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
     return int(not holds)
+
+
+def _checker(file: Path) -> Checker:
+    """Who checks it, by the format that it says of itself; raises ForeignError."""
+    try:
+        said = said_format(file)
+    except OSError as cause:
+        raise ForeignError(file, str(cause.strerror)) from None
+    for family, checker in CHECKERS.items():
+        if said.startswith(family):
+            return checker
+    raise ForeignError(file, "is nothing that is checked, or damaged")
 
 
 def check_witnesses(

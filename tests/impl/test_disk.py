@@ -10,8 +10,8 @@ import pytest
 
 import impl.disk
 import reports.disk
+from impl.checker.stored import said_format
 from impl.checker.truncated import check_truncated
-from impl.checker.truncated_file import is_truncated
 from impl.checker.unitary import check
 from impl.errors import InputError
 from impl.reading.adapters import load_model
@@ -56,7 +56,8 @@ def test_only_regular_files_are_read(tmp_path, reader):
     for place in (tmp_path / "fifo", Path("/dev/zero"), tmp_path):
         with pytest.raises((InputError, ReportsError)):
             reader(place)
-        assert not is_truncated(place)
+        with pytest.raises(OSError, match="is no regular file"):
+            said_format(place)
 
 
 @pytest.mark.parametrize("reader", [load_model, check, check_truncated, load])
@@ -66,7 +67,8 @@ def test_only_files_of_a_bounded_size_are_read(tmp_path, reader):
     os.truncate(tmp_path / "huge", 2 * LARGEST)
     with pytest.raises((InputError, ReportsError)):
         reader(tmp_path / "huge")
-    assert not is_truncated(tmp_path / "huge")
+    with pytest.raises(OSError, match="is larger than"):
+        said_format(tmp_path / "huge")
 
 
 def test_what_a_read_says(tmp_path, module):

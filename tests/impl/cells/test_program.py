@@ -155,8 +155,10 @@ def test_wrong_shapes_and_leaks_are_named():
     held = weights("min-gru")
     with pytest.raises(ShapeError, match="weight_h"):
         certify(held | {"weight_h": torch.ones(3, 3)}, 1.0)
-    with pytest.raises(RangeError, match="a leak"):
-        certify(weights("leaky-tanh") | {"leak": torch.zeros(4).double()}, 1.0, cell="leaky-tanh")
+    for leak, named in (([0.0] * 4, "0.0"), ([0.3, 0.3, 1.7, 0.3], "1.7")):
+        held = weights("leaky-tanh") | {"leak": torch.tensor(leak).double()}
+        with pytest.raises(RangeError, match=f"a leak = {named}"):
+            certify(held, 1.0, cell="leaky-tanh")
 
 
 def test_false_factors_are_convicted():

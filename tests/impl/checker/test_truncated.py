@@ -16,12 +16,13 @@ from safetensors.torch import load_file, save_file
 from impl.cells.table import CELLS
 from impl.certificate.certify import certify
 from impl.checker.cells.iterated import norm_above
+from impl.checker.stored import said_format
 from impl.checker.truncated import check_certificate, check_truncated
 from impl.checker.truncated_file import (
+    FORMAT,
     CertificateFileError,
     TruncatedFileError,
     UncheckedCellError,
-    is_truncated,
     read,
 )
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
@@ -65,7 +66,7 @@ def test_good_files(tmp_path, name, cell):
     for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16, torch.float16)):
         loaded = model(1 + 2 * seed, cell, dtype, scale, seed)
         path = written(tmp_path / "t.safetensors", loaded, name)
-        assert is_truncated(path)
+        assert said_format(path) == FORMAT
         assert fallen(path) == set()
         assert fallen(path, source(loaded)) == set()
         assert fallen(path, source(model(1 + 2 * seed, cell, dtype, seed=99))) == {"source"}
@@ -226,8 +227,8 @@ def test_damaged_files(tmp_path):
     with pytest.raises(TruncatedFileError, match="of something else"):
         read(path)
     (tmp_path / "text").write_text("no weights")
+    assert said_format(tmp_path / "text") == ""
     for name in ("text", "nothing"):
-        assert not is_truncated(tmp_path / name)
         with pytest.raises(TruncatedFileError, match="is no intact file"):
             read(tmp_path / name)
 

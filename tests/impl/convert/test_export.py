@@ -12,6 +12,7 @@ from impl.convert.export import (
     LAYERS,
     ExportError,
     Stateless,
+    _traced,
     check_export,
     export_truncated,
 )
@@ -96,20 +97,33 @@ CELLS = {
 }
 
 
-@pytest.mark.parametrize("latest", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
-def test_every_cell_without_a_state(cell, latest):
-    """What is exported gives the outputs of the feed-forward form, at lengths below k and above."""
+def drawn(cell, k, latest):
+    """The feed-forward form of a drawn cell."""
     names = tuple(f"{name}_l0" for name in CELLS[cell]) if "stacked" in cell else CELLS[cell]
     layout, draw = kind_of(cell).layout(names), torch.Generator().manual_seed(0)
     shapes = layout.shaped({"n": 3, "d": 2, "p": 2, "m1": 4, "n_l0": 3})
     weights = {name: torch.randn(shape, generator=draw) * 0.4 for name, shape in shapes.items()}
     if "leak" in weights:
         weights["leak"] = weights["leak"].abs().clamp(0.1, 0.9)
-    module = FeedForward(weights, cell=cell, k=4, latest=latest)
+    return FeedForward(weights, cell=cell, k=k, latest=latest)
+
+
+@pytest.mark.parametrize("latest", [False, True])
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_cell_without_a_state(cell, latest):
+    """What is exported gives the outputs of the feed-forward form, at lengths below k and above."""
+    module = drawn(cell, 4, latest)
     for N, T in ((1, 1), (2, 3), (2, 9)):
         x = inputs(N, T)
         torch.testing.assert_close(Stateless(module)(x), module(x), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_cell_is_traced(cell):
+    """torch.export meets no branch on a weight, and its program gives the same for any sizes."""
+    module = drawn(cell, 1, False)
+    program = _traced(Stateless(module)).module()
+    torch.testing.assert_close(program(inputs(2, 9)), module(inputs(2, 9)), rtol=0, atol=1e-6)
 
 
 def test_latest():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 NAN, INF = float("nan"), float("inf")
 PARTS = [
@@ -121,14 +121,18 @@ def test_only_relu(refused, relu_model, tmp_path, cell):
 
 
 def test_check_refuses_other_files(refused, call, relu_model, tmp_path):
-    """Missing, empty, cut, changed and foreign files: one line, exit 2."""
+    """Missing, empty, cut, changed and foreign files: one line, exit 2; the remedy is that of what
+    the file says it is."""
     out, bad = tmp_path / "u.safetensors", tmp_path / "bad"
     write(call, relu_model, out)
     data = out.read_bytes()
-    for content in (b"", b"text", data[: len(data) // 2], data[:-1] + bytes([data[-1] ^ 1])):
+    for content in (data[:-4], data[:-1] + bytes([data[-1] ^ 1])):
         bad.write_bytes(content)
         assert "write it again with 'rnnbounds unitary'" in refused("check", bad)
-    assert "does not exist" in refused("check", tmp_path / "no")
-    save_file(torch.nn.RNN(1, 2).state_dict(), bad)
-    assert "bad" in refused("check", bad)
+    foreign = "is nothing that is checked, or damaged; name what 'rnnbounds truncate', 'unitary', "
+    for content in (b"", b"text", b"[]", data[: len(data) // 2], relu_model.read_bytes()):
+        bad.write_bytes(content)
+        assert f"bad: {foreign}'certify --out' or '--witness' wrote" in refused("check", bad)
+    assert "no: does not exist; name what 'rnnbounds" in refused("check", tmp_path / "no")
+    assert "is no regular file; name what 'rnnbounds" in refused("check", tmp_path)
     assert "is no regular file" in refused("check", out, "--source", tmp_path)
