@@ -144,7 +144,9 @@ def vanilla(name: str, rho: Activation) -> Kind:
         return RNN(held["weight_hh"], held["weight_ih"], b, rho)
 
     def step(weights: Weights, driven: Tensor, h: Tensor) -> Tensor:
-        return rho(driven + weights.get("bias_hh", 0.0) + linear(h, weights["weight_hh"]))
+        if (bias := weights.get("bias_hh")) is not None:
+            driven = driven + bias
+        return rho(driven + linear(h, weights["weight_hh"]))
 
     def analyse(model: LoadedModel[RNN], input_bound: float) -> VanillaAnalysis:
         return VanillaAnalysis(model, parts_of(model, input_bound))

@@ -91,9 +91,11 @@ class FeedForward(torch.nn.Module):
         s = drive.new_zeros(*x.shape[:2], self.sizes.state)
         if self.k:
             s = kind.step(weights, drive, s)
-        for j in range(1, min(self.k, x.shape[1])):  # s_1, …, s_j have seen all their inputs
-            s = torch.cat([s[:, :j], kind.step(weights, drive[:, j:], s[:, j - 1 : -1])], dim=1)
-        return self._read(s[..., -self.sizes.n :])
+        done = []  # s_1, …, s_j, which have seen all their inputs
+        for j in range(1, min(self.k, x.shape[1])):
+            done.append(s[:, :1])
+            s = kind.step(weights, drive[:, j:], s[:, :-1])
+        return self._read(torch.cat([*done, s], dim=1)[..., -self.sizes.n :])
 
     @torch.no_grad()
     def infer(self, x: Tensor) -> Tensor:

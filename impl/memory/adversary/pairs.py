@@ -6,6 +6,7 @@ model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or t
 (p, n).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -13,17 +14,8 @@ from torch import Tensor
 
 
 def gaps(cell: Any, states: int, x: Tensor, past: int, C: Tensor | None = None) -> Tensor:
-    """The gap after k = 0, …, K common inputs in floats, differentiable: (K + 1, M)."""
-    M = x.shape[2]
-    s = x.new_zeros(1, states, M)
-    for one in x[:past]:
-        s = cell.step(s, one[None])
-    both = torch.cat([s, torch.zeros_like(s)], dim=2)
-    found = [_apart(both, cell.n, C)]
-    for one in x[past:]:
-        both = cell.step(both, one.repeat(1, 2)[None])
-        found.append(_apart(both, cell.n, C))
-    return torch.stack(found)
+    """The gap after k = 0, …, K common inputs in floats: (K + 1, M)."""
+    return _apart(torch.cat(list(_pairs(cell, states, x, past))), cell.n, C)
 
 
 def rises(
@@ -31,7 +23,8 @@ def rises(
 ) -> tuple[Tensor, Tensor]:
     """The gap after k inputs, (M,), and the direction of x in which each rises, as x."""
     x = x[: past + k].detach().requires_grad_()
-    gap = gaps(cell, states, x, past, C)[-1]
+    *_, last = _pairs(cell, states, x, past)
+    gap = _apart(last, cell.n, C)[0]
     logs = torch.where(gap > 0, gap, 1.0).log().sum()  # of one size, however small the gap
     (g,) = torch.autograd.grad(logs, x)
     return gap.detach(), g.nan_to_num(0.0, 0.0, 0.0)
@@ -43,9 +36,22 @@ def longest(found: Tensor, epsilon: float) -> Tensor:
     return torch.where(found > epsilon, k, -1).amax(0)
 
 
+def _pairs(cell: Any, states: int, x: Tensor, past: int) -> Iterator[Tensor]:
+    """Both states, one beside the other, after each of the common inputs: (1, N, 2 M)."""
+    s = x.new_zeros(1, states, x.shape[2])
+    for one in x[:past]:
+        s = cell.step(s, one[None])
+    both = torch.cat([s, torch.zeros_like(s)], dim=2)
+    yield both
+    for one in x[past:]:
+        both = cell.step(both, one.repeat(1, 2)[None])
+        yield both
+
+
 def _apart(both: Tensor, n: int, C: Tensor | None) -> Tensor:
-    h, other = both[0, -n:].chunk(2, dim=1)
+    """The gaps of pairs (K, N, 2 M): (K, M)."""
+    h, other = both[:, -n:].chunk(2, dim=2)
     gap = h - other if C is None else C @ (h - other)
-    size = gap.abs().amax(0, keepdim=True)
+    size = gap.abs().amax(1, keepdim=True)
     unit = torch.where((size > 0) & torch.isfinite(size), size, 1.0).detach()
-    return (gap / unit).square().sum(0).sqrt() * unit[0]
+    return (gap / unit).square().sum(1).sqrt() * unit[:, 0]

@@ -32,7 +32,8 @@ _GAIN = 1 + 2.0**-10  # what is worth another step
 class Search:
     """One search: `cell` in float64 with states and weights of so many numbers, under the `inputs`;
     `most` common inputs; `left` is the work that it may yet do; `C` (p, n) the readout, if gaps are
-    those of C h. `x` (past + K, d, M) is what it has found."""
+    those of C h. `x` (past + K, d, M) is what it has found, and `seen` the gaps of it and of x with
+    its last inputs again and again, where they are known."""
 
     cell: Any
     states: int
@@ -43,6 +44,7 @@ class Search:
     C: Tensor | None = None
     past: int = _PAST
     x: Tensor = field(init=False)
+    seen: Tensor | None = None
 
     def __post_init__(self) -> None:
         self.x = self._starts()
@@ -71,18 +73,27 @@ class Search:
         are left in order, the best first."""
         K = min(max(16, len(self.x) - self.past), self.most)
         while True:
-            self._extend(K)
-            found = gaps(self.cell, self.states, self.x, self.past, self.C)
-            self._pay(len(self.x))
+            found = self._gaps(K)
             k = longest(found, epsilon)
             if int(k.max()) < K or self.most <= K or self.left <= 0:
                 break
             K = min(2 * K, self.most)
         best = int(k.max())
         order = found[max(best, 0)].nan_to_num(-1.0, -1.0, -1.0).argsort(descending=True)
-        self.x = self.x[: self.past + best + 2 + best // 4, :, order]
+        end = self.past + best + 2 + best // 4
+        alike = bool((self.x[end:] == self.x[end - 1 : end]).all())
+        self.x, self.seen = self.x[:end, :, order], found[:, order] if alike else None
         first = self.x[: self.past + max(best, 0), :, 0]
         return best, first.clone(), self.past
+
+    def _gaps(self, K: int) -> Tensor:
+        """The gaps after 0, …, K inputs at least, paid for where they are not known."""
+        self._extend(K)
+        count = len(self.x) - self.past + 1
+        if self.seen is None or len(self.seen) < count:
+            self.seen = gaps(self.cell, self.states, self.x, self.past, self.C)
+            self._pay(len(self.x))
+        return self.seen[:count]
 
     def _pay(self, steps: int) -> None:
         self.left -= steps * (_STEP + self.weights * self.x.shape[2])
@@ -95,7 +106,7 @@ class Search:
 
     def _ascend(self, k: int) -> None:
         """Steps towards a larger gap after k inputs, of the columns that are best."""
-        k = min(k, self.most)
+        k, self.seen = min(k, self.most), None
         longer = min(k, _MOST_PAST) - self.past
         if longer > 0:
             self.x = torch.cat([self.x[:1].expand(longer, -1, -1), self.x])
