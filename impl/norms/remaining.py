@@ -61,14 +61,15 @@ class Remaining:
 
     def sizes(self, count: int) -> list[float]:
         """The same after 0, 1, 2, … steps, at least so many."""
-        g, sizes = self._known
-        shown: list[Floats] = []
+        reached, sizes = self._known
+        g, shown = list(reached), list[Floats]()
         while len(sizes) + len(shown) < count:
             for l, layer in enumerate(self.layers):
                 g[l] = layer.moved(g[l], g[l - 1])
             shown.append(g[-1][-self.shown :])
         if shown:
             sizes += norm_up(torch.from_numpy(np.stack(shown))).tolist()
+            reached[:] = g  # last, so that what is broken off is done again
         return sizes
 
     def window(self, epsilon: float, k: int) -> int:

@@ -6,7 +6,6 @@ from typing import Any
 from sympy import Abs, Integer, Symbol, symbols
 
 from theory.language import Axiom, Clause, axiom, eq, law, le, stated
-from theory.language import symbols as quantities
 from theory.language.terms.gradients import (
     activation,
     d_state,
@@ -33,7 +32,6 @@ from theory.language.terms.vectors import (
     weighted,
 )
 
-(beta_rho,) = quantities("beta_rho")
 _L, _w, _offset = symbols("L", real=True), vector("w_"), vector("offset_")
 _differentiable = eq(differentiable(v, _w), Integer(1))
 _RUDIN = "Rudin, Principles of Mathematical Analysis"

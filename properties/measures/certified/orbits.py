@@ -26,7 +26,6 @@ from properties.systems.certified.batch import Certified
 from properties.systems.unitary.exact import square
 from theory.numbers.interval import Interval
 
-Tensor = torch.Tensor
 Seen = Callable[[Batch], Rounded]
 SeenBalls = Callable[[BallRuns, Batch, int], Vector]
 Exact = rationals.Vector

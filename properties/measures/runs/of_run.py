@@ -21,7 +21,7 @@ from impl.arithmetic.base import Floats, Rows
 from impl.arithmetic.entries.balls import Balls, Columns
 from impl.arithmetic.entries.rationals import Rationals, Ratios
 from impl.numbers.rationals import exactly
-from properties.measures.measure import Measure, only_where
+from properties.measures.measure import Measure, only_where, square_of
 from properties.measures.readings.balls import BallPair, length
 from properties.measures.readings.needs import NOTHING, Needs
 from properties.measures.readings.rationals import where_rational
@@ -120,7 +120,7 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
         if OF_RUN not in batch.cache:
             batch.cache[OF_RUN] = rationals(batch)
         found = vector(batch.cache[OF_RUN], k).matrix.entries()
-        return sum((v * v for v in found), fmpq(0))
+        return square_of(found)
 
     read = Measure(name, value=value, enclosure=enclosure, balls=ball, square=square, needs=needs)
     return only_where(runs, read)

@@ -8,7 +8,7 @@ where they vanish.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,6 @@ from properties.systems.batch import Batch
 from properties.systems.cells.omega import omega_of
 
 Tensor = torch.Tensor
-Parameters = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True, eq=False)

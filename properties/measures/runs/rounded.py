@@ -204,10 +204,6 @@ class Rounded(Scalable):
         kept = held(where)
         return Rounded(self.v * kept, self.e * kept)
 
-    def magnitude(self) -> Tensor:
-        """At least |truth|."""
-        return (self.value.abs() + self.error) * UP
-
 
 @dataclass(frozen=True, eq=False)
 class RoundedCells:

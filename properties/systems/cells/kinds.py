@@ -23,9 +23,6 @@ from properties.systems.cells.drawn import (
 from properties.systems.cells.specs import cell_specs
 from properties.systems.kind import STATE, Column, Kind, cell_named, each
 from properties.systems.spec import Make, SystemSpec
-from theory.language.quantities.cells import CELLS
-
-MEASURED = tuple(q.name for q in CELLS if q.role == "measured")
 
 
 def program(

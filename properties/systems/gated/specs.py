@@ -15,8 +15,6 @@ from properties.systems.gated.extremal import GATED_SPECIAL, cells
 from properties.systems.gated.fields import Gru, GruCho, Lstm
 from properties.systems.kind import STATE, Climb, Column, Kind, Wanted, cell_named, each, only
 from properties.systems.spec import Make, SystemSpec
-from theory.language.quantities.cells import CELLS
-from theory.language.quantities.gates import GATES
 
 DRIVES = ("zero", "constant", "gaussian", "alternating", "impulse", "resonant")
 FACTORS = (0.5, 0.25, 1.0, 0.9, 2.0, 0.0625, 0.99, 0.75)
@@ -47,9 +45,6 @@ def gated_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
 
 
 OF_CELLS = ("c_size", "wide_gap", "wide_state_gap")
-MEASURED = tuple(
-    q.name for q in (*GATES, *CELLS) if q.role == "measured" and q.name not in OF_CELLS
-)
 OF_LSTM = (
     *OF_CELLS, "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
     *(f"W_{gate}_inf" for gate in "ifgo"),

@@ -18,7 +18,7 @@ from properties.systems.limits.sigmoid import driven
 from properties.systems.spec import SystemSpec
 from properties.systems.unitary.exact import Table, Vector, stream
 
-ZERO, ONE = fmpq(0), fmpq(1)
+ZERO = fmpq(0)
 # 77 digits first; then twice and four times as many.
 PRECISIONS = (256, 512, 1024)
 # Samples beyond the number of classes, drawn from multiples of 1/UNIT: from so many of them that

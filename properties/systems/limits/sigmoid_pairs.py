@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq_mat
 
 from properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
 from properties.systems.limits.lumping import same_map
 from properties.systems.limits.sigmoid import Network, probes
 from properties.systems.unitary.exact import Table, above, fraction
 
-ZERO = fmpq(0)
 # Balls at these precisions, until the gap is told from 0.
 PRECISIONS = (64, 128, 256, 512, 1024)
 # The spectral radius is bounded by the powers W^(2^p) up to this p, in balls.

@@ -24,7 +24,6 @@ from reports.records.record import Environment
 
 SCHEMA = "rnnbounds/experiment/1"
 Holds = Literal["holds", "does not hold", "undecided"]
-Numbers = Mapping[str, float | None]
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):

@@ -227,3 +227,21 @@ def test_a_window_of_any_size_is_judged(tmp_path):
     path = tmp_path / "t.safetensors"
     save_truncated(unrolled(held, 3), told, path)
     assert [one.name for one in check_truncated(path)[1] if not one.holds] == ["window"]
+
+
+def test_steps_that_were_broken_off_are_done_again(monkeypatch):
+    """Ctrl-C in the middle leaves nothing that is less than what is left."""
+    matrices = torch.tensor([[[0.5, 0.25], [0.0, 0.5]]], dtype=torch.float64)
+    layer = Layer(matrices, torch.ones(2, dtype=torch.float64))
+    expected, again = (Remaining((layer,), 1) for _ in range(2))
+    moved, left = Layer.moved, iter([True, True, False])
+
+    def failing(self, *args):
+        if next(left, True):
+            return moved(self, *args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Layer, "moved", failing)
+    with pytest.raises(KeyboardInterrupt):
+        again.sizes(6)
+    assert again.sizes(6)[:6] == expected.sizes(6)[:6]

@@ -1,6 +1,6 @@
 """The gradient is Lipschitz in the weights (Miller & Hardt, Lemma 3)."""
 
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Rational
 
 from theory.language import Statement, Use, at, le, symbols
 from theory.models.lemmas.powers import power, power_at_most_one
@@ -16,7 +16,6 @@ from theory.models.weights.weights_change import (
 )
 from theory.proof import Claim, Form, Proof, Source, Step, scaled, step
 
-v_1, v_2 = (Symbol(name, real=True) for name in ("v_1", "v_2"))
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
 beta_wh, beta_ends = symbols("beta_wh beta_ends")
 grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
