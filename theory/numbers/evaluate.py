@@ -6,7 +6,7 @@ is evaluated once; ``known`` keeps the parts, for all expressions about the same
 """
 
 from collections.abc import Callable, Mapping, MutableMapping
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add, mul
 
 import numpy as np
@@ -124,21 +124,32 @@ def _walk(
 
 def _product(expr: Mul, value: Callable[[Expr], V], arithmetic: Arithmetic[V]) -> V:
     """Numerator over denominator, so that a quotient is rounded once."""
-    above: list[V] = []
-    below: list[V] = []
-    sign = 1
+    negative, *sides = _factors(expr)
+    above, below = (
+        [arithmetic.number(one, 1) if isinstance(one, int) else value(one) for one in side]
+        for side in sides
+    )
+    numerator = reduce(mul, above) if above else arithmetic.number(1, 1)
+    signed = -numerator if negative else numerator
+    return signed / reduce(mul, below) if below else signed
+
+
+@lru_cache(maxsize=4096)
+def _factors(expr: Mul) -> tuple[bool, tuple[Expr | int, ...], tuple[Expr | int, ...]]:
+    """Whether the coefficient is negative, and the factors above and below the line."""
+    above: list[Expr | int] = []
+    below: list[Expr | int] = []
+    negative = False
     for factor in expr.args:
         if isinstance(factor, Rational):
-            sign = 1 if factor > 0 else -1
-            above += [arithmetic.number(abs(int(factor.p)), 1)] if abs(factor.p) != 1 else []
-            below += [arithmetic.number(int(factor.q), 1)] if factor.q != 1 else []
+            negative = not factor > 0
+            above += [abs(int(factor.p))] if abs(factor.p) != 1 else []
+            below += [int(factor.q)] if factor.q != 1 else []
         elif isinstance(factor, Pow) and factor.exp.is_Rational and factor.exp.is_negative:
-            below.append(value(Pow(factor.base, -factor.exp)))
+            below.append(Pow(factor.base, -factor.exp))
         else:
-            above.append(value(factor))
-    numerator = reduce(mul, above) if above else arithmetic.number(1, 1)
-    signed = numerator if sign > 0 else -numerator
-    return signed / reduce(mul, below) if below else signed
+            above.append(factor)
+    return negative, tuple(above), tuple(below)
 
 
 def _power(expr: Pow, value: Callable[[Expr], V], arithmetic: Arithmetic[V]) -> V:

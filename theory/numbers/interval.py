@@ -222,8 +222,24 @@ def _taken(table: Interval, places: NDArray[np.int64]) -> Interval:
     return Interval(table.lo[..., places], table.hi[..., places])
 
 
+def _one_power(base: Interval, count: int) -> Interval:
+    """The same as `_integer_power` for one n ≥ 0, without a product by 1 or one that is dropped."""
+    square, left, even = abs(base), count // 2, None
+    while left:
+        square = square * square
+        if left % 2:
+            even = square if even is None else even * square
+        left //= 2
+    if even is None:
+        return base if count else _one(base)
+    return base * even if count % 2 else even
+
+
 def _integer_power(base: Interval, exponent: Floats) -> Interval:
     """|b|^n by repeated squaring for even n, b |b|^(n-1) for odd n, 1 / b^|n| for n < 0."""
+    if exponent.size == 1 and exponent.ndim <= base.lo.ndim:
+        power = _one_power(base, abs(int(exponent.item())))
+        return 1.0 / power if exponent.item() < 0 else power
     count = np.abs(exponent).astype(np.int64)
     odd = count % 2 == 1
     square = abs(base) * abs(base)

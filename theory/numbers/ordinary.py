@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from theory.numbers.rounded import SAFE, Floats, split
 
 Ends: TypeAlias = tuple[Floats, Floats]
-MOST = 4096  # numbers of an end
+MOST = 16384  # numbers of an end
 
 
 def add(x: Ends, y: Ends) -> Ends | None:

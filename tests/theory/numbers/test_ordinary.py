@@ -51,6 +51,20 @@ def test_both_paths_give_the_same_bits(kind: str, monkeypatch: pytest.MonkeyPatc
             np.testing.assert_array_equal(end, same)
 
 
+@pytest.mark.parametrize("kind", ["whole", "any", "special"])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 12, -1, -2, -5])
+def test_one_exponent_gives_what_many_give(kind: str, count: int) -> None:
+    """The same bits, or a narrower enclosure where a product by 1 would have widened it."""
+    x = drawn(np.random.default_rng(count + 9), (40, 3), kind)
+    with np.errstate(all="ignore"):
+        one, many = x ** float(count), x ** exact(np.full((2, 1, 1), count))
+    for end, same in ((one.lo, many.lo[0]), (-one.hi, -many.hi[0])):
+        assert np.array_equal(np.isnan(end), np.isnan(same))
+        assert np.all((end >= same) | np.isnan(end))
+        if kind != "special":
+            np.testing.assert_array_equal(end, same)
+
+
 def test_the_fast_path_is_taken() -> None:
     """Of ordinary numbers and of zeros, and of no others."""
     x, y = (np.array([0.0, 0.1]),) * 2, (np.array([3.0]), np.array([3.5]))
