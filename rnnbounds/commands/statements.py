@@ -16,6 +16,7 @@ from properties.judging.equivalent import plainer
 from properties.runs.replay import dump as dump_arrays
 from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
+from properties.runs.run import collect_seldom
 from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
 from rnnbounds.commands.options import As, Device, Seed, path_option
@@ -43,6 +44,7 @@ def attack(
 ) -> int:
     """Attack a bound that you type; exit 1 unless it stands: it falls, with a shrunk
     counter-example, or some check is undecided."""
+    collect_seldom()
     result = attack_typed(
         parse_statement(statement), budget=profile(profile_name), seed=seed,
         attacks=check_attacks(attacks.split(",")), device=check_device(device),
