@@ -13,8 +13,10 @@ from impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
 from impl.certificate.certify import certify
 from impl.errors import InputError
 from impl.memory.adversary import attack as module
-from impl.memory.adversary.attack import ContradictionError, attack, bracket
+from impl.memory.adversary.attack import ContradictionError, attack, bracket, states_of
+from impl.memory.adversary.search import Search
 from impl.numbers.outward import norm_up
+from impl.reading.adapters import load_model
 
 WORK = 2**32  # enough where memories are short
 
@@ -84,6 +86,34 @@ def test_a_latch_is_remembered_as_far_as_is_asked(monkeypatch):
     found = attack(held, 1.0, (1e-2,), cell="rnn-tanh")
     assert found.windows == ((1e-2, 101),)
     assert found.skipped == (("more at ε = 0.01", "no k above 100 was tried"),)
+
+
+@pytest.mark.parametrize("work", [2**24, 2**29])
+def test_gaps_that_are_kept_are_those_of_the_inputs(work, monkeypatch):
+    """A search that forgets what it has seen, and is not paid for that, finds the same."""
+    cell = draw(lstm, 3, scale=0.5, seed=2)
+    model = load_model({name: part[0] for name, part in cell.parameters.items()})
+    epsilons = (0.3, 0.1, 1e-2, 1e-3)
+
+    def found():
+        size = sum(part.numel() for part in model.weights.values())
+        search = Search(model.cell, states_of(model), size, Ball(1.0), 64, work)
+        return [(epsilon, x.tolist(), *rest) for epsilon, x, *rest in search.run(epsilons)]
+
+    kept, known, forgotten = found(), Search._gaps, []
+
+    def forgetful(self, K):
+        paid = self.seen is not None and len(self.seen) > max(K, len(self.x) - self.past)
+        left, self.seen = self.left, None
+        told = known(self, K)
+        forgotten.append(paid)
+        self.left = left if paid else self.left
+        return told
+
+    monkeypatch.setattr(Search, "_gaps", forgetful)
+    assert found() == kept
+    assert any(forgotten)
+    assert max(k for *_, k in kept) > 0
 
 
 def test_limits_are_said(monkeypatch):
