@@ -24,6 +24,7 @@ from theory.numbers.evaluate import ball
 from theory.proof import Proof, Step, check
 from theory.proof.ledger import Ledger
 from theory.proof.methods import BallMaximum, Elementary, Gap, Method
+from theory.proof.methods.ball import _limit
 from theory.proof.scope import Known
 
 lam, beta_rho = symbols("lam beta_rho")
@@ -162,6 +163,19 @@ def test_the_peak_of_silu() -> None:
 
 
 NORMAL = exp(-(z**2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("end", [oo, -oo])
+def test_a_limit_is_the_function_s_own(order: int, end: Expr) -> None:
+    """As one fraction of powers of e it is the same, for all that balls bound."""
+    for facts in ACTIVATIONS.values():
+        if facts.suprema[order].peaks is not None:
+            slope = facts.rho.diff(z, order)
+            assert _limit(slope, end) == sympy.limit(slope, z, end)
+
+
 PEAK = BallMaximum((Integer(0),))
 
 
