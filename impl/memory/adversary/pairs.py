@@ -7,15 +7,22 @@ model truncated to k inputs, and the gap is ‖h_{P+k} − h_{P+k}^k‖₂, or t
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor
 
+AT_ONCE = 2**20  # numbers of states whose gaps are taken together
+
 
 def gaps(cell: Any, states: int, x: Tensor, past: int, C: Tensor | None = None) -> Tensor:
     """The gap after k = 0, …, K common inputs in floats: (K + 1, M)."""
-    return _apart(torch.cat(list(_pairs(cell, states, x, past))), cell.n, C)
+    pairs, most = _pairs(cell, states, x, past), max(1, AT_ONCE // (2 * states * x.shape[2]))
+    found = []
+    while some := [*islice(pairs, most)]:
+        found.append(_apart(torch.cat(some), cell.n, C))
+    return torch.cat(found)
 
 
 def rises(
