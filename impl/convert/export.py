@@ -65,7 +65,7 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
     """What stands in a file of that name; raises as `export_truncated`."""
     check_export(path)
     if module.k > LAYERS:
-        raise RangeError("the window k", module.k, f"at most {LAYERS} to export; take a larger ε")
+        raise RangeError("the window k", module.k, f"at most {LAYERS} to export, as for a larger ε")
     text = vouched(module, certificate, path)[0]["certificate"]
     traced = _traced(Stateless(module))
     return _onnx(traced, text) if path.suffix == ".onnx" else _pt2(traced, text)

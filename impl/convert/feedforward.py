@@ -93,7 +93,7 @@ class FeedForward(torch.nn.Module):
             s = kind.step(weights, drive, s)
         done = []  # s_1, …, s_j, which have seen all their inputs
         for j in range(1, min(self.k, x.shape[1])):
-            done.append(s[:, :1])
+            done.append(s[:, :1].clone())  # a view would hold all of s
             s = kind.step(weights, drive[:, j:], s[:, :-1])
         return self._read(torch.cat([*done, s], dim=1)[..., -self.sizes.n :])
 

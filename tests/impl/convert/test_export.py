@@ -165,7 +165,8 @@ def test_what_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ExportError, match=r"exports end in \.pt2 or \.onnx"):
         export_truncated(module, certificate, tmp_path / "m.tflite")
     long = FeedForward(module.weights, cell="rnn-tanh", k=LAYERS + 1)
-    with pytest.raises(RangeError, match="the window k"):
+    needed = f"at most {LAYERS} to export, as for a larger ε; choose another value"
+    with pytest.raises(RangeError, match=f"the window k = {LAYERS + 1}, but it must be {needed}"):
         export_truncated(long, certificate, tmp_path / "m.pt2")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ExportError, match="needs onnx and onnxscript; pip install"):

@@ -159,3 +159,12 @@ def test_an_activation_that_no_file_names() -> None:
     assert torch.equal(module(x)[0, 1], second)
     with pytest.raises(InputError, match="unknown cell"):
         FeedForward(weights, cell="rnn-softplus-torch", k=2)
+
+
+@torch.no_grad()
+def test_what_is_done_holds_no_more_than_itself(monkeypatch):
+    """Of k layers one is there at a time, and the states that are done."""
+    joined, cat = [], torch.cat
+    monkeypatch.setattr(torch, "cat", lambda parts, dim: joined.append(parts) or cat(parts, dim))
+    build(8)(draw(2, T, D))
+    assert sum(part.untyped_storage().nbytes() for part in joined[-1]) == 2 * T * N * 8
