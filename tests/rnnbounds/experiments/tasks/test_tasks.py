@@ -12,9 +12,7 @@ import torch
 
 from rnnbounds.experiments.tasks import TASKS, matlab
 from rnnbounds.experiments.tasks import files as data_files
-from rnnbounds.experiments.tasks.chunks import chunks, count_chunks
 from rnnbounds.experiments.tasks.files import DataError
-from rnnbounds.experiments.tasks.headers import tagged
 from rnnbounds.experiments.tasks.music import bach, sampled
 from rnnbounds.experiments.tasks.score import Classes
 from rnnbounds.experiments.tasks.text import CHARACTERS, TREEBANK, TREEBANK_CHARACTERS, WIKITEXT
@@ -244,31 +242,6 @@ def test_what_packages_ship():
     nats = torch.zeros(2, 3, 1000)
     assert words.judge.of(words.judge.tally(nats, torch.zeros(2, 3).long())) == pytest.approx(1000)
     assert characters.score(math.log(2)) == pytest.approx(1)
-
-
-def test_headers():
-    """What the grammar says of the words of a header."""
-    words, tags = tagged("async def f(a: int=3, *b, c: D[str]=None, **d) -> x.y:")
-    told = [(word, tag) for word, tag in zip(words, tags, strict=True) if tag != "O"]
-    assert told == [
-        ("f", "B-function"), ("a", "B-parameter"), ("int", "B-annotation"),
-        ("<number>", "B-default"), ("b", "B-parameter"), ("c", "B-parameter"),
-        ("D", "B-annotation"), ("[", "I-annotation"), ("str", "I-annotation"),
-        ("]", "I-annotation"), ("None", "B-default"), ("d", "B-parameter"), ("x", "B-return"),
-        (".", "I-return"), ("y", "I-return"),
-    ]  # fmt: skip
-    assert tagged("from ..a import c as d")[1] == (
-        ["O", "B-module", "I-module", "I-module", "O", "B-name", "O", "B-alias"]
-    )
-    assert tagged("class A(B, metaclass=C):")[1].count("B-base") == 2
-
-
-def test_chunks():
-    """Chunks as conlleval counts them: an I- of another type begins one."""
-    tags = ["I-a", "I-a", "B-a", "O", "B-b", "I-a", "I-a"]
-    assert list(chunks(tags)) == [("a", 0, 2), ("a", 2, 3), ("b", 4, 5), ("a", 5, 7)]
-    assert count_chunks(["B-a", "I-a", "O"], ["B-a", "O", "B-b"]) == (0, 1, 2)
-    assert count_chunks(["B-a", "I-a", "O"], ["B-a", "I-a", "B-b"]) == (1, 1, 2)
 
 
 def test_scores(tables):
