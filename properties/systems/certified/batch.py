@@ -32,6 +32,7 @@ from properties.systems.drawing.regimes import (
     loss_draws,
     normal,
 )
+from properties.systems.kind import stacked
 from properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
@@ -130,11 +131,10 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
     parts = {role: torch.stack([m.weights[role].double() for m in models]) for role in roles}
     everything = [certified(replace(spec, layer=0), member) for member in spec.members]
     whole = [model for model, _ in everything]
-    drawn = [numbers(spec, *one) for one in zip(spec.members, whole, strict=True)]
-    stacked = {name: np.stack([one[name] for one in drawn]) for name in drawn[0]}
-    n = stacked["C"].shape[2]
+    drawn = stacked([numbers(spec, *one) for one in zip(spec.members, whole, strict=True)])
+    n = drawn["C"].shape[2]
     W = np.broadcast_to(np.eye(n) / 2, (len(models), n, n))
-    given = input_sequences(spec, stacked["x"], W, np.ones((len(models), n, spec.d)), stacked["C"])
+    given = input_sequences(spec, drawn["x"], W, np.ones((len(models), n, spec.d)), drawn["C"])
     here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
 
     def tensor(array: Array, *axes: int) -> Tensor:
@@ -144,7 +144,7 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
     shrink = INWARD if spec.dtype == "float64" else 1 - 2 * torch.finfo(dtype).eps
     x = (tensor(given[:, here], 2, 3, 1) * shrink).to(dtype).double()
     x = into(x, [told.inputs for _, told in everything])
-    h, h_other = (tensor(stacked[name][:, here], 2, 1) for name in ("h", "h_other"))
+    h, h_other = (tensor(drawn[name][:, here], 2, 1) for name in ("h", "h_other"))
     if hasattr(whole[0].cell, "layers"):
         h, h_other = (reached(whole, part, spec) for part in (h, h_other))
     if spec.layer:
@@ -161,7 +161,7 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
         parts,
         tuple(filter(None, (held(spec, member) for member in spec.members))),
     )
-    return fields(cells, tensor(stacked["C"], 1, 2), x) | {"y": tensor(stacked["y"], 1)}
+    return fields(cells, tensor(drawn["C"], 1, 2), x) | {"y": tensor(drawn["y"], 1)}
 
 
 def into(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tensor:
