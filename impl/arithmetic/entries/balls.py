@@ -12,7 +12,7 @@ from torch import Tensor
 
 from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
-from impl.arithmetic.entries.units import Entries
+from impl.arithmetic.entries.units import Entries, OneSystem
 from impl.numbers import ball_functions as balls
 
 FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
@@ -26,18 +26,10 @@ FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
 }
 
 
-class Columns(Entries[arb]):
+class Columns(Entries[arb, arb_mat]):
     """Units of M columns each, as rows of M balls."""
 
-    @classmethod
-    def of(cls, matrix: arb_mat) -> Self:
-        """The columns of a matrix (N, M)."""
-        return cls(matrix.tolist())
-
-    @property
-    def matrix(self) -> arb_mat:
-        """The columns as a matrix (N, M)."""
-        return arb_mat(self.units)
+    table = arb_mat
 
     def function(self, name: str) -> Self:
         """The elementary function of that name."""
@@ -45,19 +37,12 @@ class Columns(Entries[arb]):
 
 
 @dataclass(frozen=True, eq=False)
-class Balls:
+class Balls(OneSystem[Columns]):
     """Parameters (m, n) and (m,) of one system, exact as floats are."""
 
     parameters: Mapping[str, Tensor]
     _known: dict[tuple[str, str], arb_mat] = field(default_factory=dict)
     _vectors: dict[tuple[str, str], Columns] = field(default_factory=dict)
-
-    def affine(self, weight: str, bias: str | None, v: Columns, rows: slice = ALL) -> Columns:
-        """W v + b."""
-        product = Columns.of(self._matrix(weight, rows) * v.matrix)
-        if bias is None or bias not in self.parameters:
-            return product
-        return product + self.vector(bias, rows)
 
     def vector(self, name: str, rows: slice = ALL) -> Columns:
         """A parameter vector."""
@@ -76,14 +61,6 @@ class Balls:
     def slope(self, name: str, v: Columns) -> Columns:
         """ρ′(v)."""
         return v.mapped(activation(name).ball_derivative)
-
-    def mix(self, gate: Columns, a: Columns, b: Columns) -> Columns:
-        """g∘a + (1 − g)∘b."""
-        return gate * a + gate.mapped(lambda g: 1 - g) * b
-
-    def join(self, *parts: Columns) -> Columns:
-        """All units of the parts, one after another."""
-        return Columns.joined(*parts)
 
     def _matrix(self, weight: str, rows: slice) -> arb_mat:
         key = (weight, str(rows))

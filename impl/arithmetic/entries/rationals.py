@@ -11,7 +11,7 @@ from torch import Tensor
 from impl.arithmetic.activation import activation
 from impl.arithmetic.base import ALL
 from impl.arithmetic.entries.balls import FUNCTIONS
-from impl.arithmetic.entries.units import Entries
+from impl.arithmetic.entries.units import Entries, OneSystem
 from impl.errors import InputError
 from impl.numbers.ball_functions import exactly as exactly_at
 from impl.numbers.rationals import exactly
@@ -36,18 +36,10 @@ def known(name: str, function: Callable[[fmpq], fmpq | None]) -> Callable[[fmpq]
     return value
 
 
-class Ratios(Entries[fmpq]):
+class Ratios(Entries[fmpq, fmpq_mat]):
     """Units of M columns each, as rows of M rationals."""
 
-    @classmethod
-    def of(cls, matrix: fmpq_mat) -> Self:
-        """The columns of a matrix (N, M)."""
-        return cls(matrix.tolist())
-
-    @property
-    def matrix(self) -> fmpq_mat:
-        """The columns as a matrix (N, M)."""
-        return fmpq_mat(self.units)
+    table = fmpq_mat
 
     def function(self, name: str) -> Self:
         """The elementary function of that name, where that is rational; raises IrrationalError."""
@@ -57,19 +49,12 @@ class Ratios(Entries[fmpq]):
 
 
 @dataclass(frozen=True, eq=False)
-class Rationals:
+class Rationals(OneSystem[Ratios]):
     """Parameters (m, n) and (m,) of one system, exact as floats are."""
 
     parameters: Mapping[str, Tensor]
     _known: dict[str, list[list[fmpq]]] = field(default_factory=dict)
     _matrices: dict[tuple[str, str], fmpq_mat] = field(default_factory=dict)
-
-    def affine(self, weight: str, bias: str | None, v: Ratios, rows: slice = ALL) -> Ratios:
-        """W v + b."""
-        product = Ratios.of(self._matrix(weight, rows) * v.matrix)
-        if bias is None or bias not in self.parameters:
-            return product
-        return product + self.vector(bias, rows)
 
     def vector(self, name: str, rows: slice = ALL) -> Ratios:
         """A parameter vector."""
@@ -84,14 +69,6 @@ class Rationals:
     def slope(self, name: str, v: Ratios) -> Ratios:
         """ρ′(v), that of the left side at a kink; raises IrrationalError."""
         return v.mapped(known(name, activation(name).rational_slope))
-
-    def mix(self, gate: Ratios, a: Ratios, b: Ratios) -> Ratios:
-        """g∘a + (1 − g)∘b."""
-        return gate * a + gate.mapped(lambda g: 1 - g) * b
-
-    def join(self, *parts: Ratios) -> Ratios:
-        """All units of the parts, one after another."""
-        return Ratios.joined(*parts)
 
     def _matrix(self, weight: str, rows: slice) -> fmpq_mat:
         key = (weight, str(rows))

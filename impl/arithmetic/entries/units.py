@@ -1,22 +1,40 @@
 """Units of many columns, each entry a number of its own: what balls and rationals share."""
 
 import operator
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from flint import arb, fmpq
+from flint import arb, arb_mat, fmpq, fmpq_mat
+from torch import Tensor
 
+from impl.arithmetic.base import ALL
 from impl.arithmetic.elementary import Elementary
 
 N = TypeVar("N")
+M = TypeVar("M", bound=arb_mat | fmpq_mat)
+E = TypeVar("E", bound="Entries[Any, Any]")
 
 
 @dataclass(frozen=True, eq=False)
-class Entries(Elementary, Generic[N]):
+class Entries(Elementary, Generic[N, M]):
     """Units of M columns each, as rows of M numbers; one column meets each of many."""
 
     units: list[list[N]]
+    table: ClassVar[Any]  # flint's matrices of such numbers
+
+    @classmethod
+    def of(cls, matrix: M) -> Self:
+        """The columns of a matrix (N, M)."""
+        units: Any = matrix.tolist()
+        return cls(units)
+
+    @property
+    def matrix(self) -> M:
+        """The columns as a matrix (N, M)."""
+        found: M = self.table(self.units)
+        return found
 
     @property
     def size(self) -> int:
@@ -59,6 +77,34 @@ class Entries(Elementary, Generic[N]):
         units = [unit for part in parts for unit in part.units]
         most = max(len(unit) for unit in units)
         return cls([unit * most if len(unit) < most else unit for unit in units])
+
+
+class OneSystem(ABC, Generic[E]):
+    """Parameters (m, n) and (m,) of one system, exact as floats are, over such units."""
+
+    parameters: Mapping[str, Tensor]
+
+    def affine(self, weight: str, bias: str | None, v: E, rows: slice = ALL) -> E:
+        """W v + b."""
+        product = v.of(self._matrix(weight, rows) * v.matrix)
+        if bias is None or bias not in self.parameters:
+            return product
+        return product + self.vector(bias, rows)
+
+    @abstractmethod
+    def vector(self, name: str, rows: slice = ALL) -> E:
+        """A parameter vector."""
+
+    def mix(self, gate: E, a: E, b: E) -> E:
+        """g∘a + (1 − g)∘b."""
+        return gate * a + gate.mapped(lambda g: 1 - g) * b
+
+    def join(self, *parts: E) -> E:
+        """All units of the parts, one after another."""
+        return parts[0].joined(*parts)
+
+    @abstractmethod
+    def _matrix(self, weight: str, rows: slice) -> Any: ...
 
 
 def _level(u: list[N], v: list[N]) -> tuple[list[N], list[N]]:
