@@ -16,6 +16,7 @@ from impl.certificate.record import Certificate
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
 from impl.errors import RangeError, ShapeError, renamed
 from impl.models.loaded import LoadedModel
+from impl.models.surroundings import undisturbed
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
 from rnnbounds.fields import Module, Probe
@@ -82,6 +83,7 @@ def assert_remembers(
 
 
 @renamed(epsilon="eps")
+@undisturbed()
 def assert_truncation(
     model: Source | LoadedModel[Any],
     inputs: torch.Tensor,

@@ -59,7 +59,9 @@ class Probe:
     def others(self) -> Iterator[tuple[str, Tensor]]:
         """What inputs are replaced with, and how it is called."""
         generator = torch.Generator().manual_seed(0)
-        noise = torch.randn(self.x.shape, generator=generator, dtype=torch.float64).to(self.x)
+        noise = torch.randn(
+            self.x.shape, generator=generator, dtype=torch.float64, device="cpu"
+        ).to(self.x)
         noise = (noise + noise.sign()) * self.x.abs().amax().clamp(min=2.0**-10)
         signs = noise.sign()
         tiny = torch.finfo(self.x.dtype).smallest_normal

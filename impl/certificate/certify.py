@@ -22,6 +22,7 @@ from impl.certificate.advice import Advice, advise
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
 from impl.errors import InputError, RangeError, UnknownNameError, renamed
 from impl.models.loaded import LoadedModel
+from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
 from impl.norms.semidefinite import SOLVED, left_out
 from impl.norms.state_norms import StateNorm
@@ -55,6 +56,7 @@ class NotTrainedError(InputError):
 
 
 @renamed(epsilons="eps", epsilon="eps")
+@undisturbed()
 def certify(
     model: Source | LoadedModel[Any],
     input_bound: float,

@@ -31,6 +31,7 @@ from impl.cells.table import kind_of
 from impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached
 from impl.errors import InputError, NotFiniteError, RangeError, UnknownNameError
 from impl.models.rnn import RNN
+from impl.models.surroundings import undisturbed
 from impl.norms.weighted import perron_vector
 from impl.reading.misfit import WeightsError
 from impl.reading.recognition import recognise
@@ -44,6 +45,7 @@ _HUGE = 1e30  # for a bound on states that is infinite
 Bound = Tensor | float  # of the inputs of a layer: B, or the set of the first one's
 
 
+@undisturbed()
 def contraction(
     model: torch.nn.Module | Mapping[str, Tensor],
     input_bound: float,

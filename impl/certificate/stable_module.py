@@ -9,6 +9,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.errors import InputError, RangeError
+from impl.models.surroundings import undisturbed, writing
 from impl.numbers.ball_functions import float_above
 from impl.reading.torch_modules import module_tensors
 from impl.training.projection import nearest_rows, stable
@@ -30,6 +31,7 @@ class NotStoredError(InputError):
         )
 
 
+@undisturbed()
 def stable_(
     module: torch.nn.Module,
     lam: float = 0.95,
@@ -66,7 +68,7 @@ def stable_(
     for suffix in names:
         weights = _weights(part, suffix)
         moved = _moved(part, weights, lam, B, forget, norm)
-        with torch.no_grad():
+        with writing(module):
             for role, value in moved.items():
                 if value is not weights[role]:
                     weights[role].copy_(value)

@@ -26,6 +26,7 @@ from impl.checker.truncated_file import EXPORTS
 from impl.convert.feedforward import FeedForward
 from impl.convert.truncate import vouched
 from impl.errors import InputError, RangeError, shown
+from impl.models.surroundings import undisturbed
 from impl.reading.files import write_file
 
 LAYERS = 1000  # of which each is traced
@@ -49,6 +50,7 @@ def check_export(path: Path) -> None:
         )
 
 
+@undisturbed()
 def export_truncated(
     module: FeedForward, certificate: dict[str, Any], path: str | os.PathLike[str]
 ) -> None:

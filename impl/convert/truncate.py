@@ -25,6 +25,7 @@ from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
 from impl.errors import InputError, RangeError, exactly, renamed
 from impl.models.loaded import LoadedModel, digest
+from impl.models.surroundings import undisturbed
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import (
     ModelFileError,
@@ -76,6 +77,7 @@ class Truncated(NamedTuple):
 
 
 @renamed(epsilon="eps", epsilons="eps")
+@undisturbed()
 def truncate(
     model: Source | LoadedModel[Any],
     eps: float,
@@ -112,6 +114,7 @@ def unrolled(model: LoadedModel[Any], k: int, latest: bool = False) -> FeedForwa
     return FeedForward(model.weights, cell=model.name, k=k, latest=latest)
 
 
+@undisturbed()
 def save_truncated(
     module: FeedForward, certificate: dict[str, Any], path: str | os.PathLike[str]
 ) -> None:
@@ -149,11 +152,13 @@ def vouched(
     return told, weights
 
 
+@undisturbed()
 def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
     """Rebuild a truncated model; raises an InputError for a file that is not intact."""
     return _load(Path(path))[0]
 
 
+@undisturbed()
 def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The certificate that travels with a truncated model; raises as `load_truncated`."""
     return _load(Path(path))[1]

@@ -40,6 +40,7 @@ from impl.convert.exact_rescaling import scaled, scales
 from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
+from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
@@ -104,6 +105,7 @@ class UnitaryModel:
         return states[..., : self.n] / self.scaling
 
 
+@undisturbed()
 def unitary(
     model: Source | LoadedModel[Any],
     input_bound: float,
@@ -139,6 +141,7 @@ def unitary(
     return _assemble(loaded, float(input_bound), lam, start, D, dilation)
 
 
+@undisturbed()
 def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     """Write weights and certificate atomically as safetensors, which loads into `torch.nn.RNN`.
 
@@ -156,6 +159,7 @@ def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     write_file(Path(path), save(weights, told | {"sha256": stamp}))
 
 
+@undisturbed()
 def load_unitary(path: str | os.PathLike[str]) -> UnitaryModel:
     """Read a unitary model again; raises an InputError for a file that is not intact.
 

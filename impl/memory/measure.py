@@ -34,6 +34,7 @@ from impl.memory.statement import (
 from impl.memory.tube.near import Near, size_of
 from impl.memory.tube.near import near as near_data
 from impl.models.loaded import LoadedModel
+from impl.models.surroundings import undisturbed
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
 
@@ -71,7 +72,7 @@ class Measurement:
     def curve(self) -> list[dict[str, float]]:
         """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
         gaps = self.seen.gaps
-        told = torch.quantile(gaps, torch.tensor(QUANTILES, dtype=gaps.dtype), dim=0)
+        told = torch.quantile(gaps, gaps.new_tensor(QUANTILES), dim=0)
         names = [f"q{100 * q:g}" for q in QUANTILES]
         return [
             {"k": k, **dict(zip(names, told[:, i].tolist(), strict=True)),
@@ -127,6 +128,7 @@ class Measurement:
         return record
 
 
+@undisturbed()
 def measure(
     model: Source | LoadedModel[Any],
     data: DataSource | Data,

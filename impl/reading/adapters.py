@@ -118,10 +118,10 @@ def _model(found: Reading, source: str) -> LoadedModel[Any]:
     kind, weights = found.kind, found.weights
     if len({tensor.dtype for tensor in weights.values()}) > 1:
         raise WeightsError("the weights mix dtypes; convert them to one, say with .float()")
-    for role, tensor in weights.items():
+    stored = {role: tensor.detach().cpu().resolve_neg().clone() for role, tensor in weights.items()}
+    for role, tensor in stored.items():
         if not bool(torch.isfinite(tensor).all()):
             raise NotFiniteError(role)
-    stored = {role: tensor.detach().cpu().resolve_neg().clone() for role, tensor in weights.items()}
     cell = kind.build({role: tensor.double()[None] for role, tensor in stored.items()})
     dtype = str(next(iter(stored.values())).dtype).removeprefix("torch.")
     return LoadedModel(

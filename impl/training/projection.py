@@ -20,6 +20,7 @@ from impl.errors import (
     ShapeError,
     UnknownNameError,
 )
+from impl.models.surroundings import undisturbed
 from impl.numbers.outward import UNIT, gamma, norm_up, sum_up
 from impl.numbers.spectra.spectral_norm import certified_norm, gate
 
@@ -95,6 +96,7 @@ class Ball:
         return self.bound(W) <= self.radius
 
 
+@undisturbed()
 def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
     """The projection of W (..., m, n), shrunk by units in the last place until *certified* ≤ ℓ.
 

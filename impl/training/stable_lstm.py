@@ -16,6 +16,7 @@ All other weights are free. Sources: Miller & Hardt, Proposition 1 and section 4
 import torch
 
 from impl.errors import InputError
+from impl.models.surroundings import undisturbed, writing
 from impl.training.stable_gates import N, StableGates
 
 
@@ -42,6 +43,7 @@ class StableLSTM(StableGates):
         return {"i": edge, "f": edge * rest, "z": edge / 4, "o": edge}
 
 
+@undisturbed()
 def stable_lstm_(
     module: torch.nn.Module, theta: float, forget: float, input_bound: float
 ) -> torch.nn.Module:
@@ -66,7 +68,7 @@ def stable_lstm_(
         raise NotAnLSTMError(module)
     weights = {role: parameters[role + suffix] for role in roles}
     moved = StableLSTM(theta, forget, input_bound).certified(weights)
-    with torch.no_grad():
+    with writing(module):
         for name, part in moved.items():
             parameters[name + suffix].copy_(part)
     return module

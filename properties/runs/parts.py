@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
 from properties.attacks.budget import Budget, profile
 from properties.attacks.campaign import Seen, added, attack_forms, blocks_of
@@ -118,6 +119,7 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
     return chosen
 
 
+@undisturbed()
 def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -> PartResult:
     """Do one part of a run."""
     start = perf_counter()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
 from properties.errors import SpecError
 from properties.judging.evidence import record
@@ -46,6 +47,7 @@ def statement_of(claim: str, form: str) -> tuple[Statement, tuple[Assumption, ..
     return found.statement, found.assumptions
 
 
+@undisturbed()
 def replay(
     spec: SystemSpec | str, statement: Statement, assumptions: tuple[Assumption, ...],
     claim: str = "typed", form: str = "typed",

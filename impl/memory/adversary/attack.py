@@ -24,6 +24,7 @@ from impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from impl.memory.adversary.search import LONGEST, WORK, Search
 from impl.memory.runs import READ, read_by, readout_told
 from impl.models.loaded import LoadedModel
+from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
 from impl.reading.adapters import Source, load_model
 
@@ -102,6 +103,7 @@ class Attacked:
         }
 
 
+@undisturbed()
 def attack(
     model: Source | LoadedModel[Any],
     input_bound: float,

@@ -1,0 +1,35 @@
+"""What a program around a call has set for torch, kept from what is certified.
+
+Three settings of a thread change what the same lines compute. A default device moves the tensors
+that they make to where the others are not; autocast multiplies float32 in bfloat16; in inference
+mode nothing knows its gradient. Whoever calls may have any of them on.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+
+import torch
+
+_CASTING = ("cpu", "cuda")
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """None of these settings within: every public function that computes is called so. Gradients
+    are known as they were without; in inference mode they were not, and are not."""
+    with ExitStack() as settings:
+        if torch.is_inference_mode_enabled():
+            settings.enter_context(torch.inference_mode(mode=False))
+            settings.enter_context(torch.no_grad())
+        if torch.get_default_device().type != "cpu":
+            settings.enter_context(torch.device("cpu"))
+        for device in _CASTING:
+            if torch.is_autocast_enabled(device):
+                settings.enter_context(torch.autocast(device, enabled=False))
+        yield
+
+
+def writing(module: torch.nn.Module) -> AbstractContextManager[object]:
+    """Where weights are written in place: those made in inference mode allow it there alone."""
+    made_there = any(part.is_inference() for part in module.parameters())
+    return torch.inference_mode() if made_there else torch.no_grad()

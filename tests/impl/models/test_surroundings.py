@@ -1,0 +1,147 @@
+"""What is certified does not depend on what the program around it has set for torch."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+import torch
+
+from impl.certificate.certify import certify
+from impl.certificate.contraction import contraction
+from impl.certificate.stable_module import stable_
+from impl.convert.export import export_truncated
+from impl.convert.truncate import load_truncated, save_truncated, truncate
+from impl.convert.unitary import load_unitary, save_unitary, unitary
+from impl.memory.adversary.attack import attack
+from impl.memory.measure import measure
+from impl.training.projection import stable
+from impl.training.stable_lstm import stable_lstm_
+from rnnbounds.assertions import assert_receptive_field, assert_truncation
+
+NETWORKS: dict[str, Callable[[], torch.nn.Module]] = {
+    "rnn": lambda: torch.nn.RNN(2, 4, batch_first=True),
+    "relu": lambda: torch.nn.RNN(2, 4, nonlinearity="relu", batch_first=True),
+    "lstm": lambda: torch.nn.LSTM(2, 4, batch_first=True),
+    "gru": lambda: torch.nn.GRU(2, 4, batch_first=True),
+    "stack": lambda: torch.nn.RNN(2, 4, 2, batch_first=True),
+}
+INPUTS = torch.linspace(-1, 1, 200).sin().reshape(2, 50, 2)
+
+
+def network(name: str) -> torch.nn.Module:
+    """One of small weights."""
+    torch.manual_seed(0)
+    made = NETWORKS[name]()
+    for part in made.parameters():
+        part.data.mul_(0.3)
+    return made
+
+
+@contextmanager
+def on_device(device: str) -> Iterator[None]:
+    """As `torch.set_default_device` has it, for a while."""
+    torch.set_default_device(device)
+    try:
+        yield
+    finally:
+        torch.set_default_device(None)
+
+
+SURROUNDINGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
+    "no gradients": torch.no_grad,
+    "inference mode": torch.inference_mode,
+    "another default device": lambda: on_device("meta"),
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+}
+
+
+def numbers(module: torch.nn.Module) -> list[list[float]]:
+    """All weights, flat."""
+    return [part.detach().flatten().tolist() for part in module.parameters()]
+
+
+def told(record: object) -> str:
+    """As JSON."""
+    return json.dumps(record, sort_keys=True)
+
+
+def shortened(name: str) -> object:
+    """What a truncated model says, and what is in its file."""
+    short, certificate = truncate(network(name), 0.1, 1.0)
+    return certificate, [part.tolist() for part in short.weights.values()]
+
+
+def saved(path: Path) -> object:
+    """What is in the file of a truncated model, once read."""
+    save_truncated(*truncate(network("rnn"), 0.1, 1.0), path / "short.safetensors")
+    read = load_truncated(path / "short.safetensors")
+    return [part.tolist() for part in read.weights.values()], read.k
+
+
+def exported(path: Path) -> object:
+    """What a traced model computes elsewhere."""
+    export_truncated(*truncate(network("rnn"), 0.1, 1.0), path / "short.pt2")
+    return (path / "short.pt2").exists()
+
+
+def doubled(path: Path) -> object:
+    """The unitary equivalent, from its file."""
+    save_unitary(unitary(network("relu"), 1.0), path / "double.safetensors")
+    return told(load_unitary(path / "double.safetensors").certificate)
+
+
+def causal() -> None:
+    """A program of the caller's, which runs as it stands."""
+    short, _ = truncate(network("rnn"), 0.1, 1.0)
+    assert_receptive_field(short, short.k, INPUTS)
+
+
+DOORS: dict[str, Callable[[Path], object]] = {
+    **{f"certify {name}": lambda _, name=name: told(certify(network(name), 1.0).to_json())
+       for name in NETWORKS},
+    **{f"attack {name}": lambda _, name=name: attack(network(name), 1.0, [0.1]).windows
+       for name in NETWORKS},
+    **{f"truncate {name}": lambda _, name=name: shortened(name) for name in NETWORKS},
+    **{f"stable_ {name}": lambda _, name=name: numbers(stable_(network(name), 0.2))
+       for name in NETWORKS},
+    "save": saved,
+    "export": exported,
+    "unitary": doubled,
+    "contraction": lambda _: round(contraction(network("rnn"), 1.0).item(), 12),
+    "measure": lambda _: told(measure(network("rnn"), INPUTS.numpy()).to_json()),
+    "stable": lambda _: stable(INPUTS[0, :4], 0.3).tolist(),
+    "stable_lstm_": lambda _: numbers(stable_lstm_(network("lstm"), 0.01, 0.9, 1.0)),
+    "assert_truncation": lambda _: assert_truncation(network("rnn"), INPUTS, eps=0.1),
+    "assert_receptive_field": lambda _: causal(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_around_a_call_does_not_change_what_it_says(door: str, tmp_path: Path) -> None:
+    """The same to the last digit, for models that were made outside."""
+    alone = DOORS[door](tmp_path)
+    for name, around in SURROUNDINGS.items():
+        made = {name: network(name) for name in NETWORKS}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(globals(), "network", made.__getitem__)
+            with around():
+                assert DOORS[door](tmp_path) == alone, name
+
+
+def test_a_model_that_knows_no_gradient_can_be_attacked_and_projected() -> None:
+    """One made in inference mode, whose tensors autograd refuses."""
+    with torch.inference_mode():
+        made = network("rnn").double()
+    found = network("rnn").double()
+    assert attack(made, 1.0, [0.1]).windows == attack(found, 1.0, [0.1]).windows
+    assert numbers(stable_(made, 0.2)) == numbers(stable_(found, 0.2))
+
+
+def test_gradients_pass_where_they_did() -> None:
+    """`contraction` is differentiable, under autocast too."""
+    made = network("rnn")
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        contraction(made, 1.0).backward()
+    assert made.weight_hh_l0.grad is not None
