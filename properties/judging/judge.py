@@ -14,6 +14,7 @@ from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from sympy import Expr
 
 from properties.errors import QuantityError
@@ -172,6 +173,7 @@ class Patience:
         return True
 
 
+@torch.inference_mode()
 def judge(
     statement: Statement,
     assumptions: tuple[Assumption, ...],
@@ -187,7 +189,7 @@ def judge(
 
     A system with a number that is not finite is UNDECIDED, whatever the statement. A check whose
     assumptions are not certainly met, or for which the model supplies no finite constant, is
-    VACUOUS.
+    VACUOUS. Tensors that are measured here know no gradient.
     """
     names = free_names(statement)
     conditions = [a.condition for a in assumptions if a.condition is not None]

@@ -21,6 +21,7 @@ from impl.memory.runs import Runner
 from impl.memory.tube.near import Near, Search
 from impl.memory.tube.runs import Around
 from impl.models.loaded import LoadedModel
+from impl.models.surroundings import undisturbed
 from impl.reading.adapters import load_model
 from impl.reading.readout import Readout
 from properties.systems.cells.batch import Cells
@@ -59,6 +60,7 @@ class NearCells(Cells):
 
 
 @lru_cache(maxsize=KEPT)
+@undisturbed()
 def _model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     drawn, kind = weights(spec, generator(spec, member)), kind_of(spec.cell)
     dtype = getattr(torch, spec.dtype)
@@ -130,6 +132,7 @@ def computed(spec: SystemSpec) -> Tensor:
     return torch.stack([around(spec, member).sets[0][-1][0, 0] for member in spec.members])
 
 
+@torch.inference_mode(mode=False)
 def response(spec: SystemSpec, member: int) -> Array:
     """|∂s_T/∂x_t| at what is recorded, in floats, (N, T, d)."""
     one, x = Runner.of(model(spec, member)), recorded(spec, member)
@@ -140,7 +143,7 @@ def response(spec: SystemSpec, member: int) -> Array:
             s = one.step(s, x[None, None, t])
         return s[0, 0]
 
-    found = torch.autograd.functional.jacobian(last, x)  # type: ignore[no-untyped-call]
+    found = torch.autograd.functional.jacobian(last, x, strict=True)  # type: ignore[no-untyped-call]
     response: Array = np.abs(found.numpy())
     return response
 
@@ -164,6 +167,7 @@ def directions(spec: SystemSpec, member: int) -> Array:
     return found
 
 
+@torch.inference_mode(mode=False)
 def climbed(spec: SystemSpec, member: int) -> Array:
     """The corner that ascent on ‖h_T − h_T^k‖₂ comes to, for a k below T."""
     one, x = Runner.of(model(spec, member)), recorded(spec, member)
