@@ -156,6 +156,8 @@ def _norm(up: Upward, x: Floats) -> Floats:
     """The norm of rows (N, n) of no extreme size."""
     v = np.ascontiguousarray(x.T)
     bound = up.root(_sum(up, up.multiply(v, v).T))
+    if v.all():
+        return bound
     return np.where((v != 0).sum(0) <= 1, np.abs(v).max(0), bound)
 
 
