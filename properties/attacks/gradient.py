@@ -42,6 +42,7 @@ TORCH = {
     "Min": lambda *terms: reduce(on_tensors(torch.minimum), terms),
 }
 LEARNING_RATE = 0.05
+NOWHERE = -1e3  # the gain of a member that nothing leads on
 
 
 def applicable(statement: Statement) -> str:
@@ -79,7 +80,7 @@ def objective(statement: Statement, batch: Batch) -> Tensor:
     lhs, rhs = (torch.as_tensor(side(*env.values())) for side in compiled(statement, tuple(env)))
     tiny = 1e-280
     gain = torch.log(lhs.clamp(min=tiny)) - torch.log(rhs.clamp(min=tiny))
-    gain = torch.where(torch.isfinite(gain) & (rhs > tiny), gain, -1e3)
+    gain = torch.where(torch.isfinite(gain) & (rhs > tiny), gain, NOWHERE)
     return gain.expand(batch.cell.batch, -1, -1).flatten(1).amax(dim=1)
 
 
@@ -91,7 +92,7 @@ def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec
     optimiser = Adam(ascent.parameters.values())
     for _ in range(steps):
         gain = objective(statement, ascent.batch())
-        if not gain.requires_grad:
+        if not gain.requires_grad or (gain == NOWHERE).all():
             break
         optimiser.step(-gain.sum(), LEARNING_RATE)
     with torch.no_grad():

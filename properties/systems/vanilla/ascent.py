@@ -33,7 +33,9 @@ class Ascent:
             free |= {"y": batch.y, "b": batch.cell.b / spec.scale, "x": batch.x / spec.scale}
         if batch.other is not None:
             other = batch.other
-            free |= {"V": other.W, "dU": other.U - batch.cell.U, "db": other.b - batch.cell.b}
+            # Of one unit nothing but ±W has this norm.
+            direction = other.W if batch.cell.n > 1 else -batch.cell.W
+            free |= {"V": direction, "dU": other.U - batch.cell.U, "db": other.b - batch.cell.b}
         parameters = {name: tensor.clone().requires_grad_() for name, tensor in free.items()}
         radius = torch.full((batch.cell.batch, 1, 1), spec.lam, dtype=torch.float64)
         return cls(spec, parameters, radius)

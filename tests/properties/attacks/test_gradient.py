@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from impl.arithmetic.activation import ACTIVATIONS
+from properties.adam import Adam
 from properties.attacks.gradient import applicable, climb, estimates, gradient_specs, objective
 from properties.judging.judge import Verdict, judge
 from properties.systems.batch import build
@@ -121,6 +122,24 @@ def test_objectives_of_any_statement(text: str) -> None:
     gain = objective(parse_statement(text), batch)
     assert gain.shape == (3,)
     assert torch.isfinite(gain).all()
+
+
+@pytest.mark.parametrize("spec", [*ALL["smooth"].climb.starts(6, 1)], ids=lambda spec: spec.trained)
+def test_a_climb_between_two_weights_starts_with_two(spec: SystemSpec) -> None:
+    """Of one unit ±λ alone are in the direction of any matrix: the other sign is taken."""
+    batch = Ascent.start(spec).batch()
+    parts = [(getattr(batch.cell, name), getattr(batch.other, name)) for name in spec.trained]
+    assert (sum((one - two).abs().flatten(1).amax(1) for one, two in parts) > 0).all()
+
+
+def test_a_climb_that_nothing_leads_on_ends() -> None:
+    """A linear loss has no curvature that a bound on that of squares could be attacked with."""
+    stated, steps = claim("loss-constants").form("squared"), list[object]()
+    spec = next(ALL["gradient"].climb.starts(1, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Adam, "step", lambda *step: steps.append(step))
+        assert len(climb(stated.statement, spec, 5)) == spec.batch
+    assert not steps
 
 
 def test_what_has_no_gradient_is_left_alone() -> None:
