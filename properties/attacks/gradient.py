@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, reduce
+from math import inf
 
 import sympy
 import torch
@@ -85,17 +86,25 @@ def objective(statement: Statement, batch: Batch) -> Tensor:
 
 
 def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec]:
-    """Explicit specs of the systems that ``steps`` steps of Adam reach from a drawn batch."""
+    """Explicit specs of the highest systems that ``steps`` steps of Adam meet, one a member."""
     climbed = about(spec).climb
     assert climbed is not None
     ascent = climbed.ascent(spec)
-    optimiser = Adam(ascent.parameters.values())
+    free = list(ascent.parameters.values())
+    optimiser, there = Adam(free), [part.detach().clone() for part in free]
+    highest = torch.full((spec.batch,), -inf, dtype=torch.float64)
     for _ in range(steps):
         gain = objective(statement, ascent.batch())
         if not gain.requires_grad or (gain == NOWHERE).all():
             break
+        if (risen := gain.detach() > highest).any():
+            highest = torch.where(risen, gain.detach(), highest)
+            for kept, part in zip(there, free, strict=True):
+                kept[risen] = part.detach()[risen]
         optimiser.step(-gain.sum(), LEARNING_RATE)
     with torch.no_grad():
+        for kept, part in zip(there, free, strict=True):
+            part.copy_(kept)
         end = ascent.batch()
         return [explicit(one(end, i)) for i in range(spec.batch)]
 

@@ -124,6 +124,15 @@ def test_objectives_of_any_statement(text: str) -> None:
     assert torch.isfinite(gain).all()
 
 
+def test_a_climb_ends_where_it_was_highest() -> None:
+    """Not where its last step led: from a start at the bound all steps lead down."""
+    stated = claim("gradient-gap").form("finite")
+    spec = next(ALL["gradient"].climb.starts(1, 1))
+    start = objective(stated.statement, Ascent.start(spec).batch())
+    found = [ratio_of(stated, end) for end in climb(stated.statement, spec, 12)]
+    assert (np.log(found) >= start.detach().numpy() - 1e-9).all()
+
+
 @pytest.mark.parametrize("spec", [*ALL["smooth"].climb.starts(6, 1)], ids=lambda spec: spec.trained)
 def test_a_climb_between_two_weights_starts_with_two(spec: SystemSpec) -> None:
     """Of one unit ±λ alone are in the direction of any matrix: the other sign is taken."""
