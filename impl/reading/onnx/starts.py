@@ -40,14 +40,13 @@ def _sources(name: str, stored: Mapping[str, Any], made: Mapping[str, Any]) -> l
         if name in seen:
             continue
         seen.add(name)
-        maker = made.get(name)
-        op = "" if maker is None else maker.op_type
         if name in stored:
             found.append(stored[name])
-        elif op == "ConstantOfShape":
-            found += [part.t for part in maker.attribute]
-        elif op in _COPIES:
-            ahead += maker.input if op == "Concat" else maker.input[:1]
+        elif name in made and made[name].op_type == "ConstantOfShape":
+            found += [part.t for part in made[name].attribute]
+        elif name in made and made[name].op_type in _COPIES:
+            several = made[name].op_type == "Concat"
+            ahead += made[name].input if several else made[name].input[:1]
     return found
 
 
