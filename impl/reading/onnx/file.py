@@ -14,7 +14,8 @@ from typing import Any
 from impl.errors import InputError, shown
 from impl.reading.files import ModelFileError
 from impl.reading.misfit import LISTED, WeightsError
-from impl.reading.onnx.nodes import NodeError, cell_of, recurrent, weights_of
+from impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
+from impl.reading.onnx.starts import refuse_stored_runs
 from impl.reading.opened import Told
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
@@ -26,11 +27,12 @@ _SAME = ("Identity", "Squeeze")  # what lies between the layers of a stack
 class Graph:
     """The recurrent nodes of a graph, the layers of each stack together, by the name of the first.
 
-    stored: constant tensors by name, not read yet.
+    stored: constant tensors by name, not read yet. made: nodes by what they put out.
     """
 
     stacks: Mapping[str, list[Any]]
     stored: Mapping[str, Any]
+    made: Mapping[str, Any]
     where: str
     title: str
 
@@ -46,6 +48,10 @@ class Graph:
         cells = [cell_of(node) for node in nodes]
         if other := [cell for cell in cells if cell != cells[0]]:
             raise NodeError(layer, f"of {cells[0]} feeds one of {other[0]}", _STATE)
+        if len(set(map(axes_of, nodes))) > 1:
+            raise NodeError(layer, "feeds one of another layout, which reads time as batch", _STATE)
+        for node in nodes:
+            refuse_stored_runs(node, self.stored, self.made)
         found = {
             f"{layer}.{role}_l{l}": tensor
             for l, node in enumerate(nodes)
@@ -83,7 +89,8 @@ def graph_of(data: bytes, path: Path) -> Graph:
     for node in nodes:
         if node.op_type == "Constant" and node.output and node.attribute:
             stored[node.output[0]] = node.attribute[0].t
-    return Graph(_stacks(nodes), stored, shown(path), str(path))
+    made = {name: node for node in nodes for name in node.output}
+    return Graph(_stacks(nodes), stored, made, shown(path), str(path))
 
 
 def _stacks(nodes: Iterable[Any]) -> dict[str, list[Any]]:

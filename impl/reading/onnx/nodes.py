@@ -63,6 +63,11 @@ def cell_of(node: Any) -> str:
     return "gru" if known.get("linear_before_reset", 0) else "gru-cho"
 
 
+def axes_of(node: Any) -> int:
+    """The layout of a node: 0 for inputs by time and batch, 1 for batch and time."""
+    return next((int(one.i) for one in node.attribute if one.name == "layout"), 0)
+
+
 def weights_of(node: Any, stored: Mapping[str, Any]) -> dict[str, Tensor]:
     """The weights by torch's names without a layer, gates in torch's order; raises NodeError."""
     names = [*node.input, "", "", "", ""]

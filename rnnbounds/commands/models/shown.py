@@ -135,9 +135,11 @@ def print_training(training: TrainingCertificate | None) -> None:
         echo(f"training: nothing is certified: {training.reason}")
         return
     task, known = training.task, training.constants
-    about = f", ‖y‖₂ ≤ {at_most(training.target)}" if task.loss == "squared" else ""
+    of, about = "of C h", ""
+    if task.loss == "squared":
+        of, about = "½‖C h − y‖₂²", f", ‖y‖₂ ≤ {at_most(training.target)}"
     echo(
-        f"training: {task.loss} loss of C h, ‖C‖₂ ≤ {exactly(task.readout)}{about}; all weights "
+        f"training: {task.loss} loss {of}, ‖C‖₂ ≤ {exactly(task.readout)}{about}; all weights "
         f"that are no larger than the model's"
     )
     echo(

@@ -3,6 +3,7 @@
 import builtins
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from refusals import refused
@@ -142,6 +143,79 @@ def test_other_nodes_are_refused(tmp_path, attributes, told):
     """What the node computes beyond the cell."""
     path = written(tmp_path / "m.onnx", torch.nn.LSTM(2, 3), "LSTM", **attributes)
     refused(path, NodeError, f"the ONNX node rnn .*{told}")
+
+
+LENGTHS = numpy_helper.from_array(np.array([2, 1], dtype="int32"), "lengths")
+
+
+def first(value):
+    """A state of three units."""
+    return numpy_helper.from_array(np.full((1, 1, 3), value, dtype="float32"), "first")
+
+
+COPIES = {
+    "itself": ("first", []),
+    "expanded": ("wide", [helper.make_node("Expand", ["first", "size"], ["wide"])]),
+    "tiled": (
+        "wide",
+        [
+            helper.make_node("Identity", ["first"], ["same"]),
+            helper.make_node("Concat", ["x", "same"], ["both"]),
+            helper.make_node("Tile", ["both", "size"], ["wide"]),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize("place", [5, 6])
+def test_states_that_are_stored(tmp_path, copied, place):
+    """A run from another state than 0 is not the one that is certified."""
+    one, parts = node(torch.nn.LSTM(2, 3), "LSTM", "rnn")
+    name, before = COPIES[copied]
+    one.input.extend([""] * (place - len(one.input)) + [name])
+    path = tmp_path / "m.onnx"
+    moving = graph(path, *before, one, constants=[*parts, first(2.0)])
+    refused(moving, NodeError, "starts from a state that is stored .* and not 0; .* state dict")
+    assert load_model(graph(path, *before, one, constants=[*parts, first(0.0)])).name == "lstm"
+    assert load_model(graph(path, *before, one, constants=parts)).name == "lstm"  # the caller's
+    damaged = first(0.0)
+    damaged.dims[2] = 2**40
+    refused(graph(path, *before, one, constants=[*parts, damaged]), NodeError, "and not 0")
+
+
+def test_states_that_are_filled(tmp_path):
+    """What is made for a batch of any size: 0 unless it says otherwise."""
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
+    one.input.extend(["", "filled"])
+    path = tmp_path / "m.onnx"
+    for value, good in ((None, True), (0.0, True), (1.0, False)):
+        told = {} if value is None else {"value": numpy_helper.from_array(np.float32([value]))}
+        made = helper.make_node("ConstantOfShape", ["size"], ["filled"], **told)
+        graph(path, made, one, constants=parts)
+        if good:
+            assert load_model(path).name == "gru-cho"
+        else:
+            refused(path, NodeError, "starts from a state that is stored")
+
+
+def test_lengths_that_are_stored(tmp_path):
+    """After so many inputs a node puts out 0; lengths beside the inputs are the caller's."""
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
+    one.input.append("lengths")
+    path = graph(tmp_path / "m.onnx", one, constants=[*parts, LENGTHS])
+    refused(path, NodeError, "reads as many inputs as are stored; leave the lengths out")
+    assert load_model(graph(path, one, constants=parts)).name == "gru-cho"
+
+
+def test_layers_that_read_other_axes(tmp_path):
+    """The batch of one is not the time of another."""
+    first, second = torch.nn.GRU(2, 3), torch.nn.GRU(3, 3)
+    one, a = node(first, "GRU", "a")
+    flat = helper.make_node("Squeeze", ["a.Y"], ["flat"])
+    two, b = node(second, "GRU", "b", "flat", layout=1)
+    path = graph(tmp_path / "m.onnx", one, flat, two, constants=[*a, *b])
+    refused(path, NodeError, "a feeds one of another layout")
 
 
 def test_weights_that_are_not_there(tmp_path):

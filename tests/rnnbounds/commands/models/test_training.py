@@ -57,7 +57,7 @@ def test_text(call, stable_model):
     """γ, β and the table in words."""
     outcome = call("certify", stable_model, *TANH, *RUN, "--eps", 0.01)
     assert outcome.code == 0
-    assert "training: squared loss of C h, ‖C‖₂ ≤ 1, ‖y‖₂ ≤ " in outcome.out
+    assert "training: squared loss ½‖C h − y‖₂², ‖C‖₂ ≤ 1, ‖y‖₂ ≤ " in outcome.out
     assert "within γ k λ^k, λ = " in outcome.out
     assert "after N = 1000 steps of size α/t, α = 0.001" in outcome.out
     assert "k after training" in outcome.out
