@@ -28,7 +28,7 @@ from impl.cells.scans.diagonal import Diagonal
 from impl.cells.scans.scan import ScanCell
 from impl.cells.stacks.stack import Stack
 from impl.cells.table import kind_of
-from impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached
+from impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached, spectral
 from impl.errors import InputError, NotFiniteError, RangeError, UnknownNameError
 from impl.models.rnn import RNN
 from impl.models.surroundings import undisturbed
@@ -180,7 +180,7 @@ def _spectral(cell: Any, step: Plain, M: Tensor) -> Tensor:
     parts = M.amax(0).reshape(cell.blocks, n, cell.blocks, n).transpose(1, 2)
     still = M.new_zeros(cell.blocks)
     known = [reached(step.part(i * n, (i + 1) * n).terms, still) for i in blocks]
-    least = torch.minimum(torch.linalg.matrix_norm(parts, 2), torch.stack(known))
+    least = torch.minimum(spectral(parts), torch.stack(known))
     return perron_root(least[None])
 
 

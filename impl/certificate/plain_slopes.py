@@ -35,8 +35,7 @@ class Term:
         """‖D A‖₂."""
         if self.A is None:
             return self.rows.amax()
-        size: Tensor = torch.linalg.matrix_norm(self.rows[:, None] * self.A, 2)
-        return size
+        return spectral(self.rows[:, None] * self.A)
 
     def part(self, start: int, stop: int) -> "Term":
         """Some of its units."""
@@ -47,6 +46,14 @@ class Term:
         """Its units between others, which do not move with it."""
         A = None if self.A is None else pad(self.A, (0, 0, before, after))
         return Term(pad(self.rows, (before, after)), A, self.reach)
+
+
+def spectral(A: Tensor) -> Tensor:
+    """‖A‖₂ of A (..., m, n): (...); infinite where products of weights were beyond the floats."""
+    if bool(torch.isfinite(A).all()):
+        size: Tensor = torch.linalg.matrix_norm(A, 2)
+        return size
+    return A.new_full(A.shape[:-2], torch.inf)
 
 
 def reached(terms: Sequence[Term], like: Tensor) -> Tensor:
@@ -70,7 +77,7 @@ def _together(terms: Sequence[Term]) -> Tensor:
         size, still = term.rows * total, term.rows == 0  # where a root has no derivative
         root = torch.where(still, 0.0, torch.where(still, 1.0, size).sqrt())
         rows.append(root[:, None] * A)
-    return torch.minimum(apart, torch.linalg.matrix_norm(torch.cat(rows), 2))
+    return torch.minimum(apart, spectral(torch.cat(rows)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Projections of torch's recurrent modules onto stable weights, in place, layer by layer."""
 
 import math
+from collections import Counter
 from functools import cache
 from typing import Literal
 
@@ -64,15 +65,15 @@ def stable_(
     part = next(one for one in module.modules() if isinstance(one, _RECURRENT))
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
     names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
-    B = float(input_bound)
-    for suffix in names:
-        weights = _weights(part, suffix)
+    B, all_moved = float(input_bound), []
+    for weights in [_weights(part, suffix) for suffix in names]:
         moved = _moved(part, weights, lam, B, forget, norm)
-        with writing(module):
-            for role, value in moved.items():
-                if value is not weights[role]:
-                    weights[role].copy_(value)
+        all_moved += [(weights[role], value) for role, value in moved.items()]
         B = math.nextafter(math.sqrt(weights["weight_hh"].shape[1]), math.inf)
+    with writing(module):
+        for weight, value in all_moved:
+            if value is not weight:
+                weight.copy_(value)
     return module
 
 
@@ -119,10 +120,15 @@ def _moved(
 
 
 def _weights(part: torch.nn.Module, suffix: str) -> dict[str, Tensor]:
-    """The parameters of one layer by role, as they are stored."""
+    """The parameters of one layer by role, as they are stored; raises NotStoredError unless all
+    are the part's own, in memory that no other has."""
     own = dict(part.named_parameters(recurse=False))
-    found: dict[str, Tensor] = {role: own[role + suffix] for role in _ROLES if role + suffix in own}
-    for role in ("weight_hh", "weight_ih"):
-        if role not in found:
-            raise NotStoredError(role + suffix)
+    places = Counter(one.data_ptr() for one in own.values())
+    found: dict[str, Tensor] = {}
+    for role in _ROLES:
+        name = role + suffix
+        if name in own and places[own[name].data_ptr()] == 1:
+            found[role] = own[name]
+        elif getattr(part, name, None) is not None:
+            raise NotStoredError(name)
     return found

@@ -6,6 +6,7 @@ another one is not known, whatever its weights are called.
 
 import torch
 from torch import Tensor
+from torch.nn.modules import module as hooked
 from torch.nn.utils import parametrize
 
 from impl.cells.table import CELLS
@@ -61,9 +62,11 @@ def _meant(module: torch.nn.Module, layer: str | None) -> tuple[str, torch.nn.Mo
 
 
 def refuse_hooks(module: torch.nn.Module) -> None:
-    """Raise WeightsError for a recurrent part whose hooks may change what goes in or comes out."""
+    """Raise WeightsError for a recurrent part whose hooks may change what goes in or comes out, its
+    own or those of all modules."""
+    of_all = hooked._global_forward_hooks or hooked._global_forward_pre_hooks
     for part in module.modules():
-        if isinstance(part, _BASES) and (part._forward_hooks or part._forward_pre_hooks):
+        if isinstance(part, _BASES) and (part._forward_hooks or part._forward_pre_hooks or of_all):
             raise WeightsError(
                 f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
                 f"them, or pass its state dict with the cell that it is"

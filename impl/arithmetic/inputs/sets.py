@@ -117,7 +117,7 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     InputError for what is no tensor of real numbers."""
     if not _real(table):
         raise InputError(f"{what} have to be a tensor of real numbers; make it with torch.tensor")
-    E = table.detach().to(torch.float64)
+    E = table.detach().to("cpu", torch.float64)
     if E.ndim != 2 or not E.numel():
         raise ShapeError(what, "(rows, d)", table)
     if not bool(torch.isfinite(E).all()):
@@ -145,7 +145,7 @@ def _own(end: Ends) -> Tensor:
     """The numbers of an end, which whoever gave them cannot change."""
     try:
         if not (end.is_complex() if isinstance(end, Tensor) else np.iscomplexobj(end)):
-            return torch.as_tensor(end, dtype=torch.float64).detach().clone()
+            return torch.as_tensor(end, dtype=torch.float64, device="cpu").detach().clone()
     except (OverflowError, RuntimeError, TypeError, ValueError):
         pass
     raise InputError("an end of the box of inputs is no real number; give a number a channel")

@@ -45,6 +45,20 @@ def test_a_module_with_hooks_is_not_believed(base, register):
     assert load_model(net).n == 1
 
 
+@pytest.mark.parametrize("name", ["forward", "forward_pre"])
+def test_hooks_of_all_modules_are_its_hooks(name):
+    """As a debugger registers them: each may change what goes in or comes out."""
+    net = torch.nn.RNN(1, 1)
+    handle = getattr(torch.nn.modules.module, f"register_module_{name}_hook")(lambda *_: None)
+    try:
+        with pytest.raises(WeightsError, match="has hooks"):
+            load_model(net)
+        assert load_model(net.state_dict(), "rnn-tanh").n == 1
+    finally:
+        handle.remove()
+    assert load_model(net).n == 1
+
+
 def test_a_truncated_file_is_the_cell_that_it_says(tmp_path):
     """Another cell than that of its certificate is refused; the same one may be named."""
     path = tmp_path / "t.safetensors"

@@ -151,3 +151,15 @@ def test_nothing_is_sought_in_large_models(monkeypatch):
     assert (advice.weights, advice.inputs, advice.drivers) == (None, None, ())
     assert "no change" in advice.skipped
     assert advice.kept is not None
+
+
+@pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM])
+def test_weights_whose_slopes_overflow(make):
+    """Nothing certifies them, and what is told of it is JSON."""
+    module = make(1, 1, bias=False).double()
+    with torch.no_grad():
+        module.weight_hh_l0.fill_(torch.finfo(torch.float64).max)
+        module.weight_ih_l0.zero_()
+    found = certify(module, 1.0)
+    assert found.verdict == "undecided"
+    assert json.dumps(found.to_json(), allow_nan=False)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 import torch
-from torch.nn.utils import parametrizations
+from torch.nn.utils import parametrizations, parametrize
 
 from impl.arithmetic.inputs.sets import input_box, input_rows
 from impl.cells.table import kind_of
@@ -181,6 +181,43 @@ def test_gates_are_named():
             stable_(module, 5e-324)
     with pytest.raises(RangeError, match="the update gate"):
         StableGRU(0.5, 1.0, 1.0)
+
+
+def tied(module):
+    """One bias in two roles."""
+    module.bias_hh_l1 = module.bias_ih_l1
+
+
+def in_one_place(module):
+    """Two parameters in the same memory."""
+    module.bias_hh_l1.data = module.bias_ih_l1.data
+
+
+def frozen(module):
+    """A bias that is a buffer."""
+    bias = module.bias_ih_l1.detach()
+    del module.bias_ih_l1
+    module.register_buffer("bias_ih_l1", bias)
+
+
+def parametrised(module):
+    """A bias that is computed."""
+    parametrize.register_parametrization(module, "bias_ih_l1", torch.nn.Softplus())
+
+
+@pytest.mark.parametrize("make", [torch.nn.LSTM, torch.nn.GRU])
+@pytest.mark.parametrize("altered", [tied, in_one_place, frozen, parametrised])
+def test_what_would_not_be_projected_is_refused(make, altered):
+    """No weight that the module reads is left out of its set; nothing is changed before."""
+    module = make(2, 3, 2)
+    with torch.no_grad():
+        for part in module.parameters():
+            part.mul_(9)
+    altered(module)
+    before = [part.detach().clone() for part in module.parameters()]
+    with pytest.raises(InputError, match=r"bias_[ih]h_l1 is no parameter of its own"):
+        stable_(module)
+    assert all(map(torch.equal, module.parameters(), before))
 
 
 def test_refused():

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from impl.arithmetic.inputs.sets import input_box, input_rows
 from impl.certificate.certify import certify
 from impl.certificate.contraction import contraction
+from impl.certificate.inputs import input_data
 from impl.certificate.stable_module import stable_
 from impl.convert.export import export_truncated
 from impl.convert.truncate import load_truncated, save_truncated, truncate
@@ -128,6 +130,20 @@ def test_what_is_around_a_call_does_not_change_what_it_says(door: str, tmp_path:
             patch.setitem(globals(), "network", made.__getitem__)
             with around():
                 assert DOORS[door](tmp_path) == alone, name
+
+
+@pytest.mark.parametrize("around", SURROUNDINGS)
+def test_a_set_of_inputs_is_the_same_wherever_it_was_made(around: str) -> None:
+    """A box from numbers, the rows of a table, recorded inputs."""
+
+    makers = (
+        lambda: input_box(-1, 1, 2), lambda: input_rows(INPUTS[0]), lambda: input_data(INPUTS, 0.1)
+    )  # fmt: skip
+    for make in makers:
+        with SURROUNDINGS[around]():
+            made = make()
+        model = network("rnn")
+        assert told(certify(model, made).to_json()) == told(certify(model, make()).to_json())
 
 
 def test_a_model_that_knows_no_gradient_can_be_attacked_and_projected() -> None:
