@@ -34,6 +34,10 @@ TABLE = [
     ("!=", AROUND, POINT, U),
     ("<=", (0.5, 1.0), POINT, H), ("<", (0.5, 1.0), POINT, U), ("<", (1.0, 2.0), POINT, V),
     ("<=", (1.0, 2.0), POINT, U), ("<=", AROUND, AROUND, U),
+    ("!=", AROUND, AROUND, U), ("!=", POINT, AROUND, U), ("!=", (1.0, 2.0), (2.0, 3.0), U),
+    ("!=", (2.0, 3.0), (1.0, 2.0), U), ("!=", (0.5, 1.5), (1.0, 3.0), U),
+    ("!=", (1.0, 3.0), (0.5, 1.5), U), ("==", (1.0, 2.0), (2.0, 3.0), H),
+    ("==", (2.0, 3.0), (1.0, 2.0), H), ("==", (0.5, 1.5), (1.0, 3.0), H),
 ]  # fmt: skip
 ENDS = [(NAN, NAN), (0.0, INF), (-INF, 0.0), (INF, INF), (-INF, -INF), (-INF, INF)]
 
@@ -207,6 +211,18 @@ def test_a_spoiled_system_does_not_spoil_its_neighbours() -> None:
     assert (seen.verdicts[1] == U).all()
     assert (seen.verdicts[[0, 2]] == H).all()
     assert seen.escalated == 0
+
+
+def test_a_spoiled_system_is_undecided_though_nothing_read_of_it_is() -> None:
+    """Whatever the statement: one that holds of all numbers too; what is vacuous stays so."""
+    spec = system(activation="tanh", n=2, T=3, K=2, batch=2, inputs="gaussian")
+    batch = build(spec)
+    batch.cell.b[1, 0] = NAN
+    seen = judge(parse_statement("T <= 100"), (), batch)
+    assert seen.verdicts.ravel().tolist() == [H, U]
+    never = Assumption("never", "T is small", parse_statement("T <= 1"))
+    seen = judge(parse_statement("T <= 100"), (never,), batch)
+    assert seen.verdicts.ravel().tolist() == [Verdict.VACUOUS] * 2
 
 
 def test_windows_only_where_k_occurs() -> None:
