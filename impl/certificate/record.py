@@ -11,7 +11,7 @@ from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
 from impl.errors import RangeError, exactly
-from impl.numbers.told import finite
+from impl.numbers.told import all_finite, finite
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -174,7 +174,7 @@ class Certificate:
             ],
             "weights": self.weights,
             "box": self.proof.get("box"),
-            "layers": self.proof.get("layers"),
+            "layers": all_finite(self.proof.get("layers")),
             "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],

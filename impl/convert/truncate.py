@@ -106,7 +106,13 @@ def truncate(
         raise NotCertifiedError(certificate)
     if k > MAX_WINDOW:
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}, as for a larger ε")
-    return Truncated(unrolled(loaded, k, latest), stated(certificate.to_json()))
+    told = stated(certificate.to_json())
+    try:
+        record(plain(json.dumps(told, allow_nan=False)))
+    except (RecordError, ValueError):
+        B = certificate.input_bound
+        raise RangeError("the input bound", B, "so small that no bound overflows") from None
+    return Truncated(unrolled(loaded, k, latest), told)
 
 
 def unrolled(model: LoadedModel[Any], k: int, latest: bool = False) -> FeedForward:

@@ -4,7 +4,6 @@ Everything but the statement is an observation, in float64, of these windows alo
 & Hardt, section 4, data-dependent stability; Clopper & Pearson for the statement.
 """
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +34,7 @@ from impl.memory.tube.near import Near, size_of
 from impl.memory.tube.near import near as near_data
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
+from impl.numbers.told import all_finite
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
 
@@ -91,7 +91,7 @@ class Measurement:
             found.tolist() for found in (told.products.median(0)[0], told.products.amax(0))
         )
         pairs = int(seen.pairs.sum())
-        record: dict[str, Any] = _finite({
+        record: dict[str, Any] = all_finite({
             "schema": SCHEMA,
             "kind": "on your data",
             "model": self.model.source,
@@ -236,11 +236,3 @@ def _part(held: np.ndarray[Any, Any], rows: slice) -> Tensor:
     """Some of the windows, in order: (M, T, d)."""
     i = np.arange(rows.start, rows.stop)
     return float64(held[i // held.shape[1], i % held.shape[1]])
-
-
-def _finite(told: Any) -> Any:
-    if isinstance(told, dict):
-        return {name: _finite(item) for name, item in told.items()}
-    if isinstance(told, list):
-        return [_finite(item) for item in told]
-    return None if isinstance(told, float) and not math.isfinite(told) else told

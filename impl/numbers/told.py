@@ -2,6 +2,7 @@
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 
 def at_least(value: float, digits: int = 6) -> str:
@@ -23,3 +24,12 @@ def factor(lam: float) -> str:
 def finite(value: float) -> float | None:
     """None for what JSON has no number for."""
     return value if math.isfinite(value) else None
+
+
+def all_finite(told: Any) -> Any:
+    """The same for every number in data of lists and tables."""
+    if isinstance(told, dict):
+        return {name: all_finite(item) for name, item in told.items()}
+    if isinstance(told, list | tuple):
+        return [all_finite(item) for item in told]
+    return finite(told) if isinstance(told, float) else told

@@ -203,3 +203,15 @@ def test_other_files(tmp_path):
         load_certificate(tmp_path / "m.safetensors")
     with pytest.raises(ModelFileError, match="does not exist"):
         load_truncated(tmp_path / "missing")
+
+
+def test_a_certificate_that_no_file_can_keep_is_refused() -> None:
+    """A stack whose lower layer is driven beyond all floats: its k is known, its record is not."""
+    stack = torch.nn.RNN(1, 1, 2).double()
+    for name, part in stack.named_parameters():
+        part.data.fill_(1e300 if name == "weight_ih_l0" else 0.1)
+    told = certify(stack, 1e300, 0.1)
+    assert told.verdict == "certified"
+    json.dumps(told.to_json(), allow_nan=False)
+    with pytest.raises(RangeError, match="so small that no bound overflows"):
+        truncate(stack, 0.1, 1e300)
