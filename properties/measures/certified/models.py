@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import torch
 from flint import arb
 
 from impl.cells.table import kind_of
+from impl.models.loaded import LoadedModel
 from properties.measures.certified.orbits import (
     Exact,
     ball_orbit,
@@ -40,21 +42,26 @@ Tensor = torch.Tensor
 
 
 def computed(batch: Batch) -> Tensor:
-    """The last outputs as each model's own dtype computes them, (B, n, S)."""
+    """The last outputs as each model's own dtype computes them, (B, n, S): of each sequence alone,
+    since a product's order of sums may change with the number of its rows."""
     if "computed" not in batch.cache:
         cells = held(batch)
-        kind = kind_of(cells.kind)
-        found = []
-        for i, model in enumerate(cells.models):
-            dtype = getattr(torch, model.dtype)
-            x = batch.x[i].permute(2, 0, 1).to(dtype)  # (S, T, d)
-            s = torch.zeros(len(x), cells.units, dtype=dtype)
-            for driven in kind.drive(model.weights, x).unbind(1):
-                s = kind.step(model.weights, driven, s)
-            found.append(s[:, -cells.n :].double().mT)
+        found = [
+            torch.stack([own_output(model, x, cells) for x in part.permute(2, 0, 1)], dim=1)
+            for model, part in zip(cells.models, batch.x, strict=True)
+        ]
         batch.cache["computed"] = torch.stack(found)
     told: Tensor = batch.cache["computed"]
     return told
+
+
+def own_output(model: LoadedModel[Any], x: Tensor, cells: Certified) -> Tensor:
+    """The last output of one model after inputs (T, d) from zero, (n)."""
+    kind, dtype = kind_of(cells.kind), getattr(torch, model.dtype)
+    s = torch.zeros(1, cells.units, dtype=dtype)
+    for driven in kind.drive(model.weights, x[None].to(dtype)).unbind(1):
+        s = kind.step(model.weights, driven, s)
+    return s[0, -cells.n :].double()
 
 
 def rounding(batch: Batch) -> Rounded:

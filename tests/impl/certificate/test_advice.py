@@ -101,7 +101,8 @@ def test_what_drives_it():
         rest = net("lstm", 1, scale=1.0)
         with torch.no_grad():
             rest.weight_hh_l0.chunk(4)[place].zero_()
-        assert drivers[gate] == contraction(rest, B).item()
+        # One λ is of a batch of models, and the order of its sums is the processor's choice.
+        assert drivers[gate] == pytest.approx(contraction(rest, B).item(), rel=2**-48)
     assert module.weight_hh_l0.abs().min() > 0
 
 
