@@ -15,6 +15,7 @@ import torch
 from hypothesis import settings
 
 FACE = Path(__file__).with_name("rnnbounds")
+sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
 settings.load_profile("ci")

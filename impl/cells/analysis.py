@@ -117,7 +117,7 @@ class ProgramAnalysis(Analysis):
         if norm.weights is None:
             return torch.ones_like(box)
         each = box.shape[1] // len(norm.weights)
-        return torch.tensor(norm.weights, dtype=box.dtype).repeat_interleave(each)[None]
+        return box.new_tensor(norm.weights).repeat_interleave(each)[None]
 
     def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
         """What is known of a step on another box, and of an error (1, N), in that norm."""

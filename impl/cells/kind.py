@@ -122,6 +122,10 @@ class Kind:
     trains: bool = False
     opens: Collection[str] = ()
 
+    def cell_of(self, stored: Weights, device: str = "cpu") -> Cell:
+        """The float64 cell of one system's weights as stored, a batch of one on that device."""
+        return self.build({role: part.double()[None].to(device) for role, part in stored.items()})
+
 
 def fixed(
     shapes: Mapping[str, str],

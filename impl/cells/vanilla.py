@@ -116,22 +116,18 @@ def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
     with ctx.workprec(_PRECISION):
         sums = [arb(first) + arb(second) for first, second in biases]
         offset = [float_above(abs(cell.activation.ball(b))) for b in sums]
-    exact = torch.tensor(offset, dtype=torch.float64)
-    rho = cell.activation
+    rho, exact = cell.activation, cell.W.new_tensor(offset)
     box, first = torch.full_like(exact, rho.bound), None
     if isinstance(input_bound, InputSet):
-        fed, bias = through(input_bound, cell.U), _between(sums)
+        fed, bias = through(input_bound, cell.U), _between(sums, cell.W)
         first = magnitude(bounded(rho.name).image(added(fed, bias)))[0]
     B = float(input_bound)
     return Parts(cell.W, cell.U[0], exact, rho.slope, B, rho.least, box=box, first=first)
 
 
-def _between(sums: list[arb]) -> Interval:
-    """Floats around balls, (1, n)."""
-    below, above = (
-        torch.tensor([[float_above(sign * b) for b in sums]], dtype=torch.float64)
-        for sign in (-1, 1)
-    )
+def _between(sums: list[arb], like: Tensor) -> Interval:
+    """Floats around balls, (1, n), where another tensor lies."""
+    below, above = (like.new_tensor([[float_above(sign * b) for b in sums]]) for sign in (-1, 1))
     return Interval(-below, above)
 
 

@@ -13,6 +13,7 @@ Miller & Hardt, Lemma 1.
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from impl.arithmetic.inputs.sets import InputSet
@@ -21,6 +22,7 @@ from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
 from impl.errors import InputError, RangeError, UnknownNameError, renamed
+from impl.models.device import check_device
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
@@ -68,6 +70,7 @@ def certify(
     layer: str | None = None,
     readout: str | None = None,
     training: Task | None = None,
+    device: str = "cpu",
 ) -> Certificate:
     """Certify, refute or leave undecided that a model is stable under inputs ‖x_t‖₂ ≤ B.
 
@@ -76,11 +79,14 @@ def certify(
     one of the cell's, or "auto", which keeps the one with the least k at the smallest ε; `training`
     is the training that is asked about. An `InputSet` in place of B says which inputs there are.
     The model is the cell in real arithmetic with the weights as stored and both biases added
-    unrounded; both runs of a gap start from the zero state.
+    unrounded; both runs of a gap start from the zero state. `device` is where boxes, norms and
+    constants are bounded, "cpu" or a CUDA device; there sums are taken in another order, so that
+    last digits may differ, on the safe side. Witnesses are sought on the CPU.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
-    cell has not. Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
+    cell has not, a device that is not there.
+    Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
     """
-    require_sound()
+    require_sound(check_device(device))
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
     bound, epsilons = _checked(input_bound), epsilons_of(eps)
     kind, task = kind_of(loaded.name), training or Task()
@@ -96,13 +102,17 @@ def certify(
     inputs = bound if isinstance(bound, InputSet) else None
     if inputs is not None:
         inputs.require(loaded.d)
-    system = kind.analyse(loaded, bound)
+    here = device == "cpu"
+    placed = loaded if here else replace(loaded, cell=kind.cell_of(loaded.weights, device))
+    system = kind.analyse(placed, bound)
     norms = [system.norm(name) for name in names]
     read = loaded.readout
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())
     best = min(norms, key=lambda tried: _rank(tried, smallest))
-    witness = None if best.lam < 1 else system.refute(inputs)
+    # Witnesses are sought one point after another, in balls: on the CPU.
+    seeking = system if here or best.lam < 1 else kind.analyse(loaded, bound)
+    witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
     if inputs is not None and asked and not inputs.holds(asked):
         witness, skipped = None, (*skipped, (REFUTATION, "of constant inputs of the set only some"))

@@ -180,7 +180,7 @@ class _Products:
 def _powers(steps: Steps, centre: float) -> tuple[list[float], list[float]]:
     """‖VG^m‖ and ‖G^m‖ for m ≤ STEPS, rounded up."""
     G = steps.at(torch.full_like(steps.kept, centre))
-    powers = [torch.stack([steps.W, torch.eye(len(G), dtype=G.dtype)])]
+    powers = [torch.stack([steps.W, torch.eye(len(G), dtype=G.dtype, device=G.device)])]
     for _ in range(STEPS):
         powers.append(powers[-1] @ G)
     products = _Products.start(torch.stack(powers, dim=1), steps)
@@ -194,8 +194,8 @@ def _powers(steps: Steps, centre: float) -> tuple[list[float], list[float]]:
 def _vertices(steps: Steps, most: int) -> list[float]:
     """w_1, w_2, … up to w_most, the largest norms at the slopes that are all `least` or `most`."""
     n = len(steps.W)
-    ends = torch.tensor([steps.least, steps.most], dtype=torch.float64)
-    J = steps.at(ends[torch.arange(2**n)[:, None] >> torch.arange(n) & 1])
+    corner, unit = (torch.arange(count, device=steps.W.device) for count in (2**n, n))
+    J = steps.at(steps.W.new_tensor([steps.least, steps.most])[corner[:, None] >> unit & 1])
     products, found = _Products.start(steps.W[None], steps), []
     for _ in range(most):
         products = products.times(J)

@@ -35,7 +35,7 @@ class Layer:
     @cached_property
     def arrays(self) -> tuple[Floats, Floats]:
         """Both as arrays."""
-        return self.matrices.detach().numpy(), self.start.detach().numpy()
+        return self.matrices.detach().cpu().numpy(), self.start.detach().cpu().numpy()
 
     def moved(self, g: Floats, below: Floats) -> Floats:
         """At least what a step leaves of g (N,), `below` (N,) being left of the layer below; in

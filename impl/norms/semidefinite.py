@@ -94,12 +94,12 @@ def semidefinite_scaling(
     L times it certifies a vanilla RNN, and 1 − a + aL times it an echo-state network with leak a.
     Raises MissingSolverError, and RangeError above LARGEST states.
     """
-    W, n = W.detach().cpu(), W.shape[1]
+    device, W, n = W.device, W.detach().cpu(), W.shape[1]
     if solver is solve and not installed():
         raise MissingSolverError
     if n > LARGEST:
         raise RangeError("the number of states for diagonal-sdp", n, f"at most {LARGEST}")
-    best = start or diagonal_scaling(W)
+    best = diagonal_scaling(W) if start is None else start.to("cpu")
     for _ in range(_PROGRAMS):
         d = best.weights.diagonal(dim1=1, dim2=2)
         scaled = (d[0, :, None] * W[0] / d[0, None, :]).numpy()
@@ -115,7 +115,7 @@ def semidefinite_scaling(
         best = found
         if settled:
             break
-    return best
+    return best.to(device)
 
 
 def at_hand(norms: Iterable[str], n: int) -> tuple[str, ...]:

@@ -210,7 +210,7 @@ def _adapted(p: Parts, steps: Steps, d: Tensor) -> list[StateNorm]:
     """The norms N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
     maps, least = iterated(steps, d), float(div_up(1.0, d.amin()))
     held = p.held(lambda box: norm_up(mul_up(d, box)))
-    sizes = torch.tensor([*_scaled_drive(p, d), d.amax(), held], dtype=torch.float64)
+    sizes = torch.tensor([*_scaled_drive(p, d), float(d.amax()), held], dtype=torch.float64)
     K = torch.tensor([one.condition for one in maps], dtype=torch.float64)
     weights = tuple(d.tolist())
     return [

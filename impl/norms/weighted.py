@@ -43,6 +43,11 @@ class WeightedNorm:
     factor: Tensor
     condition: Tensor
 
+    def to(self, device: torch.device | str) -> "WeightedNorm":
+        """The same norm there."""
+        parts = (self.weights, self.factor, self.condition)
+        return WeightedNorm(*(part.to(device) for part in parts))
+
 
 def quadratic_norm(W: Tensor) -> WeightedNorm:
     """‖Q W Q⁻¹‖₂ for P = QᵀQ with (W/μ)ᵀP(W/μ) − P = −I, μ = (1 + ρ(W))/2: W (B, n, n).

@@ -122,7 +122,7 @@ def _model(found: Reading, source: str) -> LoadedModel[Any]:
     for role, tensor in stored.items():
         if not bool(torch.isfinite(tensor).all()):
             raise NotFiniteError(role)
-    cell = kind.build({role: tensor.double()[None] for role, tensor in stored.items()})
+    cell = kind.cell_of(stored)
     dtype = str(next(iter(stored.values())).dtype).removeprefix("torch.")
     return LoadedModel(
         cell, kind.name, dtype, stored, source,

@@ -36,20 +36,21 @@ def weights(kind: Kind) -> dict[str, torch.Tensor]:
 def cost(cell: str, clock: Clock) -> Measured:
     """Seconds of `certify`, all norms tried, and of one run."""
     kind = CELLS[cell]
-    held = weights(kind)
-    x = torch.ones(1, T, D, dtype=torch.float64) / D
+    held = {name: part.to(clock.device) for name, part in weights(kind).items()}
+    x = torch.ones(1, T, D, dtype=torch.float64, device=clock.device) / D
     rho = activation(cell.removeprefix("rnn-")) if cell.startswith("rnn-") else None
 
     @torch.no_grad()
     def once() -> torch.Tensor:
         return outputs(kind, held, x, 1, 1, rho)
 
-    timing = clock.interleaved([lambda: certify(held, 1.0, cell=cell), once])
+    timing = clock.interleaved([lambda: certify(held, 1.0, cell=cell, device=clock.device), once])
     return share(timing, 1e3)
 
 
 ROWS = tuple(
     Row(f"certify-{cell}", f"certify a {cell} cell, n = {N}, d = {D}",
-        f"by one inference over T = {T}", "ms", "inferences", partial(cost, cell))
+        f"by one inference over T = {T}", "ms", "inferences", partial(cost, cell),
+        on_device=True)
     for cell in SHOWN
 )  # fmt: skip

@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from impl.models.device import check_device
 from properties.attacks.budget import profile
 from properties.attacks.table import attacks as every
 from properties.attacks.table import check_attacks
-from properties.device import check_device
 from properties.errors import InputError
 from properties.judging import meter
 from properties.runs.cluster import Cluster, reached

@@ -7,7 +7,7 @@ from typing import Annotated
 import torch
 import typer
 
-from properties.device import check_device
+from impl.models.device import check_device
 from rnnbounds.bench import chosen
 from rnnbounds.bench.clock import REPEATS, Clock
 from rnnbounds.bench.row import COLUMNS, Result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from properties.device import check_device
+from impl.models.device import check_device
 from properties.doctor import examine
 from rnnbounds.commands.options import As, Device
 from rnnbounds.shell.output import Format, print_json, print_table

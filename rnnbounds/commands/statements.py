@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from impl.models.device import check_device
 from properties.attacks.budget import profile
 from properties.attacks.table import check_attacks
 from properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
-from properties.device import check_device
 from properties.judging.equivalent import plainer
 from properties.runs.replay import dump as dump_arrays
 from properties.runs.replay import replay as replay_spec

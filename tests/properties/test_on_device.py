@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 import torch
 from any_kind import any_system
+from elsewhere import elsewhere
+from msgspec.structs import replace
 
 from properties.attacks.budget import PROFILES, Budget, profile
+from properties.errors import QuantityError
 from properties.measures.table import MEASURES
-from properties.runs.parts import chosen_claims, parts_of, run_part
+from properties.runs.parts import Part, chosen_claims, parts_of, run_part
 from properties.systems.batch import build
 from properties.systems.table import system
+from reports.records.record import Tally
 
 # Each asks for the value of a tensor. So does `numpy`, but a tensor on a device has none.
 ASKING = ("item", "tolist", "cpu", "nonzero", "__bool__", "__float__", "__int__", "__index__")
@@ -85,20 +89,51 @@ def test_what_is_made_of_a_batch_lies_where_it_does(kind, name) -> None:
             MEASURES[name].enclose(again)
 
 
+def tallies(part: Part, device: str) -> dict[str, dict[str, Tally]]:
+    """The verdicts of every check of a part, by claim and form."""
+    found = run_part(replace(part, false=()), profile_name="quick", seed=1, device=device)
+    return {
+        claim: {form: evidence.tally for form, evidence in seen.items()}
+        for claim, seen in found.evidence.items()
+    }
+
+
+def pieces(id: str, *attacks: str) -> list[Part]:
+    """The attacks on a claim by itself, with a small budget."""
+    every = parts_of(chosen_claims([id]), attacks, profile("quick"))
+    return [part for part in every if part.claims and part.work in attacks]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The profile ``quick`` with a few examples."""
+    small = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=3, sequences=2)
+    monkeypatch.setitem(PROFILES, "quick", small)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "id", ["contraction-rnn", "contraction-lstm", "projection", "certified-norm"]
+)
+@pytest.mark.usefixtures("few")
+def test_verdicts_of_tensors_that_lie_elsewhere(id) -> None:
+    """No line of a part takes the tensors of a device for the CPU's."""
+    for part in pieces(id, "random"):
+        with elsewhere() as device:
+            there = tallies(part, device)
+        assert there == tallies(part, "cpu")
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("id", ["truncation", "gradient-gap", "contraction-rnn", "projection"])
-def test_verdicts_are_those_of_the_cpu(id, monkeypatch) -> None:
+@pytest.mark.usefixtures("few")
+def test_verdicts_are_those_of_the_cpu(id) -> None:
     """Of every check; what a float leaves open is decided on the CPU."""
-    small = Budget(random=4, targeted=1, gradient=1, ascent=4, batch=6, sequences=2)
-    monkeypatch.setitem(PROFILES, "quick", small)
-    for part in parts_of(chosen_claims([id]), ("random", "extremal"), profile("quick")):
-        here, there = (
-            run_part(part, profile_name="quick", seed=1, device=device)
-            for device in ("cpu", "cuda")
-        )
-        tallies = [
-            {form: seen.tally for form, seen in result.evidence.get(id, {}).items()}
-            for result in (here, there)
-        ]
-        assert tallies[0] == tallies[1]
+    for part in pieces(id, "random", "extremal"):
+        assert tallies(part, "cuda") == tallies(part, "cpu")
+
+
+def test_a_quantity_that_a_kind_has_not() -> None:
+    """Is one line with the remedy."""
+    assert str(QuantityError("dh_dx", "matrix")).endswith("choose another kind")

@@ -193,7 +193,7 @@ class Diagonal(ProgramCell):
         if (polar := self.polar(m)) is not None:
             told, angle = (magnitude(part.range) for part in polar)
             once = (1 + run.unit) * (1 + run.unit) * (1 + run.library) * (1 + 4 * UNIT)
-            size = torch.where(told < 1, torch.minimum(size, told * once), torch.inf)
+            size = torch.where(told < 1, torch.minimum(size, told * once.to(told)), torch.inf)
             size = torch.where(torch.isfinite(angle), size, torch.inf)
         return ~(size < 1)
 

@@ -130,7 +130,7 @@ def boxed(cell: Any, found: Comparison, inputs: Tensor) -> tuple[Comparison, Ten
     """The comparison of one system under |x_j| ≤ inputs_j (d,) too, on the box that these leave;
     and all slopes there, in states and inputs together (1, R, N, N + d)."""
     N, d = found.box.shape[1], len(inputs)
-    eye = torch.eye(N + d, dtype=torch.float64)[None, None]
+    eye = torch.eye(N + d, dtype=inputs.dtype, device=inputs.device)[None, None]
     m, x = SlopeArithmetic(cell.parameters, N + d), Slopes(symmetric(inputs[None]), eye[:, :, N:])
 
     def moved(box: Tensor) -> Slopes:

@@ -13,6 +13,7 @@ from impl.certificate.record import EPSILONS
 from impl.gradients.loss import LOSSES
 from impl.memory.adversary.check import save_attacked
 from impl.memory.measure import measure
+from impl.models.device import check_device
 from impl.reading.adapters import load_model
 from impl.reading.files import check_target
 from impl.training.certificate import LENGTH, Task
@@ -31,7 +32,7 @@ from rnnbounds.commands.models.shown import (
     show_certificate,
     tell,
 )
-from rnnbounds.commands.options import As, path_option
+from rnnbounds.commands.options import As, Device, path_option
 from rnnbounds.shell.output import (
     Format,
     check_folder,
@@ -84,6 +85,7 @@ def certify_model(
     attack: Attack = False,
     witness: Witness = None,
     list_layers: List = False,
+    device: Device = "cpu",
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
@@ -93,7 +95,7 @@ def certify_model(
     if list_layers:
         require_alone(context)
         return show_layers(model, cell, format)
-    asked = Asked(input_bound, inputs, data, margin)
+    asked, place = Asked(input_bound, inputs, data, margin), check_device(device)
     if out is not None:
         check_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
@@ -101,7 +103,9 @@ def certify_model(
         check_target(witness, model, suffix=".json")
     seek = attack or witness is not None
     read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
-    certificate = certify(read, asked.of(model, read.d), eps or EPSILONS, norm, training=task)
+    certificate = certify(
+        read, asked.of(model, read.d), eps or EPSILONS, norm, training=task, device=place
+    )
     seen = None
     if data is not None:
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import torch
 
-from properties.device import check_device
+from impl.models.device import check_device
 from properties.errors import InputError
 from properties.runs.run import environment
 from properties.runs.versions import found

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from properties.device import check_device
-from properties.errors import InputError, QuantityError
+from impl.errors import InputError
+from impl.models.device import check_device
 
 
 def test_cpu_is_always_there() -> None:
@@ -49,8 +49,3 @@ def test_no_reduced_precision(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not torch.backends.cudnn.allow_tf32
     finally:
         torch.set_float32_matmul_precision(before)
-
-
-def test_errors_are_one_line() -> None:
-    """The named errors say what is wrong and what to do."""
-    assert str(QuantityError("dh_dx", "matrix")).endswith("choose another kind")

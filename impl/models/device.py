@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from properties.errors import InputError
+from impl.errors import InputError
 
 
 def check_device(name: str) -> str:

@@ -1,0 +1,106 @@
+"""A model is certified on a device as it is on the CPU."""
+
+import math
+
+import pytest
+import torch
+from elsewhere import elsewhere
+from program_draws import KIND, weights
+
+from impl.arithmetic.inputs.sets import input_box
+from impl.certificate.certify import certify
+from impl.certificate.record import Certificate
+from impl.training.certificate import Task
+
+GATES = {"lstm": 4, "gru": 3, "gru-cho": 3}
+TORCHS = ("linear", "rnn-tanh", "lstm", "gru-cho")
+OTHERS = ("leaky-tanh", "deep-tanh", "complex", "min-gru", "selective")
+
+
+def drawn(cell: str, layers: int = 1, scale: float = 0.2) -> dict[str, torch.Tensor]:
+    """Weights of two units under torch's names."""
+    by = torch.Generator().manual_seed(1)
+    rows, held = 2 * GATES.get(cell, 1), {}
+    for layer in range(layers):
+        sizes = {"weight_hh": (rows, 2), "weight_ih": (rows, 2)}
+        for role, shape in {**sizes, "bias_ih": (rows,), "bias_hh": (rows,)}.items():
+            part = scale * torch.randn(*shape, generator=by, dtype=torch.float64)
+            held[f"{role}_l{layer}" if layers > 1 else role] = part
+    return held
+
+
+def both(held: dict[str, torch.Tensor], bound: float, **asked: object) -> tuple[Certificate, ...]:
+    """On the CPU, and elsewhere."""
+    here = certify(held, bound, **asked)
+    with elsewhere() as device, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("impl.certificate.certify.check_device", str)
+        return here, certify(held, bound, device=device, **asked)
+
+
+def agree(here: Certificate, there: Certificate) -> None:
+    """One verdict, for the same reason, with the same windows; and its numbers to rounding."""
+    for told in ("verdict", "norm", "windows", "skipped", "rounds_to_one", "states", "digest"):
+        assert getattr(there, told) == getattr(here, told), told
+    assert there.constants.keys() == here.constants.keys()
+    numbers = [("λ", here.lam, there.lam)] + [
+        (name, value, there.constants[name]) for name, value in here.constants.items()
+    ]
+    for name, value, other in numbers:
+        assert math.isclose(other, value, rel_tol=1e-12), name
+    assert (there.rounding is None) == (here.rounding is None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*TORCHS, *OTHERS])
+def test_every_sort_of_cell(name):
+    """By all norms."""
+    held = drawn(name, scale=0.1) if name in TORCHS else weights(name, n=2, scale=0.05)
+    here, there = both(held, 1.0, cell=KIND.get(name, name))
+    agree(here, there)
+    assert here.lam < 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", ["rnn-tanh", "gru"])
+def test_stacks(cell):
+    """Layer by layer."""
+    agree(*both(drawn(cell, layers=2, scale=0.1), 1.0, cell=f"stacked-{cell}"))
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "gru"])
+def test_what_is_refuted(cell):
+    """By the same witness: it is sought on the CPU."""
+    held = drawn(cell)
+    held["weight_hh"][-2:] = 8.0 * torch.eye(2)
+    here, there = both(held, 1.0, cell=cell, norm="infinity")
+    assert (here.verdict, here.witness) == (there.verdict, there.witness)
+    assert here.verdict == "refuted"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", ["rnn-tanh", "lstm"])
+def test_a_card(name):
+    """The same on a CUDA device."""
+    held = drawn(name, scale=0.1)
+    agree(*(certify(held, 1.0, cell=name, device=device) for device in ("cpu", "cuda")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", ["rnn-tanh", "lstm"])
+def test_sets_of_inputs(cell):
+    """A box of inputs lies where the weights do."""
+    box = input_box([-1.0, 0.0], [1.0, 0.5])
+    agree(*both(drawn(cell), box, cell=cell, norm="infinity"))
+
+
+def test_training():
+    """Constants of gradients and of a run."""
+    task = Task(steps=4, alpha=0.01)
+    here, there = both(drawn("rnn-tanh"), 1.0, cell="rnn-tanh", norm="spectral", training=task)
+    agree(here, there)
+    assert here.training is not None
+    assert there.training is not None
+    assert here.training.windows[0][1] is not None
+    windows = [[k for _, k, _ in one.training.windows] for one in (here, there)]
+    assert windows[0] == windows[1]
