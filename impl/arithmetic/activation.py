@@ -131,10 +131,10 @@ _IN_PLACE: dict[str, Callable[[Tensor, Tensor], object]] = {
 
 def activation(name: str) -> Activation:
     """The activation of that name; raises UnknownActivationError."""
-    table = ACTIVATIONS | LIBRARY_ACTIVATIONS
-    if name not in table:
+    found = ACTIVATIONS.get(name) or LIBRARY_ACTIVATIONS.get(name)
+    if found is None:
         raise UnknownActivationError(name, ACTIVATIONS)
-    return table[name]
+    return found
 
 
 def _gelu_slope(z: Tensor) -> Tensor:

@@ -162,12 +162,14 @@ def compare(
     *,
     blocks: int = 1,
     euclidean: Tensor | None = None,
+    drive: Tensor | None = None,
     radii: Radii = MappingProxyType({}),
 ) -> Comparison:
     """The comparison of B systems on their invariant boxes (B, N); see
     `impl.norms.comparison.Comparison`.
 
-    `euclidean` (B, blocks, blocks) where something better is known than the norms of the matrices.
+    `euclidean` (B, blocks, blocks) where something better is known than the norms of the matrices;
+    `drive` (B, N) where another is asked about than that of the inputs.
     """
     N = box.shape[1]
     found = stepped(program, parameters, box, B, d, radii, blocks)
@@ -184,10 +186,12 @@ def compare(
         known = [signed.norms(terms) if terms else still for terms in rows]
         return torch.minimum(plain, torch.stack(known, dim=1))
 
+    if drive is None:
+        drive = reached(program, parameters, torch.zeros_like(box), B, d, radii=radii)
     return Comparison(
         matrices=found.slopes[..., :N],
         box=box,
-        drive=reached(program, parameters, torch.zeros_like(box), B, d, radii=radii),
+        drive=drive,
         inputs=found.slopes[..., N:].amax(1),
         blocks=blocks,
         norms=norms if euclidean is None else lambda: euclidean,

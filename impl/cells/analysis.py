@@ -123,10 +123,10 @@ class ProgramAnalysis(Analysis):
         """What is known of a step on another box, and of an error (1, N), in that norm."""
         known = self.comparison
         if box is known.box and inputs is self.B:
-            known = replace(known, norms=lambda: self.comparison.euclidean)
+            known = replace(known, norms=lambda: self.comparison.euclidean, drive=error)
         else:
-            known = self.cell.compared(box, inputs)
-        told = replace(known, drive=error).again(norm)
+            known = self.cell.compared(box, inputs, error)
+        told = known.again(norm)
         return Step(told.lam, told.fed, told.drive)
 
     def refute(self, given: Given = None) -> Witness | None:

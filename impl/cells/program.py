@@ -110,11 +110,11 @@ class ProgramCell(ABC):
         """The comparison on the box that is proved."""
         return self.compared(self.held(B).box, B)
 
-    def compared(self, box: Tensor, B: float | Tensor) -> Comparison:
-        """The comparison on a box."""
-        told, step = self.euclidean(box), (self.program, self.parameters)
-        found = compare(*step, box, B, self.d, blocks=self.blocks, euclidean=told)
-        return replace(found, output=self.n)
+    def compared(self, box: Tensor, B: float | Tensor, drive: Tensor | None = None) -> Comparison:
+        """The comparison on a box, of another drive (B, N) if one is given."""
+        known, step = self.euclidean(box), (self.program, self.parameters)
+        told = compare(*step, box, B, self.d, blocks=self.blocks, euclidean=known, drive=drive)
+        return replace(told, output=self.n)
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """What else is worth telling about the one cell of a batch of one on its box (1, N)."""

@@ -28,7 +28,7 @@ from impl.models.torch_machine import keeps_to_its_model
 from impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
 from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down
+from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, underflow
 from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.training.certificate import Task, TrainingCertificate, certify_training
 
@@ -188,18 +188,19 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float)
     bias = mul_up(norm_up(torch.tensor(b, dtype=torch.float64)), 1 + 2.0**-50)
     rho = model.cell.activation
     relative = terms * unit / (1 - terms * unit) * (1 + 2.0**-50)
-    for headroom in HEADROOMS:
-        Z = add_up(add_up(mul_up(W, mul_up(headroom, states)), mul_up(U, float(fed.inputs))), bias)
-        computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
-        if not max(2 * float(computed), headroom * states) < info.max:  # GELU takes 2z on its way
+    q = torch.tensor(HEADROOMS, dtype=torch.float64)
+    Z = add_up(add_up(mul_up(W, mul_up(q, states)), mul_up(U, float(fed.inputs))), bias)
+    computed = mul_up(1 + 2 * relative, Z)  # the pre-activations and all their partial sums
+    summation = mul_up(mul_up(rho.slope, relative), Z)
+    library = rho.error_in(unit, model.n, computed)
+    lost = underflow(Z, model.n * terms * info.tiny)
+    step = add_up(add_up(summation, library), lost)
+    carried = mul_up(norm.fed, fed.off) if fed.off else 0.0
+    spread = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), carried))
+    errors = div_up(spread, subtract_down(1.0, norm.lam)).tolist()
+    for headroom, size, error in zip(HEADROOMS, computed.tolist(), errors, strict=True):
+        if not max(2 * size, headroom * states) < info.max:  # GELU takes 2z on its way
             return Rounding(reason="the dtype may overflow")
-        summation = mul_up(mul_up(rho.slope, relative), Z)
-        library = rho.error_in(unit, model.n, computed)
-        underflow = model.n * terms * info.tiny
-        step = add_up(add_up(summation, library), underflow if float(Z) > 0 else 0.0)
-        carried = mul_up(norm.fed, fed.off) if fed.off else 0.0
-        spread = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), carried))
-        error = float(div_up(spread, subtract_down(1.0, norm.lam)))
         if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:
             return Rounding(error)
     return Rounding(reason=f"it may outgrow the states, {HEADROOMS[-1]:g} times over")

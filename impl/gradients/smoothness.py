@@ -70,7 +70,8 @@ def _mixed_curvature(c: Supply) -> Tensor:
 
 def _weight_curvature(c: Supply) -> Tensor:
     """β_ρ R²."""
-    return mul_up(c["beta_rho"], mul_up(_reach(c), _reach(c)))
+    R = _reach(c)
+    return mul_up(c["beta_rho"], mul_up(R, R))
 
 
 def _reach(c: Supply) -> Tensor:
@@ -111,7 +112,7 @@ SMOOTHNESS: dict[str, Callable[[Supply], Tensor]] = {
     "L_w": lambda c: mul_up(c["L_rho"], _reach(c)),
     "beta_hh": lambda c: mul_up(c["beta_rho"], mul_up(c["W_rows"], c["W_norm"])),
     "beta_hw": _mixed_curvature,
-    "beta_wh": _mixed_curvature,
+    "beta_wh": lambda c: c["beta_hw"],
     "beta_ww": _weight_curvature,
     "L_p": lambda c: c.slope(c["B_h"]),
     "beta_p": lambda c: c.curvature(),

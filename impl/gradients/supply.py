@@ -105,7 +105,7 @@ class Supply:
         """Q⁻¹ of the quadratic norm."""
         return certified_inverse(self.P_root)
 
-    @property
+    @cached_property
     def gap(self) -> Tensor:
         """A lower bound on 1 − λ, zero if λ ≥ 1."""
         return subtract_down(1.0, self["lam"]).clamp(min=0.0)

@@ -119,7 +119,7 @@ def peak(rho: Activation, low: Tensor, high: Tensor) -> Tensor:
     |ρ(b)| ≤ L_ρ|b| + |ρ(0)|.
     """
     size = torch.maximum(low.abs(), high.abs())
-    ends = torch.maximum(_activated(rho, low), _activated(rho, high))
+    ends = _activated(rho, torch.stack([low, high])).amax(0)
     between = add_up(ends, mul_up(rho.slope, mul_up(0.5, add_up(high, -low))))
     bound = torch.minimum(between, add_up(mul_up(rho.slope, size), rho.at_zero))
     return torch.where(low == high, bound, bound.clamp(max=rho.bound))

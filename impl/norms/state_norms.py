@@ -69,12 +69,18 @@ class StateNorm:
         gap = subtract_down(1.0, self.lam)
         return float(div_up(mul_up(self.equivalence, self.fed), gap)) if gap > 0 else math.inf
 
-    @property
+    @cached_property
+    def shown(self) -> tuple[float, float]:
+        """C times the drive, and the radius."""
+        sizes = torch.tensor([self.drive, self.radius], dtype=torch.float64)
+        drive, radius = mul_up(self.equivalence, sizes).tolist()
+        return drive, radius
+
+    @cached_property
     def states(self) -> float:
         """At least ‖h_t‖₂ for all t: C times the least of S/(1 − λ) and the radius."""
-        gap = subtract_down(1.0, self.lam).clamp(min=0.0)
-        scale, radius = (mul_up(self.equivalence, size) for size in (self.drive, self.radius))
-        return min(float(div_up(scale, gap)) if gap > 0 else math.inf, float(radius))
+        gap, (drive, radius) = subtract_down(1.0, self.lam), self.shown
+        return min(float(div_up(drive, gap)) if gap > 0 else math.inf, radius)
 
     def window(self, epsilon: float) -> int | None:
         """The least k for which a bound on ‖h_T − h_T^k‖₂ is at most ε: C λᵏ times that on states,
@@ -84,8 +90,8 @@ class StateNorm:
 
     def geometric(self, epsilon: float) -> int | None:
         """The same by λ alone."""
-        scale, radius = (mul_up(self.equivalence, size) for size in (self.drive, self.radius))
-        return least_window(float(scale), self.lam, epsilon, float(radius))
+        drive, radius = self.shown
+        return least_window(drive, self.lam, epsilon, radius)
 
 
 @dataclass(frozen=True, eq=False)

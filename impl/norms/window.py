@@ -4,6 +4,7 @@ Source: Miller & Hardt, Lemma 1.
 """
 
 import math
+from functools import lru_cache
 
 from flint import arb, ctx
 
@@ -12,6 +13,7 @@ from flint import arb, ctx
 _PRECISION = 320
 
 
+@lru_cache(maxsize=1024)
 def least_window(scale: float, lam: float, epsilon: float, radius: float = math.inf) -> int | None:
     """The least k ≥ 0 with min(scale/(1 − λ), radius)·λᵏ ≤ ε, for the floats as they are.
 

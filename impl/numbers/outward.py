@@ -125,11 +125,10 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
     return whole.nan_to_num(math.inf, math.inf, -math.inf)
 
 
+@np.errstate(all="ignore")  # as a decorator it is quicker
 def over_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
     """operation(up, *arrays) with infinity for NaN, of which that is the lesser."""
-    with np.errstate(all="ignore"):
-        found = np.fmin(rounding.upward(operation, *arrays), _INFINITY)
-    return np.asarray(found, order="C")
+    return np.asarray(np.fmin(rounding.upward(operation, *arrays), _INFINITY), order="C")
 
 
 def _plain(tensor: Tensor) -> bool:

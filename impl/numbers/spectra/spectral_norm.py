@@ -19,6 +19,7 @@ libraries do not obey the first bound. Sources: Rump, Verification of positive d
 Higham, Accuracy and Stability of Numerical Algorithms.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from impl.numbers.scaling import exponent, shift, shift_up
 
 _DOUBLINGS = 12
 _MODERATE = 400  # exponents of s at which neither overflow nor underflow matters
+_SMALL, _KEPT = 2**14, 256  # entries of matrices whose norms are kept, and of how many batches
 
 Array = Any  # of NumPy's, of float64 or of booleans
 
@@ -42,9 +44,21 @@ def certified_norm(W: Tensor) -> Tensor:
     zero and 1×1 matrices, rounded outward for a row or column; infinity if W is not finite.
     Raises ShapeError. Source: Rump; Higham.
     """
-    V = _prepared(W)
+    V = np.ascontiguousarray(_prepared(W))
     if V.shape[2] == 1:
         return norm_up(torch.from_numpy(V[:, :, 0])).to(W.device)
+    known = _bounds(V) if V.size > _SMALL else _known(V.shape, V.tobytes()).copy()
+    return torch.from_numpy(known).to(W.device)
+
+
+@lru_cache(maxsize=_KEPT)
+def _known(shape: tuple[int, ...], entries: bytes) -> Array:
+    """`_bounds`, since many constants of one cell ask for the norms of the same weights."""
+    return _bounds(np.frombuffer(entries).reshape(shape))
+
+
+def _bounds(V: Array) -> Array:
+    """A bound for each of matrices (B, m, n)."""
     with np.errstate(all="ignore"):
         largest = np.abs(V).max((1, 2))
         finite = np.isfinite(largest)
@@ -52,7 +66,7 @@ def certified_norm(W: Tensor) -> Tensor:
             V = np.where(finite[:, None, None], V, 0.0)
         scale = exponent(largest)
         bound = shift_up(_search(shift(V, -scale[:, None, None])), scale)
-    return torch.from_numpy(np.where(finite, bound, np.inf)).to(W.device)
+    return np.where(finite, bound, np.inf)
 
 
 def gate(W: Tensor, s: Tensor) -> Tensor:
