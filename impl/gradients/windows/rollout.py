@@ -27,10 +27,13 @@ def states(cell: RNN, x: Tensor) -> Tensor:
     return torch.stack(path, dim=1)
 
 
-def rollout(cell: RNN, x: Tensor) -> Tensor:
-    """The last state h_T from the zero state: x (B, T, d, S) -> (B, n, S)."""
+def rollout(cell: RNN, x: Tensor, starts: Tensor | None = None) -> Tensor:
+    """The last state h_T from the zero state: x (B, T, d, S) -> (B, n, S).
+
+    The state stays zero up to time starts (B,), if given.
+    """
     _check(cell, x)
-    return _advance(cell, _drives(cell, x), x.new_zeros(cell.batch, cell.n, x.shape[3]))
+    return _advance(cell, _drives(cell, x), x.new_zeros(cell.batch, cell.n, x.shape[3]), starts)
 
 
 def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
@@ -61,9 +64,11 @@ def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
     return full, torch.cat([zero[:, :, None], columns[:, :, :K]], dim=2)
 
 
-def _advance(cell: RNN, drives: Tensor, h: Tensor) -> Tensor:
+def _advance(cell: RNN, drives: Tensor, h: Tensor, starts: Tensor | None = None) -> Tensor:
     for t in range(drives.shape[2]):
         h = cell.activation(torch.baddbmm(drives[:, :, t], cell.W, h))
+        if starts is not None:
+            h = h.masked_fill((t < starts)[:, None, None], 0.0)
     return h
 
 

@@ -82,11 +82,15 @@ def transposed(M: Tensor) -> Tensor:
 
 def product(rows: Tensor, M: Tensor, out: Tensor) -> None:
     """Rows (B, m, p) times a matrix a system (B, p, q), into ``out``; all plain."""
-    p, q = M.shape[1:]
-    if max(p, q) <= _NARROW and rows.shape[1] * p * q <= _ALONE:
+    if narrow(rows.shape[1], *M.shape[1:]):
         multiply(rows, M, out)
     else:
         torch.bmm(rows, M, out=out)
+
+
+def narrow(m: int, p: int, q: int) -> bool:
+    """Whether NumPy's library multiplies so many rows by such matrices faster."""
+    return max(p, q) <= _NARROW and m * p * q <= _ALONE
 
 
 def _grow(cell: RNN, last: Tensor, found: Tensor) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from impl.gradients.loss import loss as make_loss
-from impl.gradients.windows.sweep import sweep
+from impl.gradients.windows.rollout import rollout
 from impl.models.rnn import RNN
 from impl.numbers.outward import UNIT, add_up, mul_up
 from impl.training.descent import descend, descent_error
@@ -142,8 +142,8 @@ def weights_slack(batch: Batch, steps: int, value: Tensor) -> Tensor:
 def last_states(batch: Batch) -> tuple[Tensor, Tensor]:
     """h_T at w_{N+1}, and h_T^k at ŵ_{N+1}, as (B, n) and (B, K+1, n)."""
     found = descents(batch)
-    h = sweep(found.cells[-1], found.inputs, found.starts[:, None]).h[:, 0, 0]
-    return split(batch, h)
+    h = rollout(found.cells[-1], found.inputs, found.starts)
+    return split(batch, h[..., 0])
 
 
 def state_gaps(batch: Batch) -> Tensor:

@@ -132,8 +132,9 @@ def test_long_runs_of_many_pairs_are_read_in_chunks(
     readings.append(lambda: gradient_gaps(cell, x, 4, p))
     together = [reading() for reading in readings]
     monkeypatch.setattr(impl.gradients.adjoint, "sweep", spy(impl.gradients.adjoint.sweep))
-    drives = impl.gradients.windows.gradients.drives
-    monkeypatch.setattr(impl.gradients.windows.gradients, "drives", spy(drives))
+    for name in ("last_gradient", "gradient_gaps"):
+        plain = getattr(impl.gradients.windows.gradients, name)
+        monkeypatch.setattr(impl.gradients.windows.gradients, name, spy(plain))
     width = 2 * cell.n + cell.d + 1
     monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
     for reading, whole in zip(readings, together, strict=True):

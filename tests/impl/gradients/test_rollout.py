@@ -47,6 +47,18 @@ def test_truncations_are_the_plain_loop(name: str, K: int) -> None:
                 torch.testing.assert_close(short[member, :, k, s], expected, **close)
 
 
+@pytest.mark.parametrize("name", ["tanh", "softplus"])
+def test_starts(name: str) -> None:
+    """A member's state that stays zero up to its own start is that of its last inputs."""
+    cell, x = random_cell(name)
+    starts = torch.tensor([0, 4, T])
+    found = rollout(cell, x, starts)
+    for member, start in enumerate(starts.tolist()):
+        expected = one_at_a_time(cell, member, x[member, start:, :, 0])
+        torch.testing.assert_close(found[member, :, 0], expected, rtol=1e-13, atol=1e-13)
+    assert (found[2] == 0).all()
+
+
 @pytest.mark.parametrize("name", ["tanh", "relu", "gelu"])
 @pytest.mark.parametrize(("n", "K"), [(N, 0), (N, 1), (N, 4), (N, T), (40, 5)])
 def test_both_ways(name: str, n: int, K: int, monkeypatch: pytest.MonkeyPatch) -> None:
