@@ -137,6 +137,11 @@ _IN_PLACE: dict[str, Callable[[Array, Array], object]] = {
     "sigmoid": _by_torch(torch.sigmoid),
     "sin": _by_torch(torch.sin),
     "relu": _by_torch(partial(torch.clamp, min=0.0)),
+    "softplus": _by_torch(partial(torch.ops.aten.softplus.out, threshold=_THRESHOLD)),
+    "gelu": _by_torch(torch.ops.aten.gelu.out),
+    "silu": _by_torch(torch.ops.aten.silu.out),
+    "erf": _by_torch(torch.erf),
+    "arctan": _by_torch(torch.arctan),
 }
 
 
