@@ -137,9 +137,7 @@ def _sum(terms: Sequence[Reader], *about: Any) -> Any:
     return reduce(add, (term(*about) for term in terms))
 
 
-def _product(
-    negative: bool, above: Sequence[Reader], below: Sequence[Reader], *about: Any
-) -> Any:
+def _product(negative: bool, above: Sequence[Reader], below: Sequence[Reader], *about: Any) -> Any:
     """Numerator over denominator, so that a quotient is rounded once."""
     over, under = ([factor(*about) for factor in side] for side in (above, below))
     numerator = reduce(mul, over) if over else about[1].number(1, 1)

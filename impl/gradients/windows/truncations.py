@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
 from impl.models.rnn import RNN
 from impl.numbers.product import Array, rows_times
 
@@ -88,7 +87,8 @@ def _run(cell: RNN, x: Tensor, found: Array) -> None:
     B, slots, S, n = found.shape
     rho, back, driven = cell.activation, transposed(cell.W).numpy(), drives(cell, x).numpy()
     early, last = np.split(driven, [driven.shape[1] - slots + 2], axis=1)
-    memory, rows, h = np.empty(B * (slots - 1) * S * n), found.reshape(B, slots * S, n), found[:, -1]
+    memory, rows = np.empty(B * (slots - 1) * S * n), found.reshape(B, slots * S, n)
+    h = found[:, -1]
     z = memory[: h.size].reshape(h.shape)
     for t in range(early.shape[1]):
         rows_times(h, back, z)
