@@ -106,7 +106,7 @@ def _reader(expr: Expr) -> Reader:
             p, q = map(int, Rational(expr).as_numer_denom())
             return lambda env, arithmetic, known: arithmetic.number(p, q)
         case Add():
-            inner = partial(_sum, [_reader(one) for one in expr.args])
+            inner: Reader = partial(_sum, [_reader(one) for one in expr.args])
         case Mul():
             negative, *sides = _factors(expr)
             inner = partial(_product, negative, *([*map(_factor, side)] for side in sides))
