@@ -3,8 +3,10 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from flint import arb, ctx, fmpq
 from torch import Tensor
@@ -14,7 +16,7 @@ from impl.errors import UnknownActivationError
 from impl.numbers import ball_functions as balls
 from impl.numbers.ball_functions import LEAK, float_above
 from impl.numbers.outward import TINY, UNIT, add_up, mul_up
-from impl.numbers.tanh import tanh
+from impl.numbers.tanh import Array, tanh
 
 _ROUNDINGS = 4 * UNIT  # what the libraries' functions are off by, relative to their scale
 _SINGLE = 2.0**-24  # u of float32
@@ -79,9 +81,14 @@ class Activation:
 
         Of the same error model, but not always of the same bits.
         """
+        with np.errstate(all="ignore"):
+            self.fill(z.numpy(), out.numpy())
+
+    def fill(self, z: Array, out: Array) -> None:
+        """`into` of arrays, where NumPy is silent."""
         in_place = _IN_PLACE.get(self.name)
         if in_place is None:
-            out.copy_(self.function(z))
+            out[...] = self.function(torch.from_numpy(z)).numpy()
         else:
             in_place(z, out)
 
@@ -120,12 +127,21 @@ class Activation:
         return mul_up(_ROUNDINGS, norm)
 
 
-_IN_PLACE: dict[str, Callable[[Tensor, Tensor], object]] = {
-    "identity": lambda z, out: out.copy_(z),
+def _by_torch(function: Callable[..., Tensor]) -> Callable[[Array, Array], object]:
+    return lambda z, out: function(torch.from_numpy(z), out=torch.from_numpy(out))
+
+
+_IN_PLACE: dict[str, Callable[[Array, Array], object]] = {
+    "identity": lambda z, out: np.copyto(out, z),
     "tanh": tanh,
-    "sigmoid": lambda z, out: torch.sigmoid(z, out=out),
-    "sin": lambda z, out: torch.sin(z, out=out),
-    "relu": lambda z, out: torch.clamp(z, min=0.0, out=out),
+    "sigmoid": _by_torch(torch.sigmoid),
+    "sin": _by_torch(torch.sin),
+    "relu": _by_torch(partial(torch.clamp, min=0.0)),
+    "softplus": _by_torch(partial(torch.ops.aten.softplus.out, threshold=_THRESHOLD)),
+    "gelu": _by_torch(torch.ops.aten.gelu.out),
+    "silu": _by_torch(torch.ops.aten.silu.out),
+    "erf": _by_torch(torch.erf),
+    "arctan": _by_torch(torch.arctan),
 }
 
 

@@ -99,8 +99,18 @@ def compare(relation: str, lhs: Interval, rhs: Interval) -> Codes:
             meet = (lhs.lo <= rhs.hi) & (rhs.lo <= lhs.hi)
             holds, fails = (meet, apart) if relation == "==" else (apart, meet & point)
     finite = np.isfinite(lhs.lo) & np.isfinite(lhs.hi) & np.isfinite(rhs.lo) & np.isfinite(rhs.hi)
-    failed = np.where(fails & finite, VIOLATED, UNDECIDED)
-    return np.asarray(np.where(holds & finite, HOLDS, failed))
+    held = np.asarray(holds & finite)
+    if held.all():
+        return np.full(held.shape, HOLDS)
+    return np.asarray(np.where(held, HOLDS, np.where(fails & finite, VIOLATED, UNDECIDED)))
+
+
+def at_every_check(side: Interval, shape: tuple[int, ...]) -> Interval:
+    """The side in the shape of the verdicts: views that are not to be written to."""
+    lo, hi = (end.view() if end.shape == shape else np.broadcast_to(end, shape)
+              for end in side.ends)  # fmt: skip
+    lo.flags.writeable = hi.flags.writeable = False
+    return Interval.of((lo, hi))
 
 
 def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
@@ -211,12 +221,10 @@ def judge(
         confirm(batch)
         lhs, rhs = sides(statement, env, known)
         shape = np.broadcast_shapes((*pairs, 1), *(i.lo.shape for i in (lhs, rhs, *env.values())))
-    verdicts = np.array(np.broadcast_to(compare(statement.relation, lhs, rhs), shape))
-    lhs, rhs = (
-        Interval.of((np.broadcast_to(side.lo, shape), np.broadcast_to(side.hi, shape)))
-        for side in (lhs, rhs)
-    )
-    result = Judgement(verdicts, lhs, rhs)
+    verdicts = compare(statement.relation, lhs, rhs)
+    if verdicts.shape != shape:
+        verdicts = np.array(np.broadcast_to(verdicts, shape))
+    result = Judgement(verdicts, at_every_check(lhs, shape), at_every_check(rhs, shape))
     for reason, mask in masks.items():
         if mask.any():
             fresh = mask & (verdicts != VACUOUS)

@@ -4,6 +4,9 @@ Decades where a bound is slack, tenths where it is used, and ever finer towards 
 tight. A ratio of exactly 1 lies in the last bin that holds; one above 1 in the bin beyond.
 """
 
+import math
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,10 +26,11 @@ def count_ratios(ratios: ArrayLike) -> Histogram:
 
     Bins are half open, (a, b]: the first is all up to 1e-12, the last all above 1.
     """
-    values = np.sort(np.asarray(ratios, dtype=np.float64), axis=None)  # NaN beyond all others
-    ends = np.searchsorted(values, (*EDGES, np.inf), side="right")
+    values = np.asarray(ratios, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # NaN is in no bin; counting beats sorting at any size
+        ends = [int(np.count_nonzero(values <= edge)) for edge in (*EDGES, math.inf)]
     return Histogram(
         edges=EDGES,
-        counts=tuple(np.diff(ends, prepend=0).tolist()),
-        unmeasured=values.size - int(ends[-1]),
+        counts=tuple(b - a for a, b in pairwise((0, *ends))),
+        unmeasured=values.size - ends[-1],
     )

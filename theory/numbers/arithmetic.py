@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import mul
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -60,6 +60,7 @@ def outward(ball: arb) -> Interval:
     return Interval(np.nextafter(lo, -np.inf), np.nextafter(hi, np.inf))
 
 
+@lru_cache(maxsize=1024)
 def _enclosed(p: int, q: int) -> Interval:
     """The tightest floats around p/q."""
     try:

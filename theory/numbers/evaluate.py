@@ -5,19 +5,23 @@ python-flint, `rational` exact rationals.  Quantities are passed by name.  A par
 is evaluated once; ``known`` keeps the parts, for all expressions about the same quantities.
 """
 
-from collections.abc import Callable, Mapping, MutableMapping
-from functools import lru_cache, reduce
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from functools import lru_cache, partial, reduce
 from operator import add, mul
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
-from sympy import Add, Expr, Float, Mul, Pow, Rational, Symbol
+from sympy import Add, Expr, Float, Integer, Mul, Pow, Rational, Symbol
 
 from theory.errors import InputError
 from theory.language import Statement
 from theory.numbers.arithmetic import BALLS, INTERVALS, RATIONALS, Arithmetic, IrrationalError, V
 from theory.numbers.interval import Interval
+
+# Of the quantities' values, an arithmetic and the parts known so far, the value of an expression.
+Reader: TypeAlias = Callable[[Any, Any, Any], Any]
 
 
 class UnboundQuantityError(InputError):
@@ -88,50 +92,81 @@ def certain(statement: Statement, env: Mapping[str, Interval]) -> NDArray[np.boo
 def _value(
     expr: Expr, env: Mapping[str, V], arithmetic: Arithmetic[V], known: MutableMapping[Expr, V]
 ) -> V:
-    if expr not in known:
-        known[expr] = _walk(expr, env, arithmetic, known)
-    return known[expr]
+    found: V = _reader(expr)(env, arithmetic, known)
+    return found
 
 
-def _walk(
-    expr: Expr, env: Mapping[str, V], arithmetic: Arithmetic[V], known: MutableMapping[Expr, V]
-) -> V:
-    def value(node: Expr) -> V:
-        return _value(node, env, arithmetic, known)
-
+@lru_cache(maxsize=4096)
+def _reader(expr: Expr) -> Reader:
+    """What evaluates the expression: a statement is taken apart once, and evaluated often."""
     match expr:
         case Symbol():
-            if expr.name not in env:
-                raise UnboundQuantityError(expr.name, env)
-            return env[expr.name]
+            return partial(_symbol, expr.name)
         case Rational() | Float():
-            p, q = Rational(expr).as_numer_denom()
-            return arithmetic.number(int(p), int(q))
+            p, q = map(int, Rational(expr).as_numer_denom())
+            return lambda env, arithmetic, known: arithmetic.number(p, q)
         case Add():
-            return reduce(add, map(value, expr.args))
+            inner: Reader = partial(_sum, [_reader(one) for one in expr.args])
         case Mul():
-            return _product(expr, value, arithmetic)
+            negative, *sides = _factors(expr)
+            inner = partial(_product, negative, *([*map(_factor, side)] for side in sides))
         case Pow():
-            return _power(expr, value, arithmetic)
+            inner = _power(*expr.args)
+        case _:
+            inner = partial(_function, expr, [_reader(one) for one in expr.args])
+
+    def part(env: Any, arithmetic: Any, known: Any) -> Any:
+        if (found := known.get(expr)) is None:
+            found = known[expr] = inner(env, arithmetic, known)
+        return found
+
+    return part
+
+
+def _symbol(name: str, env: Any, arithmetic: Any, known: Any) -> Any:
+    if name not in env:
+        raise UnboundQuantityError(name, env)
+    return env[name]
+
+
+def _factor(one: Expr | int) -> Reader:
+    return _reader(Integer(one) if isinstance(one, int) else one)
+
+
+def _sum(terms: Sequence[Reader], *about: Any) -> Any:
+    return reduce(add, (term(*about) for term in terms))
+
+
+def _product(negative: bool, above: Sequence[Reader], below: Sequence[Reader], *about: Any) -> Any:
+    """Numerator over denominator, so that a quotient is rounded once."""
+    over, under = ([factor(*about) for factor in side] for side in (above, below))
+    numerator = reduce(mul, over) if over else about[1].number(1, 1)
+    signed = -numerator if negative else numerator
+    return signed / reduce(mul, under) if under else signed
+
+
+def _function(expr: Expr, given: Sequence[Reader], *about: Any) -> Any:
+    _, arithmetic, _ = about
     if expr in arithmetic.constants:
         return arithmetic.constants[expr]()
     if expr.func not in arithmetic.functions:
         raise UnsupportedExpressionError(expr)
     function = arithmetic.functions[expr.func]
-    arguments = [value(arg) for arg in expr.args]
+    arguments = [one(*about) for one in given]
     return reduce(function, arguments) if len(arguments) > 1 else function(arguments[0])
 
 
-def _product(expr: Mul, value: Callable[[Expr], V], arithmetic: Arithmetic[V]) -> V:
-    """Numerator over denominator, so that a quotient is rounded once."""
-    negative, *sides = _factors(expr)
-    above, below = (
-        [arithmetic.number(one, 1) if isinstance(one, int) else value(one) for one in side]
-        for side in sides
-    )
-    numerator = reduce(mul, above) if above else arithmetic.number(1, 1)
-    signed = -numerator if negative else numerator
-    return signed / reduce(mul, below) if below else signed
+def _power(base: Expr, exponent: Expr) -> Reader:
+    """Half-integer exponents by the square root, negative constants by division."""
+    if isinstance(exponent, Rational) and exponent.is_negative:
+        inverse = _reader(Pow(base, -exponent))
+        return lambda *about: about[1].number(1, 1) / inverse(*about)
+    below = _reader(base)
+    if isinstance(exponent, Rational) and exponent.q == 2:
+        p = int(exponent.p)
+        return lambda *about: about[1].power(about[1].root(below(*about)), about[1].number(p, 1))
+    above = _reader(exponent)
+    return lambda *about: about[1].power(below(*about), above(*about))
 
 
 @lru_cache(maxsize=4096)
@@ -150,14 +185,3 @@ def _factors(expr: Mul) -> tuple[bool, tuple[Expr | int, ...], tuple[Expr | int,
         else:
             above.append(factor)
     return negative, tuple(above), tuple(below)
-
-
-def _power(expr: Pow, value: Callable[[Expr], V], arithmetic: Arithmetic[V]) -> V:
-    """Half-integer exponents by the square root, negative constants by division."""
-    base, exponent = expr.args
-    if isinstance(exponent, Rational) and exponent.is_negative:
-        return arithmetic.number(1, 1) / value(Pow(base, -exponent))
-    if isinstance(exponent, Rational) and exponent.q == 2:
-        root = arithmetic.root(value(base))
-        return arithmetic.power(root, arithmetic.number(int(exponent.p), 1))
-    return arithmetic.power(value(base), value(exponent))

@@ -17,9 +17,8 @@ once. The plain twin is in `impl.gradients.adjoint`; `impl.gradients.adjoint_err
 of both. Source: Werbos, Backpropagation through time (1990); Miller & Hardt, Lemma 2.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product as pairs_of
-from typing import Any
 
 import numpy as np
 import torch
@@ -27,10 +26,9 @@ from torch import Tensor
 
 from impl.gradients.criterion import Loss
 from impl.gradients.windows.sweep import FLUSHED, GROUP, signal_weights, slope_of
-from impl.gradients.windows.truncations import narrow, product
 from impl.models.rnn import RNN
+from impl.numbers.product import Array, rows_times
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 _BLOCK = 2**21  # numbers that the signals and the adjoints of one block of pairs may take
 _OFTEN = 4  # steps after which adjoints are looked at
 
@@ -91,7 +89,6 @@ def _inputs(x: Tensor) -> Tensor:
 def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -> Tensor:
     """∇p_T (B, S, n, m) from the inputs (B, T, S, d+1)."""
     (B, T, S, _), n, rho = inputs.shape, cell.n, cell.activation
-    times = _product(cell, S)
     signals = torch.nn.functional.pad(inputs, (n, 0, 0, 0, 0, 1))  # one more, for the last state
     adjoints, states = inputs.new_empty(B, T, S, n), signals[..., :n]
     asleep = None
@@ -101,7 +98,7 @@ def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -
     W, V = cell.W.numpy(), signal_weights(cell).contiguous().numpy()
     with np.errstate(all="ignore"):
         for t in range(T):
-            times(s[:, t], V, delta[:, t])
+            rows_times(s[:, t], V, delta[:, t])
             rho.into(adjoints[:, t], states[:, t + 1])
             if asleep is not None:
                 states[:, t + 1].masked_fill_(asleep[:, t], 0.0)
@@ -112,7 +109,7 @@ def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -
                 adjoints[:, t].masked_fill_(asleep[:, t], 0.0)
             if t:
                 carried = torch.empty(B, S, n, dtype=torch.float64)
-                times(delta[:, t], W, carried.numpy())
+                rows_times(delta[:, t], W, carried.numpy())
         found = inputs.new_empty(B, S, n, s.shape[3])
         _sum(delta, s[:, :T], found.numpy())
     return found
@@ -136,7 +133,7 @@ def _windows(
     Given the last K inputs (B, K, S, d+1) of some systems.
     """
     (B, K, S, _), n, rho = inputs.shape, cell.n, cell.activation
-    times, lend = _product(cell, K * S), torch.from_numpy
+    lend = torch.from_numpy
     s, delta = memory.signals[:B, :, :, :S], memory.adjoints[:B, :, :, :S]
     found = memory.found[:B, :, :S]
     W, V = cell.W.numpy(), signal_weights(cell).contiguous().numpy()
@@ -145,7 +142,7 @@ def _windows(
         for step in range(K):
             first = K - 1 - step  # slot k − 1 of the youngest window k
             z = delta[:, step, first:]
-            times(_rows(s[:, step, first:]), V, _rows(z))
+            rows_times(_rows(s[:, step, first:]), V, _rows(z))
             rho.into(lend(z), lend(s[:, step + 1, first:, :, :n]))
         last = lend(s[:, K, ..., :n]).flatten(1, 2)
         carried = loss.gradient(last.mT).mT.reshape(B, K, S, n)
@@ -154,20 +151,13 @@ def _windows(
             z, h = delta[:, step, first:], s[:, step + 1, first:, :, :n]
             _descend(cell, lend(z), lend(h), carried, flushed=step % _OFTEN == 0)
             back = memory.carried[: B * step * S * n].reshape(B, step, S, n)
-            times(_rows(z[:, 1:]), W, _rows(back))
+            rows_times(_rows(z[:, 1:]), W, _rows(back))
             carried = lend(back)
         for start in range(0, K, GROUP):
             group = range(start, min(start + GROUP, K))
             for i, slot in enumerate(group):
                 _sum(delta[:, K - 1 - slot :, slot], s[:, K - 1 - slot : K, slot], found[:, i])
             yield slice(start + 1, group.stop + 1), lend(found[:, : len(group)])
-
-
-def _product(cell: RNN, rows: int) -> Callable[[Array, Array, Array], object]:
-    """Rows times a matrix a system, into memory: by the faster of two libraries."""
-    if narrow(rows, cell.n + cell.d + 1, cell.n):
-        return lambda some, M, out: np.matmul(some, M, out=out)
-    return lambda *parts: product(*map(torch.from_numpy, parts))
 
 
 def _rows(v: Array) -> Array:

@@ -11,68 +11,57 @@ run; window k joins the product when k inputs are left, so that those which run 
     K+1   full run  ─────────────│───────────────────────
 
 A step of all that run is one product of rows with Wᵀ, one sum and one call of ρ, each into memory
-that is reused. Narrow products go to NumPy's library, whose batches of them are one and a half
-times as fast as torch's. The plain twin is in `impl.gradients.windows.rollout`.
+that is reused. The plain twin is in `impl.gradients.windows.rollout`.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from impl.models.rnn import RNN
-from impl.numbers.product import multiply
+from impl.numbers.product import Array, rows_times
 
-_BLOCK = 2**18  # numbers that the windows of one block of systems may take
-_NARROW = 32  # numbers in a row, up to which NumPy's library multiplies faster
-_ALONE = 2**18  # products of numbers, up to which it does so on the thread that asks
+_BLOCK = 2**20  # numbers that the drives and the windows of one block of systems may take
 
 
+@np.errstate(all="ignore")
 def truncations(cell: RNN, x: Tensor, K: int) -> tuple[Tensor, Tensor]:
     """As `rollout.truncations`, of plain tensors, 0 ≤ K ≤ T: views of one array."""
     B, T, _, S = x.shape
-    driven = drives(cell, x)
-    found = x.new_zeros(B, K + 2, S, cell.n)
-    advance(cell, driven[:, : T - K], found[:, K + 1])
-    last = driven[:, T - K :]
-    cell.activation.into(last.flip(1), found[:, 1 : K + 1])
-    parts = -(-B * (K + 1) * S * cell.n // _BLOCK)
-    most = -(-B // max(1, parts))
-    for start in range(0, B, max(1, most)):
+    found = np.zeros((B, K + 2, S, cell.n))
+    parts = -(-B * (T + K + 1) * S * cell.n // _BLOCK)
+    most = max(1, -(-B // max(1, parts)))
+    for start in range(0, B, most):
         part = slice(start, start + most)
-        _grow(cell.part(part), last[part], found[part])
-    full = found[:, K if K == T else K + 1]  # at K = T one of two that a library may round apart
-    return full.transpose(1, 2), found[:, : K + 1].permute(0, 3, 1, 2)
+        _run(cell.part(part), x[part], found[part])
+    held = torch.from_numpy(found)
+    full = held[:, K if K == T else K + 1]  # at K = T one of two that a library may round apart
+    return full.transpose(1, 2), held[:, : K + 1].permute(0, 3, 1, 2)
 
 
+@np.errstate(all="ignore")
 def states(cell: RNN, x: Tensor) -> Tensor:
     """As `impl.gradients.windows.rollout.states`, of plain tensors: (B, T+1, n, S)."""
     B, T, _, S = x.shape
-    path = x.new_empty(B, T + 1, S, cell.n)
+    path, z = np.empty((B, T + 1, S, cell.n)), np.empty((B, S, cell.n))
     path[:, 0] = 0
-    driven, z, back = drives(cell, x), x.new_empty(B, S, cell.n), transposed(cell.W)
-    times = path.unbind(1)
-    for h, drive, after in zip(times, driven.unbind(1), times[1:], strict=False):
-        product(h, back, z)
-        z += drive
-        cell.activation.into(z, after)
-    return path.transpose(2, 3)
-
-
-def advance(cell: RNN, driven: Tensor, h: Tensor) -> None:
-    """Steps of all rows h (B, S, n) in place, with the drives (B, T, S, n)."""
-    z, back = torch.empty_like(h, memory_format=torch.contiguous_format), transposed(cell.W)
-    for drive in driven.unbind(1):
-        product(h, back, z)
-        z += drive
-        cell.activation.into(z, h)
+    _drive(cell, x, path[:, 1:])
+    back = transposed(cell.W).numpy()
+    for t in range(T):
+        after = path[:, t + 1]
+        rows_times(path[:, t], back, z)
+        z += after
+        cell.activation.fill(z, after)
+    return torch.from_numpy(path).transpose(2, 3)
 
 
 def drives(cell: RNN, x: Tensor) -> Tensor:
     """U x_t + b for all times in one product: (B, T, d, S) -> (B, T, S, n)."""
-    B, T, d, S = x.shape
-    found = x.new_empty(B, T * S, cell.n)
-    product(x.transpose(2, 3).reshape(B, T * S, d), transposed(cell.U), found)
-    found += cell.b[:, None]
-    return found.reshape(B, T, S, cell.n)
+    B, T, _, S = x.shape
+    found = x.new_empty(B, T, S, cell.n)
+    with np.errstate(all="ignore"):
+        _drive(cell, x, found.numpy())
+    return found
 
 
 def transposed(M: Tensor) -> Tensor:
@@ -82,24 +71,35 @@ def transposed(M: Tensor) -> Tensor:
 
 def product(rows: Tensor, M: Tensor, out: Tensor) -> None:
     """Rows (B, m, p) times a matrix a system (B, p, q), into ``out``; all plain."""
-    if narrow(rows.shape[1], *M.shape[1:]):
-        multiply(rows, M, out)
-    else:
-        torch.bmm(rows, M, out=out)
+    with np.errstate(all="ignore"):
+        rows_times(rows.numpy(), M.numpy(), out.numpy())
 
 
-def narrow(m: int, p: int, q: int) -> bool:
-    """Whether NumPy's library multiplies so many rows by such matrices faster."""
-    return max(p, q) <= _NARROW and m * p * q <= _ALONE
+def _drive(cell: RNN, x: Tensor, out: Array) -> None:
+    B, T, d, S = x.shape
+    rows, flat = x.transpose(2, 3).reshape(B, T * S, d).numpy(), out.reshape(B, T * S, cell.n)
+    rows_times(rows, transposed(cell.U).numpy(), flat)
+    flat += cell.b.numpy()[:, None]
 
 
-def _grow(cell: RNN, last: Tensor, found: Tensor) -> None:
-    """The last K steps of some systems, with their drives (B, K, S, n), in the slots ``found``."""
+def _run(cell: RNN, x: Tensor, found: Array) -> None:
+    """All windows of some systems and their full runs, in slots (B, K+2, S, n) that are 0."""
     B, slots, S, n = found.shape
-    memory, back = found.new_empty(B * (slots - 1) * S * n), transposed(cell.W)
-    for step, drive in enumerate(last.unbind(1)):
-        running = found[:, slots - 1 - step :]
-        z = memory[: running.numel()].view(running.shape)
-        product(running.flatten(1, 2), back, z.view(B, -1, n))
-        z += drive[:, None]
-        cell.activation.into(z, running)
+    rho, back, driven = cell.activation, transposed(cell.W).numpy(), drives(cell, x).numpy()
+    early, last = np.split(driven, [driven.shape[1] - slots + 2], axis=1)
+    memory, rows = np.empty(B * (slots - 1) * S * n), found.reshape(B, slots * S, n)
+    h = found[:, -1]
+    z = memory[: h.size].reshape(h.shape)
+    for t in range(early.shape[1]):
+        rows_times(h, back, z)
+        z += early[:, t]
+        rho.fill(z, h)
+    found[:, 1:-1] = last[:, ::-1]
+    rho.fill(found[:, 1:-1], found[:, 1:-1])
+    for step in range(last.shape[1]):
+        running = rows[:, (slots - 1 - step) * S :]
+        z = memory[: running.size].reshape(running.shape)
+        rows_times(running, back, z)
+        by_slot = z.reshape(B, step + 1, S, n)
+        by_slot += last[:, step, None]
+        rho.fill(z, running)

@@ -90,17 +90,19 @@ def gridded(draws: Array) -> Array:
 def product(A: Array, v: Array) -> Array:
     """A v for (…, m, n) matrices and (…, n, S) columns, in a fixed order of summation."""
     total = np.zeros((*A.shape[:-1], v.shape[-1]))
+    term = np.empty_like(total)
     for j in range(A.shape[-1]):
-        total = total + A[..., :, j, None] * v[..., j, None, :]
+        total += np.multiply(A[..., :, j, None], v[..., j, None, :], out=term)
     return total
 
 
 def lengths(x: Array) -> Array:
     """‖x‖₂ along the last axis, summed in a fixed order."""
     total = np.zeros(x.shape[:-1])
+    square = np.empty_like(total)
     for j in range(x.shape[-1]):
-        total = total + x[..., j] * x[..., j]
-    return np.asarray(np.sqrt(total))
+        total += np.multiply(x[..., j], x[..., j], out=square)
+    return np.asarray(np.sqrt(total, out=total))
 
 
 def shortened(values: Array | float, bits: int = 30) -> Array:
@@ -140,7 +142,8 @@ def losses(spec: SystemSpec, C: Array, draws: Sequence[Array]) -> dict[str, Arra
 def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array) -> Array:
     """Inputs x (B, S, T, d) of the spec's regime; every ‖x_t‖₂ is 0 or ``scale`` to rounding.
 
-    ``draws`` (B, …) and the systems W (B, n, n), U (B, n, d), C (B, p, n).
+    ``draws`` (B, …), which may be written over, and the systems W (B, n, n), U (B, n, d),
+    C (B, p, n).
     """
     directions = resonant(draws, W, U, C, spec.T) if spec.inputs == "resonant" else draws
     if spec.inputs in ("constant", "alternating", "impulse"):
@@ -154,7 +157,7 @@ def input_sequences(spec: SystemSpec, draws: Array, W: Array, U: Array, C: Array
     size = lengths(directions)[..., None]
     known = size > 0
     if known.all():  # a quotient that asks nothing takes a third of the time
-        unit = directions / size
+        unit = np.divide(directions, size, out=directions)
     else:
         unit = np.divide(directions, size, out=np.zeros_like(directions), where=known)
     unit *= spec.scale * (64.0 if spec.inputs == "saturating" else 1.0)

@@ -13,7 +13,6 @@ from impl.gradients.windows.rollout import states, truncations
 from impl.models.rnn import RNN
 from impl.numbers.product import multiply
 from impl.numbers.spectra.spectral_norm import certified_norm, gate
-from impl.numbers.tanh import tanh
 
 EXTREMES = [1e300, -1e300, 1e-200, 5e-324, 1.0, 0.0, torch.inf, torch.nan]
 
@@ -51,7 +50,7 @@ def read(name: str, size: float) -> None:
         lambda: gate(torch.full((1, 3, 3), 1e300, dtype=torch.float64), torch.ones(1).double()),
         lambda: certified_norm(extreme(1, 1, 1) + extreme(1, 3, 3)),
         lambda: certified_norm(torch.tensor([[[1, 1e-200], [1e-200, 1e-200]]]).double()),
-        lambda: tanh(extreme(64), torch.empty(64, dtype=torch.float64)),
+        lambda: activation("tanh").into(extreme(64), torch.empty(64, dtype=torch.float64)),
         *(
             lambda name=name, size=size: read(name, size)
             for name in ("tanh", "relu", "identity")
