@@ -81,16 +81,20 @@ class Activation:
 
         Of the same error model, but not always of the same bits.
         """
-        with np.errstate(all="ignore"):
-            self.fill(z.numpy(), out.numpy())
+        if self.name == "tanh":
+            with np.errstate(all="ignore"):
+                tanh(z.numpy(), out.numpy())
+        elif (in_place := _IN_PLACE.get(self.name)) is not None:
+            in_place(z, out=out)
+        else:
+            out.copy_(self.function(z))
 
     def fill(self, z: Array, out: Array) -> None:
         """`into` of arrays, where NumPy is silent."""
-        in_place = _IN_PLACE.get(self.name)
-        if in_place is None:
-            out[...] = self.function(torch.from_numpy(z)).numpy()
+        if self.name == "tanh":
+            tanh(z, out)
         else:
-            in_place(z, out)
+            self.into(torch.from_numpy(z), torch.from_numpy(out))
 
     def rational(self, z: fmpq) -> fmpq | None:
         """ρ(z) exactly, or None where ρ leaves the rationals."""
@@ -127,21 +131,15 @@ class Activation:
         return mul_up(_ROUNDINGS, norm)
 
 
-def _by_torch(function: Callable[..., Tensor]) -> Callable[[Array, Array], object]:
-    return lambda z, out: function(torch.from_numpy(z), out=torch.from_numpy(out))
-
-
-_IN_PLACE: dict[str, Callable[[Array, Array], object]] = {
-    "identity": lambda z, out: np.copyto(out, z),
-    "tanh": tanh,
-    "sigmoid": _by_torch(torch.sigmoid),
-    "sin": _by_torch(torch.sin),
-    "relu": _by_torch(partial(torch.clamp, min=0.0)),
-    "softplus": _by_torch(partial(torch.ops.aten.softplus.out, threshold=_THRESHOLD)),
-    "gelu": _by_torch(torch.ops.aten.gelu.out),
-    "silu": _by_torch(torch.ops.aten.silu.out),
-    "erf": _by_torch(torch.erf),
-    "arctan": _by_torch(torch.arctan),
+_IN_PLACE: dict[str, Callable[..., Tensor]] = {
+    "sigmoid": torch.sigmoid,
+    "sin": torch.sin,
+    "relu": partial(torch.clamp, min=0.0),
+    "softplus": partial(torch.ops.aten.softplus.out, threshold=_THRESHOLD),
+    "gelu": torch.ops.aten.gelu.out,
+    "silu": torch.ops.aten.silu.out,
+    "erf": torch.erf,
+    "arctan": torch.arctan,
 }
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from impl.models.rnn import RNN
 from impl.numbers.product import Array, rows_times
 
-_BLOCK = 2**20  # numbers that the drives and the windows of one block of systems may take
+_BLOCK = 2**21  # numbers that the drives and the windows of one block of systems may take
 
 
 @np.errstate(all="ignore")
