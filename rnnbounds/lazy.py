@@ -6,9 +6,11 @@ The help comes from the source of the command's module, which is read and not ru
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
+from types import ModuleType
 from typing import Annotated, Any, cast
 
 import typer
@@ -39,9 +41,20 @@ class LazyCommand(TyperCommand):
             one_each()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
         app.command(self.name, context_settings=SETTINGS)(
-            getattr(import_module(f"{HOME}.{self.module}"), self.function)
+            getattr(imported(f"{HOME}.{self.module}"), self.function)
         )
         return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
+
+
+def imported(name: str) -> ModuleType:
+    """The module, while no garbage is looked for: what modules make, they keep."""
+    looking = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        if looking:
+            gc.enable()
 
 
 def group(name: str, help: str, places: Mapping[str, str]) -> TyperGroup:

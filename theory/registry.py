@@ -26,7 +26,8 @@ class RegistrationError(InputError):
 
 def check_claims(claims: Sequence[Claim], quantities: Sequence[Quantity] | None = None) -> None:
     """Raise RegistrationError for the first name that is given twice, or that no quantity has."""
-    brought = tuple(quantity for quantity in VOCABULARY.values() if quantity not in QUANTITIES)
+    own = {quantity.name for quantity in QUANTITIES}
+    brought = tuple(quantity for name, quantity in VOCABULARY.items() if name not in own)
     for fault in faults(claims, (*QUANTITIES, *brought) if quantities is None else quantities):
         raise RegistrationError(fault)
 

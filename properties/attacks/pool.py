@@ -6,7 +6,7 @@ attacked by itself meets the systems that it meets among all the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
@@ -85,11 +85,13 @@ def pools_of(claim: Claim, budget: Budget) -> dict[Pool, Group]:
     return found
 
 
-def pool_of_variant(claim: Claim, variant: Variant, budget: Budget) -> Pool:
-    """The pool of its form, where it asks for nothing more; else one of its own."""
+def pool_of_variant(
+    claim: Claim, variant: Variant, budget: Budget, pools: Mapping[Pool, Group]
+) -> Pool:
+    """The pool of its form among the claim's, where it asks for nothing more; else its own."""
     form = claim.form(variant.form)
     false = replace(form, statement=variant.statement, assumptions=variant.assumptions)
-    for pool, group in pools_of(claim, budget).items():
+    for pool, group in pools.items():
         together = [*group.forms, false]
         if form in group.forms and pool_of(together, budget, claim.breadth) == pool:
             return pool

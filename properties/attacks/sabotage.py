@@ -87,8 +87,9 @@ class Herd:
 def herds(claim: Claim, variants: Sequence[Variant], budget: Budget) -> dict[Pool, Herd]:
     """False variants of a claim by the pools in which they ride."""
     found: dict[Pool, list[tuple[Variant, Quarry]]] = {}
+    pools = pools_of(claim, budget)
     for variant in variants:
-        pool = pool_of_variant(claim, variant, budget)
+        pool = pool_of_variant(claim, variant, budget, pools)
         told = (variant, quarry(claim.form(variant.form), variant, budget))
         found.setdefault(pool, []).append(told)
     return {pool: Herd(claim, told) for pool, told in found.items()}

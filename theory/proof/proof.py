@@ -228,10 +228,11 @@ def _require_fresh(step: Step, known: Known) -> None:
     require_plain(step.forall)
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
-    used = (use.law for use in step.needs if isinstance(use, Instance))
-    constants = known.constants.union(*(law.constants for law in used if isinstance(law, Law)))
-    if not constants.isdisjoint(step.forall):
-        raise Gap("a variable of the step is a constant of the claim")
+    if step.forall:
+        used = (use.law for use in step.needs if isinstance(use, Instance))
+        constants = known.constants.union(*(law.constants for law in used if isinstance(law, Law)))
+        if not constants.isdisjoint(step.forall):
+            raise Gap("a variable of the step is a constant of the claim")
     if isinstance(step.method, Induction):
         objection = step.method.objection(step.forall, step.given)
         if objection:

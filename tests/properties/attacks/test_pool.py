@@ -53,9 +53,9 @@ def test_breadth_is_of_plain_pools_alone() -> None:
 def test_a_variant_rides_where_it_asks_for_nothing_more() -> None:
     """With its form; else in a pool of its own."""
     entry = claim("contraction-linear")
-    (own,) = pools_of(entry, QUICK)
-    assert pool_of_variant(entry, entry.variant("root-twice"), QUICK) == own
-    apart = pool_of_variant(entry, entry.variant("spectral-radius"), QUICK)
+    (own,) = pools = pools_of(entry, QUICK)
+    assert pool_of_variant(entry, entry.variant("root-twice"), QUICK, pools) == own
+    apart = pool_of_variant(entry, entry.variant("spectral-radius"), QUICK, pools)
     assert apart.size == (8, 8)
     assert "wide" in apart.asked
 

@@ -6,6 +6,7 @@ is torch's; Cho's candidate is ν = tanh(W_n(r∘h) + U_n x + b_n).  The state i
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 from sympy import Abs, Expr, Max, tanh
 
@@ -89,6 +90,7 @@ torch_kappa = R.bar * N.size + R.size * (N.size + c_n_inf) / 4
 cho_kappa = N.size * (R.bar + R.size / 4)
 
 
+@cache
 def factor(kappa: Expr, turned: Expr = Z.size / 2) -> Expr:
     """The larger of ζ + (1 − ζ)κ at the ends ζ of the update gate, and ‖W_z‖/2."""
     return Max(z_low + (1 - z_low) * kappa, Z.bar + (1 - Z.bar) * kappa) + turned
