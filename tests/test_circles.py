@@ -6,6 +6,8 @@ from graphlib import TopologicalSorter
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
 
 
@@ -30,6 +32,7 @@ def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
             yield from (name if name in known else node.module for name in names)
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself():
     """CycleError, which names the modules, if one does."""
     known = modules()

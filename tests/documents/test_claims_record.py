@@ -42,6 +42,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
     forget()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("believed")
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):

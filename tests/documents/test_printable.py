@@ -16,6 +16,7 @@ HOSTILE = "a\nb\r\x1b[2J\x9b31m\u202e\u2066\u200b\x7f\x00\udcff\u2028"
 SAME = (impl.errors, reports.errors, theory.errors, rnnbounds.shell.terminal)
 
 
+@pytest.mark.slow
 def test_one_function_in_every_room():
     """No control, format or surrogate character survives, every other one does."""
     assert len({inspect.getsource(module.printable) for module in SAME}) == 1

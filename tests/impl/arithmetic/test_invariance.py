@@ -61,6 +61,7 @@ def janet(steep: float) -> dict[str, torch.Tensor]:
     return {name: torch.tensor(part).double() for name, part in one.items()}
 
 
+@pytest.mark.slow
 def test_a_box_that_is_too_small_certifies_nothing(monkeypatch):
     """A box 64 times too small made λ = 0.73 and k = 2 for ε = 0.01, where runs are 0.47 apart."""
     known(monkeypatch, Small)

@@ -21,6 +21,7 @@ def module_of(name, dtype, layers=1, n=6, size=None):
     return module.to(dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])

@@ -51,6 +51,7 @@ SETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("among", SETS)
 @pytest.mark.parametrize("name", [*MODULES, "min-gru", "min-lstm", "selective", "leaky-tanh"])
 def test_sets_of_inputs(name, among):
@@ -65,6 +66,7 @@ def test_sets_of_inputs(name, among):
         contraction(model, SETS[among](4), cell=cell)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_stacks(name):
     """The largest factor of the layers, none of which is below that of the certificate."""
@@ -94,6 +96,7 @@ def test_gradients(name, norm):
     check_gradients(name, norm, 0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("among", SETS)
 def test_gradients_of_sets(among):
     """The same of inputs of a set."""

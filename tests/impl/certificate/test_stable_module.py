@@ -71,6 +71,7 @@ def test_cells_and_models():
     assert analysed(whole["rnn"], 1.0).norm("infinity").lam <= 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_sets_of_inputs(name):
     """The ball that holds a box, or rows: certified of the set, and the same as of the ball."""

@@ -12,6 +12,7 @@ from impl.checker.truncated import check_certificate
 from impl.checker.truncated_file import CertificateFileError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", SYSTEMS)
 def test_good_files(tmp_path, which):
     """Every certificate that is written is proved again, of the source and of no other."""

@@ -20,7 +20,6 @@ from impl.convert.truncate import load_truncated
 from impl.reading.adapters import load_model
 
 CHANGES = ("half", "zero", "negative", "huge", "NaN", "null", "text", "extra")
-LONG = [pytest.param(which, marks=pytest.mark.slow) for which in ("echo state", "rnns", "lstms")]
 NEVER = ("negative", "NaN", "text", "extra")
 # What is spoken of, and what nobody believes.
 FREE = {"eps", "input_bound", "inputs", "steps", "weights"}
@@ -67,7 +66,8 @@ def true_on_samples(told, held):
     return all(map(bool, kept)) and told["lambda"] < 1
 
 
-@pytest.mark.parametrize("which", ["lstm", "lru", "selective", *LONG])
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["lstm", "lru", "selective", "echo state", "rnns", "lstms"])
 def test_tampered_statements(tmp_path, which):
     """Each number of the record, its box and its layers in other forms: half as much falls, and
     what holds is true of the model."""
@@ -95,6 +95,7 @@ def test_tampered_statements(tmp_path, which):
     assert count > 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["lstm", "gru", "min-lstm", "rnns", "s4d"])
 def test_tampered_weights(tmp_path, which):
     """Other weights with all digests in order are never the source's, and what holds is true of

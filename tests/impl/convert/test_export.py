@@ -50,6 +50,7 @@ def agrees(run, module, full, latest):
         assert (found - whole).norm(dim=-1).max() <= EPS + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("latest", [False, True])
 def test_pt2(tmp_path, latest):
     """torch.export's program, loaded anew, for every batch and length."""
@@ -118,6 +119,7 @@ def test_every_cell_without_a_state(cell, latest):
         torch.testing.assert_close(Stateless(module)(x), module(x), rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_cell_is_traced(cell):
     """torch.export meets no branch on a weight, and its program gives the same for any sizes."""

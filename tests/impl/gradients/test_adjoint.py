@@ -47,6 +47,7 @@ def detached(cell: RNN, x: Tensor, criterion: object, k: int) -> Tensor:
     return torch.cat([g.flatten() for g in found])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("criterion", LOSSES)
 def test_gaps_are_autograds(name: str, criterion: str) -> None:

@@ -35,6 +35,7 @@ def model_of(cell, dtype, seed=0):
     return certified(spec, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "dtype"), EACH)
 def test_steps_are_within(cell, dtype):
     """States of the box and inputs on the ball, rounded to the dtype: the step that runs there is

@@ -32,6 +32,7 @@ def constants(cell: RNN, trained: str, kind: str = "squared", bias: float = 1.0)
     return Constants(cell, torch.ones(1, dtype=torch.float64), loss=p, trained=trained)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("trained", SUBSETS)
 def test_weighted_maximum(name: str, trained: str) -> None:

@@ -59,6 +59,7 @@ def test_gaps_are_those_of_predictions(head: str) -> None:
     assert within(runner, x, 2, middle or 1.0).inside.sum() == (2 if middle else 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", HEADS)
 def test_no_predictions_near_the_data_are_further_apart(head: str, monkeypatch) -> None:
     """Of runs at corners, from any states; no more than ‖C‖₂ times what outputs are, and rows by

@@ -120,6 +120,7 @@ DOORS: dict[str, Callable[[Path], object]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_what_is_around_a_call_does_not_change_what_it_says(door: str, tmp_path: Path) -> None:
     """The same to the last digit, for models that were made outside."""
@@ -132,6 +133,7 @@ def test_what_is_around_a_call_does_not_change_what_it_says(door: str, tmp_path:
                 assert DOORS[door](tmp_path) == alone, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("around", SURROUNDINGS)
 def test_a_set_of_inputs_is_the_same_wherever_it_was_made(around: str) -> None:
     """A box from numbers, the rows of a table, recorded inputs."""

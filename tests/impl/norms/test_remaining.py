@@ -110,6 +110,7 @@ def gap(held, x, k):
     return float((last(x) - last(x[:, max(0, x.shape[1] - k) :])).norm(dim=1).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS)
 def test_windows_of_models(cell, tmp_path):
     """In every norm no longer than by λ, in one of them shorter; runs of constant and alternating

@@ -213,6 +213,7 @@ def test_the_certificate_names_what_was_read(name):
     assert (told["ignored"], told["unread"]) == ([f"{PREFIX}C"], ["head.bias"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_every_tensor_is_read_ignored_or_refused(seed):
     """Of hundreds of cells with tensors added, lost and shuffled, none loses one in silence."""

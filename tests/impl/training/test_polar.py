@@ -15,6 +15,7 @@ def lru(nu: float, theta: float, dtype: torch.dtype = torch.float64) -> dict[str
     return {name: torch.tensor(part, dtype=torch.float64).to(dtype) for name, part in held.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.1, 40.0, 80.0, 88.0, 88.5])
 def test_the_factor_does_not_depend_on_the_angle(theta):
     """λ = exp(−exp ν) to the last digits, certified, as at an angle of 1."""

@@ -53,6 +53,7 @@ def spec_of(cell: str, norm: str = "auto", **fields: Any) -> SystemSpec:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", [*COMMON, *OTHERS])
 def test_every_number_of_a_certificate(cell: str) -> None:
     """Of a model of each kind, in the best norm; and JSON has each number of the object."""

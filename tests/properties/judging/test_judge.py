@@ -106,6 +106,7 @@ def test_strict_equality_is_violated_by_escalation() -> None:
     assert verdict_of("h_gap >= S_0*(lam**k - lam**T)/(1 - lam)", SCALAR) == H
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [20, 100, 170])
 def test_a_tiny_gap_is_judged_by_escalation(k: int) -> None:
     """λᵏ down to 1e-51, far below the rounding of a state, is judged to its last bit."""

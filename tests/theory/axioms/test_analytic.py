@@ -198,6 +198,7 @@ def met_and_true(axiom: Axiom, tries: Iterable[dict[Expr, Any]]) -> None:
     assert min(met.values()) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "axiom",
     [EMPTY, FEWER, LARGEST, SUBSTITUTION, HOMOMORPHISM, TANH_POLES, NO_LONELY_POLE],

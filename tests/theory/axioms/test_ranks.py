@@ -130,6 +130,7 @@ PLAIN = [axiom for axiom in RANK_AXIOMS if not axiom.requires]
 INCLUDED = [axiom for axiom in RANK_AXIOMS if axiom.requires]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(PLAIN)))
 def test_a_law_of_ranks_holds_for_all_shapes(number: int) -> None:
     """Hundreds of random matrices, of sizes that fit or do not."""

@@ -136,6 +136,7 @@ def test_bad_text_gets_one_clear_line(text: str, message: str) -> None:
     assert time.process_time() - start < 1
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60) | st.text("hgaplmTkS_0()*+-/<=.,e19 \n'\"", max_size=60))
 @settings(deadline=None, derandomize=True, max_examples=500)
 def test_any_text_is_read_or_refused(text: str) -> None:

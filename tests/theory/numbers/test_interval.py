@@ -26,6 +26,7 @@ def contains(lo: float, hi: float, truth: Fraction) -> bool:
     return below and (hi == inf or (not isinf(hi) and truth <= Fraction(hi)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda f: f.__name__)
 @given(finite, finite)
 @example(LARGEST, LARGEST)

@@ -140,6 +140,7 @@ def test_inputs_inside_of_the_ball(size, where):
     assert refute_gated(cell, box, 0.1, given) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 40])
 def test_repellers_lie_in_the_box(n):
     """A rotation blown up by 1.5, under tanh: no two points of a small period, but 0 repels; of the

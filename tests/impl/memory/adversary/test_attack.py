@@ -193,6 +193,7 @@ SETS = {
 FAR = [(-1e200, 1e200), (1e200, 2e200), (-1e308, 1e308), (1e-200, 2e-200), (0.0, 5e-324)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", FAR)
 def test_ends_of_boxes_of_every_scale(ends):
     """Where squares are no numbers any more, what is furthest is of the set, and on its side."""

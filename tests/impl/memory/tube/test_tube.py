@@ -65,6 +65,7 @@ SLACK = 1e-11  # of float64 runs; what is asked of them is much larger
 RNNS = tuple(name for name in CELLS if name.startswith("rnn-"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", [*COMMON, *STACKS, *RNNS])
 @pytest.mark.parametrize("start", [0.0, START])
 def test_no_run_leaves(cell: str, start: float) -> None:
