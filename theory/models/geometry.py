@@ -5,7 +5,7 @@ All of it is valid in any norm of states, so that ledgers are written once, for 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import TypeVar
 
 from sympy import Expr, Min
@@ -24,7 +24,6 @@ from theory.language.terms.vectors import entry, norm, phi, state, weighted
 from theory.proof import Step
 
 (beta_rho,) = symbols("beta_rho")
-_lesser = cache(Min)  # SymPy takes long to see that it cannot say which it is
 
 x_next = entry(x, s + j + 1)
 full, fresh = state(x, 0, s + j), state(x, s, j)
@@ -72,7 +71,8 @@ class Geometry:
 
     def start_bound(self, time: Expr) -> Expr:
         """B_s = min(S_0 g(s), B_h), which bounds ‖h_s‖."""
-        return _lesser(self.S_0 * self.total(time), self.B_h)
+        # As it stands: SymPy would compare the two each time this room is imported.
+        return Min(self.S_0 * self.total(time), self.B_h, evaluate=False)
 
     def gradient_norm(self, first: Expr, second: Expr, *runs: tuple[Expr, Expr]) -> tuple[Use, ...]:
         """What says that gradients are measured in the Euclidean norm, whatever states are in."""

@@ -69,12 +69,6 @@ def transposed(M: Tensor) -> Tensor:
     return M.mT.contiguous()
 
 
-def product(rows: Tensor, M: Tensor, out: Tensor) -> None:
-    """Rows (B, m, p) times a matrix a system (B, p, q), into ``out``; all plain."""
-    with np.errstate(all="ignore"):
-        rows_times(rows.numpy(), M.numpy(), out.numpy())
-
-
 def _drive(cell: RNN, x: Tensor, out: Array) -> None:
     B, T, d, S = x.shape
     rows, flat = x.transpose(2, 3).reshape(B, T * S, d).numpy(), out.reshape(B, T * S, cell.n)

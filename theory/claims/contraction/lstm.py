@@ -96,7 +96,7 @@ POSITIVE = Assumption("positive weight", "ω > 0", lt(ZERO, omega))
 
 def weighted_factor(kept: Expr = O.bar * F.bar / omega) -> Expr:
     """max(f̄ + aω, ōf̄/ω + q + ōa), which is λ for ω = 1."""
-    return Max(F.bar + moved_a * omega, kept + moved_q + O.bar * moved_a)
+    return Max(F.bar + moved_a * omega, kept + moved_q + O.bar * moved_a, evaluate=False)
 
 
 WEIGHTED = theorem(
@@ -128,7 +128,7 @@ UNITS = replace(
 
 def _factor(cells: Expr = moved_a, fed: Expr = moved_a + F.bar) -> Expr:
     """max(a + f̄, q + ō(a + f̄))."""
-    return Max(cells + F.bar, moved_q + O.bar * fed)
+    return Max(cells + F.bar, moved_q + O.bar * fed, evaluate=False)
 
 
 no_quarter = moved_a - Rational(3, 4) * I.bar * G.size

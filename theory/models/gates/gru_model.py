@@ -93,4 +93,4 @@ cho_kappa = N.size * (R.bar + R.size / 4)
 @cache
 def factor(kappa: Expr, turned: Expr = Z.size / 2) -> Expr:
     """The larger of ζ + (1 − ζ)κ at the ends ζ of the update gate, and ‖W_z‖/2."""
-    return Max(z_low + (1 - z_low) * kappa, Z.bar + (1 - Z.bar) * kappa) + turned
+    return Max(z_low + (1 - z_low) * kappa, Z.bar + (1 - Z.bar) * kappa, evaluate=False) + turned

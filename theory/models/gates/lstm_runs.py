@@ -43,7 +43,7 @@ from theory.proof import step, theorem
 n, T = symbols("n T")
 c_size, h_size, run_gap, start_gap = symbols("c_size h_size run_gap start_gap")
 
-FACTOR = Max(moved_a + F.bar, moved_q + O.bar * (moved_a + F.bar))
+FACTOR = Max(moved_a + F.bar, moved_q + O.bar * (moved_a + F.bar), evaluate=False)
 ONE_STEP = step(
     "one step", le(max_norm(next_one - next_two), FACTOR * max_norm(one - two)), forall=(a, b, m)
 ).by(
