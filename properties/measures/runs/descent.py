@@ -136,9 +136,11 @@ class Folded:
     @cached_property
     def descents(self) -> list[tuple[Weights, Tensor]]:
         """w_1 … w_{N+1} of all with their errors, (M,) each."""
-        spec, beta = self.batch.spec, torch.from_numpy(self.batch.constant("beta").hi).flatten()
-        alpha = self.fold(torch.from_numpy(self.batch.step_size).flatten())
-        growth, weights = self.fold(beta), self.start
+        spec, weights = self.batch.spec, self.start
+        growth, alpha = (
+            self.fold(self.batch.x.new_tensor(each).flatten())
+            for each in (self.batch.constant("beta").hi, self.batch.step_size)
+        )
         found = [(weights, torch.zeros_like(alpha))]
         for t in range(1, spec.steps + 1):
             rate = alpha / t if spec.schedule == "inverse" else alpha

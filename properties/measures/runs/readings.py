@@ -215,9 +215,9 @@ def input_jacobians(batch: Batch) -> Interval:
     ]
     J = beside([Rounded(j.value[:, :, None], j.error[:, :, None]) for j in found], dim=2)
     value, error = (part.permute(0, 3, 2, 1, 4) for part in (J.value, J.error))  # B, S, k, n, d
-    low, high = spectral(value, error)
+    low, high = (end.cpu().numpy() for end in spectral(value, error))
     rest = [(0, 0), (0, 0), (0, batch.K + 1 - len(found))]
-    return Interval(np.pad(low.numpy(), rest), np.pad(high.numpy(), rest))
+    return Interval(np.pad(low, rest), np.pad(high, rest))
 
 
 def spectral(J: Tensor, error: Tensor) -> tuple[Tensor, Tensor]:
