@@ -94,7 +94,7 @@ def test_truncated_inference(name: str) -> None:
 def test_campaigns() -> None:
     """Loops and engine judge drawn systems alike, and as many as are asked."""
     specs = []
-    campaign(2, specs.append, batch=2, sequences=2)
+    campaign(2, specs.append, 0, batch=2, sequences=2)
     assert len(specs) == 2
     seen = judged(specs[0].alone(1, 1))
     assert (seen.verdicts == Verdict.HOLDS).all()
