@@ -108,7 +108,7 @@ def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -
             if asleep is not None:
                 adjoints[:, t].masked_fill_(asleep[:, t], 0.0)
             if t:
-                carried = torch.empty(B, S, n, dtype=torch.float64)
+                carried = inputs.new_empty(B, S, n)
                 rows_times(delta[:, t], W, carried.numpy())
         found = inputs.new_empty(B, S, n, s.shape[3])
         _sum(delta, s[:, :T], found.numpy())
