@@ -17,8 +17,7 @@ from torch import Tensor
 
 _SPLITTER = 134217729.0  # 2²⁷ + 1
 _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
-_INFINITY = torch.tensor(math.inf, dtype=torch.float64)
-_ABOVE = _INFINITY.numpy()  # quicker than a number, which is made an array at each call
+_INFINITY = np.array(math.inf)  # quicker than a number, which is made an array at each call
 
 Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
 
@@ -65,10 +64,10 @@ ERROR_FREE = Upward(_add, _multiply, _divide, _root)
 def upward(value: Floats, enough: Floats) -> Floats:
     """The value, its successor where it is not enough; infinity for NaN."""
     if isinstance(value, Tensor):
-        above = torch.nextafter(value, _INFINITY)
+        above = torch.nextafter(value, value.new_full((), math.inf))
         return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
     # The lesser of NaN and infinity is infinity.
-    return np.fmin(np.where(enough, value, np.nextafter(value, _ABOVE)), _ABOVE)
+    return np.fmin(np.where(enough, value, np.nextafter(value, _INFINITY)), _INFINITY)
 
 
 def _two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -2,17 +2,22 @@
 
 Within `elsewhere()` a tensor that is made on, or sent to, the device `THERE` holds its numbers in a
 tensor of the CPU, and says that it lies there. As on an accelerator, an operation on it and on a
-tensor of the CPU that is no single number is refused, and so is lending its memory to NumPy; asking
-for its value, and copies to and fro, are not. So a line that makes a tensor beside another without
-saying where, or that takes all tensors for the CPU's, fails here as it would there.
+tensor of the CPU is refused, unless that is a single number and torch's table of functions says
+that CUDA takes one; and so is lending its memory to NumPy. Asking for its value, and copies to and
+fro, are not. So a line that makes a tensor beside another without saying where, or that takes all
+tensors for the CPU's, fails here as it would there.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import torchgen
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -67,13 +72,27 @@ class _Made(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+@cache
+def _strict() -> frozenset[str]:
+    """The functions that, on CUDA, take no number of the CPU's."""
+    table = Path(torchgen.__file__).parent / "packaged/ATen/native/native_functions.yaml"
+    functions = re.split(r"^- func: ", table.read_text(encoding="utf-8"), flags=re.M)[1:]
+    of_cuda = re.compile(r"^  (structured(_delegate)?:|  [\w, ]*\bCUDA\b)", re.M)
+    return frozenset(
+        "aten::" + told.partition("(")[0]
+        for told in functions
+        if of_cuda.search(told) and "device_check: NoCheck" not in told
+    )
+
+
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     name = func._schema.name
     given, shape = tree_flatten((args, kwargs))
     there = any(type(one) is Elsewhere for one in given)
     if there and name not in (*_TO_AND_FRO, *_BY_INDEX):
+        strict = f"{name}.{func._overloadname}".removesuffix(".default") in _strict()
         for one in given:
-            if isinstance(one, Tensor) and type(one) is not Elsewhere and one.ndim:
+            if isinstance(one, Tensor) and type(one) is not Elsewhere and (one.ndim or strict):
                 raise RuntimeError(f"{name} meets tensors of two devices, {tuple(one.shape)}")
     plain = [one.inner if type(one) is Elsewhere else one for one in given]
     here, options = tree_unflatten(plain, shape)
