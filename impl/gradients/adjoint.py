@@ -26,7 +26,8 @@ from impl.models.rnn import RNN
 from impl.numbers.tanh import plain
 
 TRAINED = ("W", "U", "b")
-_WORKSPACE = 2**23  # float64 numbers that one chunk of pairs may keep
+_WORKSPACE = 2**23  # float64 numbers that one chunk of pairs may keep on the CPU
+_SHARE = 1 / 16  # of a CUDA device's memory, in which few large steps cost less than many launches
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +232,7 @@ def in_chunks(
     check_task(cell, x, K, loss, trained)
     width = 2 * cell.n + cell.d + 1
     pair = copies * K * (2 * K * width + cell.n * width) + (2 * x.shape[1] + cell.n) * width
-    pairs = max(1, _WORKSPACE // pair)
+    pairs = max(1, _workspace(x) // pair)
     many = max(1, min(x.shape[3], pairs))
     systems = max(1, pairs // many)
     rows = []
@@ -243,6 +244,13 @@ def in_chunks(
         found = [read(some, *given, loss=its) for given in zip(inputs, *others, strict=True)]
         rows.append(torch.cat(found, dim=1))
     return torch.cat(rows)
+
+
+def _workspace(x: Tensor) -> int:
+    """Numbers that a chunk may keep where x lies."""
+    if not x.is_cuda:
+        return _WORKSPACE
+    return int(_SHARE * torch.cuda.get_device_properties(x.device).total_memory / x.itemsize)
 
 
 def check_task(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> None:
