@@ -15,8 +15,6 @@ the certificate's `rounding` speaks. Source: Miller & Hardt, Lemma 1.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,22 +22,14 @@ from torch.nn.functional import linear, pad
 
 from impl.arithmetic.activation import Activation
 from impl.cells.kind import BIASES, Kind, Weights
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import kind_of
+from impl.convert.native import is_native, mode, native
 
 FEWEST = 4  # chunks of a sequence that pay for running k inputs again, whatever the sizes
 # How many rows cost what a step costs by itself, measured on a CPU with AVX-512: so many numbers in
 # Python's and torch's loops, so many rows in oneDNN's LSTM, which waits for its weights alone. On
-# CUDA a step is several launches; nothing was measured there.
-NUMBERS, LAUNCHED = 1024, 2**16
+# CUDA a step is several launches, measured on an H100.
+NUMBERS, LAUNCHED = 1024, 2**18
 ROWS = {"LSTM": 3.0}
-_NATIVE: dict[str, Callable[..., tuple[Tensor, ...]]] = {
-    "LSTM": torch.lstm,
-    "GRU": torch.gru,
-    "RNN_TANH": torch.rnn_tanh,
-    "RNN_RELU": torch.rnn_relu,
-}
-_NATIVE_DTYPES = (torch.float32, torch.float64)
 _IN_PLACE = {"tanh": torch.Tensor.tanh_, "relu": torch.Tensor.relu_}
 
 
@@ -48,10 +38,10 @@ def chunks(kind: Kind, n: int, x: Tensor, k: int) -> int:
     outputs each, or 1, the plain loop, if these are fewer than FEWEST.
 
     A step of N M rows costs w + N M in units of a row, and there are T/M + k of them: that M makes
-    the product least. w is ROWS of the kind, or NUMBERS/n.
+    the product least. w is ROWS of the kind, or NUMBERS/n, and LAUNCHED/n on CUDA.
     """
     N, T = x.shape[:2]
-    width = ROWS.get(_mode(kind) or "", NUMBERS / n) if x.device.type == "cpu" else LAUNCHED / n
+    width = ROWS.get(mode(kind) or "", NUMBERS / n) if x.device.type == "cpu" else LAUNCHED / n
     M = min(math.isqrt(int(T * width / max(1, k * N))), T // max(1, k))
     return M if M >= FEWEST else 1
 
@@ -108,36 +98,11 @@ def _in_place(weights: Weights, x: Tensor, k: int, C: int, rho: Activation) -> T
 
 def _run(kind: Kind, weights: Weights, x: Tensor) -> Tensor:
     """The cell on x (N, L, d) from the zero state, by torch's own loop where it has one."""
-    if _mode(kind) in _NATIVE and x.dtype in _NATIVE_DTYPES:
-        return _native(kind, weights, x)
+    if is_native(kind, x):
+        return native(kind, weights, x)
     drive, n = kind.drive(weights, x), kind.layout(weights).sizes(weights)
     s, found = drive.new_zeros(len(x), 1, n.state), []
     for t in range(x.shape[1]):
         s = kind.step(weights, drive[:, t : t + 1], s)
         found.append(s[:, 0, -n.n :])
     return torch.stack(found, dim=1)
-
-
-def _mode(kind: Kind) -> str | None:
-    """Torch's word for the modules that compute a cell, or a stack of it."""
-    stacked = kind.name.startswith(PREFIX)
-    return kind_of(kind.name.removeprefix(PREFIX)).mode if stacked else kind.mode
-
-
-def _native(kind: Kind, weights: Weights, x: Tensor) -> Tensor:
-    """Torch's RNN, LSTM or GRU, all layers at once."""
-    mode, layers = str(_mode(kind)), [""]
-    if kind.name.startswith(PREFIX):
-        layers = [f"_l{l}" for l in range(len(weights)) if f"weight_hh_l{l}" in weights]
-    biased = any(name + layer in weights for name in BIASES for layer in layers)
-    flat = []
-    for layer in layers:
-        W = weights["weight_hh" + layer]
-        flat += [weights["weight_ih" + layer], W]
-        flat += [
-            weights[name + layer] if name + layer in weights else W.new_zeros(len(W))
-            for name in (BIASES if biased else ())
-        ]
-    h = x.new_zeros(len(layers), len(x), flat[1].shape[1])
-    start: Any = [h, h] if mode == "LSTM" else h
-    return _NATIVE[mode](x, start, flat, biased, len(layers), 0.0, False, False, True)[0]

@@ -1,12 +1,14 @@
 """Inference in overlapping chunks against the plain step loop, window by window."""
 
+from dataclasses import dataclass, field
+
 import pytest
 import torch
 
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.table import CELLS, kind_of
 from impl.certificate.certify import certify
-from impl.convert import inference
+from impl.convert import inference, native
 from impl.convert.feedforward import FeedForward
 from impl.convert.inference import FEWEST, chunks, outputs
 
@@ -116,6 +118,51 @@ def test_the_rule(cell: str) -> None:
         for k in (0, 1, 7, 50):
             M = chunks(kind, 8, torch.empty(1, T, 3), k)
             assert M == 1 or (M >= FEWEST and k * M <= T)
+
+
+@dataclass
+class OnCuda:
+    """What the rule asks of sequences on a CUDA device."""
+
+    shape: tuple[int, int, int]
+    device: torch.device = field(default_factory=lambda: torch.device("cuda"))
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "leaky-tanh"])
+def test_the_rule_on_cuda(cell: str) -> None:
+    """Where each step is launched, all but the largest batches are cut."""
+    assert chunks(CELLS[cell], 256, OnCuda((8, 512, 3)), 21) == 512 // 21
+    assert chunks(CELLS[cell], 256, OnCuda((4096, 512, 3)), 21) == 1
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_torchs_own_kernels(enabled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN is off within, and as it was after."""
+    monkeypatch.setattr(torch.backends.cudnn, "enabled", enabled)
+    with native.without_cudnn():
+        assert not torch.backends.cudnn.enabled
+    assert torch.backends.cudnn.enabled == enabled
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("n", [16, 160, 512])
+@pytest.mark.parametrize("stacked", [False, True])
+@pytest.mark.parametrize("cell", ["rnn-tanh", "lstm", "gru"])
+def test_on_a_card(cell, stacked, n) -> None:
+    """Float32 is rounded as a certificate says, and not as cuDNN does, TF32 or not."""
+    torch.manual_seed(0)
+    make = {"rnn-tanh": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[cell]
+    module = make(D, n, 1 + stacked, batch_first=True)
+    held = dict(module.state_dict())
+    if not stacked:
+        held = {name.removesuffix("_l0"): part for name, part in held.items()}
+    there = FeedForward(held, cell=f"stacked-{cell}" if stacked else cell, k=600).cuda()
+    x = torch.randn(2, 600, D)
+    found = there.infer(x.cuda()).cpu().double()
+    assert torch.backends.cudnn.enabled
+    with torch.no_grad():
+        torch.testing.assert_close(found, module.double()(x.double())[0], rtol=0, atol=1e-6)
 
 
 def test_infer_cuts_long_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
