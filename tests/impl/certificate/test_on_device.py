@@ -37,7 +37,7 @@ def both(held: dict[str, torch.Tensor], bound: float, **asked: object) -> tuple[
         return here, certify(held, bound, device=device, **asked)
 
 
-def agree(here: Certificate, there: Certificate) -> None:
+def agree(here: Certificate, there: Certificate, off: float = 1e-12) -> None:
     """One verdict, for the same reason, with the same windows; and its numbers to rounding."""
     for told in ("verdict", "norm", "windows", "skipped", "rounds_to_one", "states", "digest"):
         assert getattr(there, told) == getattr(here, told), told
@@ -46,7 +46,7 @@ def agree(here: Certificate, there: Certificate) -> None:
         (name, value, there.constants[name]) for name, value in here.constants.items()
     ]
     for name, value, other in numbers:
-        assert math.isclose(other, value, rel_tol=1e-12), name
+        assert math.isclose(other, value, rel_tol=off), name
     assert (there.rounding is None) == (here.rounding is None)
 
 
@@ -81,9 +81,10 @@ def test_what_is_refuted(cell):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("name", ["rnn-tanh", "lstm"])
 def test_a_card(name):
-    """The same on a CUDA device."""
+    """The same on a CUDA device, whose products are summed in another order: what is sought step by
+    step ends elsewhere by what a step may still change."""
     held = drawn(name, scale=0.1)
-    agree(*(certify(held, 1.0, cell=name, device=device) for device in ("cpu", "cuda")))
+    agree(*(certify(held, 1.0, cell=name, device=device) for device in ("cpu", "cuda")), off=1e-8)
 
 
 @pytest.mark.slow
