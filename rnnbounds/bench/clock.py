@@ -49,6 +49,10 @@ class Clock:
         """What it reads."""
         return "CPU time" if self.device == "cpu" else "wall time"
 
+    def size(self, cpu: int, cuda: int) -> int:
+        """How much work fills the device."""
+        return cpu if self.device == "cpu" else cuda
+
     def now(self) -> float:
         """Seconds."""
         if self.device == "cpu":

@@ -12,12 +12,13 @@ import torch
 from impl.gradients.adjoint import gradient_gaps
 from impl.gradients.windows.rollout import truncations
 from rnnbounds.bench import naive
+from rnnbounds.bench.ceilings import Load, reached, rows_of_square
 from rnnbounds.bench.clock import Clock, Work
 from rnnbounds.bench.row import Measured, Row, against
 from rnnbounds.bench.systems import Systems, systems
 
 K = 32
-DGEMM = 768  # rows of the square product whose rate is the machine's
+FULLER = 64  # times as many systems in a batch on CUDA, whose launches would rule otherwise
 
 
 def truncation_gaps(of: Systems, K: int) -> torch.Tensor:
@@ -27,19 +28,40 @@ def truncation_gaps(of: Systems, K: int) -> torch.Tensor:
     return gaps
 
 
+def columns(many: Systems) -> int:
+    """States that the full run and all windows up to K pass through."""
+    return many.x.shape[1] + K * (K + 1) // 2
+
+
+def truncation_load(many: Systems) -> Load:
+    """Products of all states, each written and read once, and of the inputs."""
+    n, (T, d) = many.cell.n, many.x.shape[1:3]
+    states, inputs = n * columns(many), d * T
+    return Load(2.0 * many.pairs * n * (states + inputs), 8.0 * many.pairs * (2 * states + inputs))
+
+
+def gradient_load(many: Systems) -> Load:
+    """A product forward, one back and one for the sums of each signal (h, x, 1) and its adjoint,
+    both written and read once."""
+    n, m = many.cell.n, many.cell.n + many.cell.d + 1
+    seen = many.pairs * columns(many)
+    return Load(2.0 * seen * n * (2 * m + n), 16.0 * seen * (m + n))
+
+
 def truncation(clock: Clock) -> Measured:
     """Both sides on systems of one size."""
-    many = systems(64, 8, device=clock.device)
+    many = systems(64 * clock.size(cpu=1, cuda=FULLER), 8, device=clock.device)
     one = many.one()
     timing = clock.interleaved(
         [lambda: truncation_gaps(many, K), lambda: naive.truncation_gaps(*one, K)]
     )
-    return against(timing, (many.pairs, 1))
+    told = reached(clock, truncation_load(many), timing.seconds(0))
+    return against(timing, (many.pairs, 1), note=told)
 
 
 def gradients(clock: Clock) -> Measured:
     """The same of gradients."""
-    many = systems(64, 8, device=clock.device)
+    many = systems(64 * clock.size(cpu=1, cuda=FULLER), 8, device=clock.device)
     one, target = many.one(), many.target()
     timing = clock.interleaved(
         [
@@ -47,26 +69,25 @@ def gradients(clock: Clock) -> Measured:
             lambda: naive.gradient_gaps(*one, *target, K),
         ]
     )
-    return against(timing, (many.pairs, 1))
+    told = reached(clock, gradient_load(many), timing.seconds(0))
+    return against(timing, (many.pairs, 1), note=told)
 
 
 def rate(n: int, B: int, clock: Clock) -> Measured:
     """GFLOP/s of the recursion's products against those of one large product in the same run."""
-    many = systems(B, 8, n=n, device=clock.device)
-    T, d = many.x.shape[1:3]
-    columns = T + K * (K + 1) / 2
-    flops = many.pairs * 2 * n * (n * columns + d * T)
-    square = torch.ones(DGEMM, DGEMM, dtype=torch.float64, device=clock.device)
+    many = systems(B * clock.size(cpu=1, cuda=FULLER), 8, n=n, device=clock.device)
+    flops, rows = truncation_load(many).flops, rows_of_square(clock.device)
+    square = torch.rand(rows, rows, dtype=torch.float64, device=clock.device)
     timing = clock.interleaved([lambda: truncation_gaps(many, K), lambda: square @ square])
-    whole = 2.0 * DGEMM**3
+    whole = 2.0 * rows**3
     ratios = sorted(flops / whole * ratio for ratio in timing.ratios(1, 0))
     ours, other = flops / timing.seconds(0) / 1e9, whole / timing.seconds(1) / 1e9
     return Measured(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios))
 
 
-def growth(sizes: Sequence[int], work: Callable[[int, str], Work], clock: Clock) -> Measured:
+def growth(sizes: Sequence[int], work: Callable[[int, Clock], Work], clock: Clock) -> Measured:
     """The slope of log seconds over log size, by least squares; reading by reading its spread."""
-    timing = clock.interleaved([work(size, clock.device) for size in sizes])
+    timing = clock.interleaved([work(size, clock) for size in sizes])
     slopes = sorted(slope(sizes, seconds) for seconds in zip(*timing.sides, strict=True))
     medians = [timing.seconds(i) for i in range(len(sizes))]
     found = slope(sizes, medians)
@@ -81,21 +102,21 @@ def slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return sum((u - mean) * v for u, v in zip(a, b, strict=True)) / sum((u - mean) ** 2 for u in a)
 
 
-def in_length(T: int, device: str) -> Work:
+def in_length(T: int, clock: Clock) -> Work:
     """The truncated states of sequences of length T: the full run apart."""
-    many = systems(32, 8, T=T, device=device)
+    many = systems(32 * clock.size(cpu=1, cuda=FULLER), 8, T=T, device=clock.device)
     return lambda: truncations(many.cell, many.x[:, T - K :], K)
 
 
-def in_windows(K: int, device: str) -> Work:
+def in_windows(K: int, clock: Clock) -> Work:
     """All windows up to K of sequences of length K."""
-    many = systems(32, 8, T=K, device=device)
+    many = systems(32 * clock.size(cpu=1, cuda=FULLER), 8, T=K, device=clock.device)
     return lambda: truncations(many.cell, many.x, K)
 
 
-def in_systems(B: int, device: str) -> Work:
+def in_systems(B: int, clock: Clock) -> Work:
     """So many systems."""
-    many = systems(B, 8, device=device)
+    many = systems(B * clock.size(cpu=1, cuda=FULLER), 8, device=clock.device)
     return lambda: truncation_gaps(many, K)
 
 
@@ -110,9 +131,9 @@ ROWS = (
     Row("gradient", f"gradient gaps of all k ≤ K, {SIZE}", f"{LOOPS}, autograd", PAIR, FASTER,
         gradients, asked=250, on_device=True),
     Row("rate-16", f"products of the truncation gaps, {SIZE}", "of one large product", "GFLOP/s",
-        RATE, partial(rate, 16, 64), asked=0.12, on_device=True),
+        RATE, partial(rate, 16, 64), asked=0.12, on_device=True, share=True),
     Row("rate-64", "products of the truncation gaps, the same but n = 64", "of one large product",
-        "GFLOP/s", RATE, partial(rate, 64, 16), asked=0.4, on_device=True),
+        "GFLOP/s", RATE, partial(rate, 64, 16), asked=0.4, on_device=True, share=True),
     Row("growth-T", "seconds of the truncated states as T grows, K = 32", "slope of the logarithms",
         "", "slope", partial(growth, (50, 100, 200, 400, 800), in_length), asked=0.05, sense="≤",
         on_device=True),

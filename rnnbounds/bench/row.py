@@ -36,7 +36,8 @@ class Row:
     name: that of ``--rows``. work: what is done, and how much of it. ours, other: the two sides;
     unit: that of their figures. ratio: what is divided by what. asked: the ratio that is asked for,
     None if none is; sense: whether as much or as little. on_device: whether our side runs on the
-    device, where ten times the ratio is then asked of CUDA.
+    device. Of CUDA ten times the ratio is asked, unless it is a share of what the device itself can
+    do at most.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Row:
     asked: float | None = None
     sense: Sense = "≥"
     on_device: bool = False
+    share: bool = False
 
     def run(self, clock: Clock) -> Result:
         """Measure it; what does not run on the device is read by the clock of the CPU."""
@@ -55,7 +57,7 @@ class Row:
         used = Clock("cpu", clock.repeats, clock.sample) if elsewhere else clock
         seen = self.measure(used)
         asked = self.asked
-        if asked is not None and used.device != "cpu" and self.sense == "≥":
+        if asked is not None and used.device != "cpu" and self.sense == "≥" and not self.share:
             asked *= ON_CUDA
         return Result(self, used, asked, seen)
 

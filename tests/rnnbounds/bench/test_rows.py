@@ -2,11 +2,12 @@
 
 import pytest
 
-from rnnbounds.bench import ROWS, chosen, process
+from rnnbounds.bench import ROWS, ceilings, chosen, gaps, process
 from rnnbounds.bench.certificates import SHOWN, weights
 from rnnbounds.bench.clock import Clock, Timing
 from rnnbounds.bench.gaps import slope
 from rnnbounds.bench.row import Measured, Row, against, share
+from rnnbounds.bench.systems import systems
 
 QUICK = Clock(repeats=1, sample=0.0)
 TIMING = Timing(((1.0, 2.0, 1.0), (10.0, 10.0, 30.0)))
@@ -54,10 +55,39 @@ def test_met(asked, sense, met) -> None:
 
 
 def test_cuda_is_asked_for_more() -> None:
-    """Ten times the ratio of what runs there; what does not is read on the CPU."""
+    """Ten times the ratio of what runs there, but for shares; what does not is read on the CPU."""
+    of_rate = row(asked=0.4, on_device=True, share=True).run(Clock("cuda"))
+    assert (of_rate.asked, of_rate.met) == (0.4, True)
     there, here = (row(asked=3.0, on_device=flag).run(Clock("cuda")) for flag in (True, False))
     assert (there.asked, there.met, there.clock.name) == (30.0, False, "wall time")
     assert (here.asked, here.met, here.clock.device) == (3.0, True, "cpu")
+
+
+def test_sizes_fill_the_device() -> None:
+    """A batch on CUDA is larger."""
+    assert [Clock(device).size(cpu=1, cuda=64) for device in ("cpu", "cuda:0")] == [1, 64]
+
+
+def test_shares_of_what_the_device_can_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operations and bytes a second over those of a product and a copy; nothing on the CPU."""
+    monkeypatch.setattr(ceilings, "COPIED", 2**16)
+    most = ceilings.ceilings("cpu")
+    assert min(most) > 0
+    load = ceilings.Load(flops=5e12, bytes=1e12)
+    assert ceilings.reached(QUICK, load, 1.0) == ""
+    monkeypatch.setattr(ceilings, "ceilings", lambda device: ceilings.Ceilings(5e13, 2e12))
+    told = ceilings.reached(Clock("cuda"), load, 1.0)
+    assert told == "1e+03 ms, 0.1 of a product's 50 TFLOP/s and 0.5 of a copy's 2 TB/s"
+
+
+def test_loads_are_counted() -> None:
+    """One system of one sequence, by hand: as many steps as the longest window."""
+    many = systems(1, 1, n=2, d=1, T=gaps.K)
+    states = gaps.K + gaps.K * (gaps.K + 1) // 2
+    assert gaps.columns(many) == states
+    flops = 2 * 2 * (2 * states + gaps.K)
+    assert gaps.truncation_load(many) == (flops, 8 * (2 * 2 * states + gaps.K))
+    assert gaps.gradient_load(many) == (2 * states * 2 * (4 + 4 + 2), 16 * states * (4 + 2))
 
 
 def test_every_row_is_complete() -> None:
