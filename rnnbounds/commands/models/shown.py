@@ -83,7 +83,7 @@ def print_certificate(certificate: Certificate) -> None:
         if certificate.rounding is not None:
             echo(
                 f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
-                f"to a state"
+                f"to a state, in arithmetic as accurate as a CPU's: cuDNN's is not"
             )
         echo(f"states: {certificate.states}")
     elif certificate.witness is not None:
