@@ -7,7 +7,7 @@ h_T = state(x, 0, T) and the truncated h_T^k = state(x, T - k, k).
 
 from typing import Any
 
-from sympy import Expr, Function, Integer, default_sort_key, expand_mul
+from sympy import Add, Atom, Expr, Function, Integer, default_sort_key, expand_mul
 from sympy.core.function import FunctionClass
 
 from theory.language.definitions import define
@@ -22,7 +22,7 @@ class Term(Function):
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
         """Expand the arguments."""
-        expanded = tuple(expand_mul(arg) for arg in args)
+        expanded = tuple(map(_expanded, args))
         return None if expanded == args else cls(*expanded)
 
 
@@ -47,8 +47,8 @@ class Norm(Term):
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
         """Evaluate at zero; choose one of v and -v."""
-        (vector,) = (expand_mul(arg) for arg in args)
-        if vector.is_zero:
+        (vector,) = map(_expanded, args)
+        if vector == 0:
             return Integer(0)
         if _leading(vector).as_coeff_Mul()[0].is_negative:
             vector = expand_mul(-vector)
@@ -64,9 +64,14 @@ class Norm(Term):
         return True
 
 
+def _expanded(arg: Expr) -> Expr:
+    """Products of sums as sums, within arguments too: those of terms are so already."""
+    return arg if isinstance(arg, Atom | Term) else expand_mul(arg)
+
+
 def _leading(vector: Expr) -> Expr:
     """The term that decides between v and -v: the first, whatever the signs."""
-    return min(vector.as_ordered_terms(), key=lambda t: default_sort_key(t.as_coeff_Mul()[1]))
+    return min(Add.make_args(vector), key=lambda t: default_sort_key(t.as_coeff_Mul()[1]))
 
 
 class Scalar(Term):
