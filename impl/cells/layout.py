@@ -7,6 +7,7 @@ sum. What a symbol stands for is read off the first weight that shows it.
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from torch import Tensor
 
@@ -74,8 +75,8 @@ def _fit(shape: str, actual: tuple[int, ...], known: dict[str, int]) -> bool:
         return False
     solved = sorted(zip(wanted, actual, strict=True), key=lambda pair: len(pair[0]))
     for text, size in solved:  # "n" before "4n"
-        count, symbol = _term(text)
-        if "+" not in text and symbol and symbol not in found:
+        (count, symbol), *more = _terms(text)
+        if symbol and symbol not in found and not more:
             if size <= 0 or size % count:
                 return False
             found[symbol] = size // count
@@ -87,22 +88,21 @@ def _fit(shape: str, actual: tuple[int, ...], known: dict[str, int]) -> bool:
 
 def _value(text: str, known: Mapping[str, int]) -> int:
     """A sum of multiples of known symbols."""
-    terms = map(_term, text.split("+"))
-    return sum(count * (known[symbol] if symbol else 1) for count, symbol in terms)
+    return sum([count * (known[symbol] if symbol else 1) for count, symbol in _terms(text)])
 
 
-def _term(text: str) -> tuple[int, str | None]:
-    """The factor and the symbol of a term such as 4n, n or 2."""
-    match = _TERM.match(text)
-    assert match is not None
-    return int(match[1] or 1), match[2]
+@cache
+def _terms(text: str) -> tuple[tuple[int, str | None], ...]:
+    """The factor and the symbol of each term of a sum: of 4n, n or 2."""
+    matches = map(_TERM.match, text.split("+"))
+    return tuple((int(match[1] or 1), match[2]) for match in matches if match)
 
 
 def _told(shape: str, known: Mapping[str, int]) -> str:
     """A shape with numbers for what is known, and the symbols that are still free."""
     parts, free = [], []
     for text in shape.split():
-        symbols = [symbol for _, symbol in map(_term, text.split("+")) if symbol]
+        symbols = [symbol for _, symbol in _terms(text) if symbol]
         unknown = [symbol for symbol in symbols if symbol not in known]
         parts.append(text if unknown else str(_value(text, known)))
         free += [symbol for symbol in unknown if symbol not in free]
