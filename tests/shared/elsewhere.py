@@ -9,7 +9,7 @@ tensors for the CPU's, fails here as it would there.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,6 @@ import torchgen
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
 THERE = "meta"  # torch knows this device everywhere, and its own tensors there have no numbers
 _TO_AND_FRO = ("aten::_to_copy", "aten::copy_", "aten::_local_scalar_dense")
@@ -85,25 +84,33 @@ def _strict() -> frozenset[str]:
     )
 
 
+def _each(change: Callable[[Any], Any], given: Any) -> Any:
+    """The same with other tensors; what torch is given, and gives, is lists of them at most."""
+    if isinstance(given, list | tuple):
+        return type(given)([_each(change, one) for one in given])
+    return change(given) if isinstance(given, Tensor) else given
+
+
+def _here(one: Tensor) -> Tensor:
+    return one.inner if type(one) is Elsewhere else one
+
+
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    name = func._schema.name
-    given, shape = tree_flatten((args, kwargs))
+    name, given = func._schema.name, list[Tensor]()
+    _each(given.append, [*args, *kwargs.values()])
     there = any(type(one) is Elsewhere for one in given)
     if there and name not in (*_TO_AND_FRO, *_BY_INDEX):
         strict = f"{name}.{func._overloadname}".removesuffix(".default") in _strict()
         for one in given:
-            if isinstance(one, Tensor) and type(one) is not Elsewhere and (one.ndim or strict):
+            if type(one) is not Elsewhere and (one.ndim or strict):
                 raise RuntimeError(f"{name} meets tensors of two devices, {tuple(one.shape)}")
-    plain = [one.inner if type(one) is Elsewhere else one for one in given]
-    here, options = tree_unflatten(plain, shape)
+    options = {key: _each(_here, one) for key, one in kwargs.items()}
     if options.get("device") is not None:
         there, options = torch.device(options["device"]).type == THERE, options | {"device": "cpu"}
-    found = func(*here, **options)
+    found = func(*_each(_here, args), **options)
     if "out" in kwargs or func._schema.is_mutable:
         return kwargs.get("out", args[0])
-    if not there:
-        return found
-    return tree_map_only(Tensor, Elsewhere, found)
+    return _each(Elsewhere, found) if there else found
 
 
 class _Ungraded:
