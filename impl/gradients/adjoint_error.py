@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.gradients.adjoint import check_task, in_chunks
+from impl.gradients.chunks import check_task, in_chunks
 from impl.gradients.loss import Loss
 from impl.gradients.rounding import (
     HEADROOM,

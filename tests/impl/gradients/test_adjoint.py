@@ -5,7 +5,7 @@ import torch
 from gradient_oracle import autograd, blocks, random_system
 from torch import Tensor
 
-import impl.gradients.adjoint
+import impl.gradients.chunks
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.errors import InputError, PrecisionError, RangeError, ShapeError
 from impl.gradients.adjoint import (
@@ -107,7 +107,7 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     """Pairs that are read one at a time read the same."""
     cell, x, p = random_system("tanh", "squared", B=3, S=3)
     together = reading(cell, x, 4, p)
-    monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 1)
+    monkeypatch.setattr(impl.gradients.chunks, "_WORKSPACE", 1)
     monkeypatch.setattr(impl.gradients.windows.gradients, "_BLOCK", 1)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
 
@@ -137,7 +137,7 @@ def test_long_runs_of_many_pairs_are_read_in_chunks(
         plain = getattr(impl.gradients.windows.gradients, name)
         monkeypatch.setattr(impl.gradients.windows.gradients, name, spy(plain))
     width = 2 * cell.n + cell.d + 1
-    monkeypatch.setattr(impl.gradients.adjoint, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
+    monkeypatch.setattr(impl.gradients.chunks, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
     for reading, whole in zip(readings, together, strict=True):
         torch.testing.assert_close(reading(), whole, **CLOSE)
     assert max(kept) == 2
