@@ -65,10 +65,11 @@ def run_calls(
             yield seed, decode_result(answer)
 
 
-def kin(call: Call) -> str:
-    """What a part has most in common with others: the steps of proofs, or a kind of system."""
-    part: Part = call[0]
-    return PROOF if part.work == PROOF else part.pool.partition("-")[0]
+def kin(call: Call) -> tuple[int, str]:
+    """What a part has most in common with others of its seed: the steps of proofs, or a kind of
+    system."""
+    part, _, seed, _ = call
+    return seed, PROOF if part.work == PROOF else part.pool.partition("-")[0]
 
 
 def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, bytes]:

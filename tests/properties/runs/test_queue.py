@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from properties.attacks.budget import profile
+from properties.runs.parts import chosen_claims, parts_of
 from properties.runs.queue import Queue
+from properties.runs.run import heaviest_first, kin
 
 CALLS = [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 3)]
 
@@ -26,3 +29,14 @@ def test_without_kin_calls_keep_their_order() -> None:
         own, call = found
         taken.append(call)
     assert taken == CALLS
+
+
+def test_one_seed_is_done_before_the_next_is_begun() -> None:
+    """So that each is told of when it ends; like parts of one seed stay together."""
+    parts = heaviest_first(parts_of(chosen_claims(["truncation"]), ["random"], profile("quick")))
+    queue = Queue([(part, "quick", seed, "cpu") for seed in (3, 1) for part in parts], kin)
+    own, seeds = None, []
+    while found := queue.take(own, ()):
+        own, (_, _, seed, _) = found
+        seeds.append(seed)
+    assert seeds == [3] * len(parts) + [1] * len(parts)
