@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -110,6 +111,14 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(impl.gradients.chunks, "_WORKSPACE", 1)
     monkeypatch.setattr(impl.gradients.windows.gradients, "_BLOCK", 1)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
+
+
+def test_a_card_lends_a_share_of_its_memory(monkeypatch):
+    """Where launches cost more than memory."""
+    card = SimpleNamespace(total_memory=2**33)
+    monkeypatch.setattr("torch.cuda.get_device_properties", lambda device: card)
+    there = SimpleNamespace(is_cuda=True, device="cuda", itemsize=8)
+    assert impl.gradients.chunks._workspace(there) == 2**33 // 16 // 8
 
 
 @pytest.mark.parametrize("asked", [False, True])
