@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, isfinite, isqrt, log2
+from math import isfinite, isqrt
 
 import sympy
 from flint import arb, ctx, fmpq
 
 from properties.judging.equivalent import divided, scalar_output
+from properties.judging.precisions import precisions
 from properties.measures.readings.balls import Ends, ball_pair, float_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
 from theory.language.vocabulary import VOCABULARY
 from theory.numbers.evaluate import ball, rational
 from theory.proof.claim import Statement
-
-LARGEST_PRECISION = 4096
 
 
 @dataclass(frozen=True)
@@ -34,22 +33,19 @@ class Outcome:
 def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome]:
     """Decide the checks of one pair at the windows ``ks``.
 
-    The precision starts at 53 + k log₂(1/λ) + 20 bits, so that λᵏ is resolved, and doubles.
+    Those that are left are looked at again, with more bits: `properties.judging.precisions`.
     """
     statement = of_one_unit(statement, pair)
     outcomes = by_division(statement, pair, ks)
-    precision = first_precision(pair, max(ks))
-    while precision <= LARGEST_PRECISION and len(outcomes) < len(ks):
-        for k in ks:
-            if k not in outcomes:
-                found = by_balls(statement, pair, k, precision)
-                if found.verdict != "UNDECIDED":
-                    outcomes[k] = found
-                elif (exact := by_rationals(statement, pair, k, precision)) is not None:
-                    outcomes[k] = Outcome(
-                        exact.verdict, exact.lhs or found.lhs, exact.rhs or found.rhs
-                    )
-        precision *= 2 if precision < 512 else 8
+    for precision in precisions(pair, max(ks)):
+        for k in [k for k in ks if k not in outcomes]:
+            found = by_balls(statement, pair, k, precision)
+            if found.verdict != "UNDECIDED":
+                outcomes[k] = found
+            elif (exact := by_rationals(statement, pair, k, precision)) is not None:
+                outcomes[k] = Outcome(exact.verdict, exact.lhs or found.lhs, exact.rhs or found.rhs)
+        if len(outcomes) == len(ks):
+            break
     return [outcomes.get(k) or Outcome("UNDECIDED") for k in ks]
 
 
@@ -69,13 +65,6 @@ def by_division(statement: Statement, pair: Batch, ks: Sequence[int]) -> dict[in
     decided = "HOLDS" if statement.relation == "<=" else "VIOLATED"
     found = zip(ks, settle(rest, pair, ks), strict=True)
     return {k: Outcome(decided) for k, outcome in found if outcome.verdict == decided}
-
-
-def first_precision(pair: Batch, k: int) -> int:
-    """The bits that resolve λᵏ, in words of 64; k + 73 where λ is not in (0, 1)."""
-    lam = pair.spec.lam
-    bits = 73 + (ceil(-k * log2(lam)) if 0 < lam < 1 else k)
-    return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
 
 
 @lru_cache(maxsize=1024)

@@ -4,15 +4,21 @@ import math
 
 import pytest
 import sympy
+import torch
 from flint import arb, ctx, fmpq
 
-from properties.judging.referee import (
+from properties.judging.precisions import (
     LARGEST_PRECISION,
+    SATURATED,
+    first_precision,
+    largest_row,
+    precisions,
+)
+from properties.judging.referee import (
     as_fmpq,
     by_balls,
     by_rationals,
     compare_balls,
-    first_precision,
     float_ends,
     number,
     settle,
@@ -147,6 +153,30 @@ def test_precision_starts_where_powers_are_seen() -> None:
     assert first_precision(pair, 10**6) == LARGEST_PRECISION
     assert first_precision(build(system(lam=0.0)), 300) >= 373
     assert first_precision(build(system(lam=1.5)), 300) >= 373
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**6, 2.0**10, 2.0**20])
+def test_precision_ends_where_saturation_is_seen(scale: float) -> None:
+    """At 4096 bits, or where 1 − tanh z is told from 0 for all z that inputs drive a unit to."""
+    pair = build(system(T=3, lam=0.5, scale=scale, bias=0.5))
+    found = list(precisions(pair, 0))
+    assert found[:4] == [128, 256, 512, LARGEST_PRECISION]
+    drive = max(1.0, scale, float(pair.x.abs().max())) * sum(
+        map(largest_row, pair.weights.values())
+    )
+    needed = 2 * drive / math.log(2)
+    assert (len(found) == 5) == (needed + 73 > LARGEST_PRECISION)
+    if len(found) == 5:
+        assert found[-1] == SATURATED or found[-1] > needed
+        with ctx.workprec(found[-1]):
+            assert bool(arb(drive).tanh() < 1) == (found[-1] > needed)
+
+
+def test_rows() -> None:
+    """Of a matrix the largest sum of absolute values, of a vector the largest entry."""
+    assert largest_row(torch.tensor([[[1.0, -2.0], [0.5, 0.0]]])) == 3.0
+    assert largest_row(torch.tensor([[1.0, -2.0]])) == 2.0
+    assert largest_row(torch.empty(1, 0)) == 0.0
 
 
 def test_the_precision_is_given_back() -> None:

@@ -14,6 +14,18 @@ MIN_GRU = (
     '"epsilon":0.26,"loss":"linear","distance":0.015625,"cell":"min-gru","dtype":"bfloat16"}'
 )
 
+DRIVEN_GRU = (
+    '{"kind":"certified","n":4,"d":2,"T":3,"seed":16736,"sequences":6,"member":0,"sequence":3,'
+    '"K":3,"regime":"gaussian","lam":0.375,"scale":1024.0,"bias":0.5,"epsilon":0.57,'
+    '"loss":"linear","distance":1.0,"cell":"gru","norm":"spectral","over":"box"}'
+)
+DRIVEN_TANH = (
+    '{"kind":"certified","n":1,"d":1,"T":24,"seed":168980087237844,"batch":2,"sequences":6,'
+    '"member":1,"sequence":2,"K":16,"regime":"driven","lam":0.5,"scale":1024.0,"bias":0.0,'
+    '"epsilon":0.26,"loss":"linear","distance":0.015625,"cell":"rnn-tanh","norm":"diagonal",'
+    '"dtype":"float16","over":"box"}'
+)
+
 # (claim, form, spec): what a run printed for replaying.
 KEPT = (
     # Seven input sequences with three values of x_0 between them: four functions of x_0 alone have
@@ -34,6 +46,9 @@ KEPT = (
     ),
     # A gate without bias under no input is open by exactly a half.
     *((("certificate", form, MIN_GRU)) for form in ("contraction", "output", "forgetting")),
+    # Driven by inputs up to 1024, tanh z and σ(z) differ from 1 by what takes 6000 bits to see.
+    ("certificate", "constants", DRIVEN_GRU),
+    *((("certificate", form, DRIVEN_TANH)) for form in ("radius", "first", "state")),
 )
 
 
