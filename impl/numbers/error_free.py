@@ -17,7 +17,7 @@ from torch import Tensor
 
 _SPLITTER = 134217729.0  # 2²⁷ + 1
 _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
-_INFINITY = np.array(math.inf)  # quicker than a number, which is made an array at each call
+INFINITY = np.array(math.inf)  # quicker than a number, which is made an array at each call
 
 Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
 
@@ -67,7 +67,7 @@ def upward(value: Floats, enough: Floats) -> Floats:
         above = torch.nextafter(value, value.new_full((), math.inf))
         return torch.where(enough, value, above).nan_to_num(math.inf, math.inf, -math.inf)
     # The lesser of NaN and infinity is infinity.
-    return np.fmin(np.where(enough, value, np.nextafter(value, _INFINITY)), _INFINITY)
+    return np.fmin(np.where(enough, value, np.nextafter(value, INFINITY)), INFINITY)
 
 
 def _two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -17,13 +17,12 @@ import torch
 from torch import Tensor
 
 from impl.numbers import rounding
-from impl.numbers.error_free import ERROR_FREE, Floats, Upward
+from impl.numbers.error_free import ERROR_FREE, INFINITY, Floats, Upward
 from impl.numbers.scaling import exponent, shift, shift_up
 
 UNIT = 2.0**-53  # the unit roundoff u
 TINY = 2.0**-1000  # far above what underflow loses in any one operation
 
-_INFINITY = np.array(math.inf)  # quicker than a number, which is made an array at each call
 _CACHED = 2**14  # numbers of which some arrays in turn stay near the processor
 _LEAST, _MOST = 2.0**-400, 2.0**400  # sizes whose squares are far from under- and overflow
 
@@ -128,7 +127,7 @@ def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor
 @np.errstate(all="ignore")  # as a decorator it is quicker
 def over_arrays(operation: Callable[..., Floats], *arrays: Floats) -> Floats:
     """operation(up, *arrays) with infinity for NaN, of which that is the lesser."""
-    return np.asarray(np.fmin(rounding.upward(operation, *arrays), _INFINITY), order="C")
+    return np.asarray(np.fmin(rounding.upward(operation, *arrays), INFINITY), order="C")
 
 
 def _plain(tensor: Tensor) -> bool:

@@ -16,8 +16,8 @@ from properties.systems.batch import build
 from properties.systems.spec import SystemSpec
 from properties.systems.vanilla.specs import Rnn
 from rnnbounds.bench import naive
-from rnnbounds.bench.clock import Clock
-from rnnbounds.bench.gaps import FASTER, FULLER, SIZE
+from rnnbounds.bench.clock import FULLER, Clock
+from rnnbounds.bench.gaps import FASTER, SIZE
 from rnnbounds.bench.row import Measured, Row, against
 from theory import claim
 
@@ -52,7 +52,7 @@ def looped(spec: SystemSpec) -> None:
 def whole(clock: Clock) -> Measured:
     """Both under Hypothesis, the batch and the one system."""
     seen, seeds = partial(judged, device=clock.device), count()  # what is known of systems is kept
-    size = {"batch": SYSTEMS * clock.size(cpu=1, cuda=FULLER), "sequences": SEQUENCES}
+    size = {"batch": SYSTEMS * clock.fuller, "sequences": SEQUENCES}
     timing = clock.interleaved(
         [
             lambda: campaign(EXAMPLES, seen, next(seeds), **size),

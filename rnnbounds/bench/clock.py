@@ -16,6 +16,7 @@ from time import perf_counter, process_time
 import torch
 
 REPEATS = 11
+FULLER = 64  # on CUDA, whose launches would rule otherwise
 SAMPLE = 0.004  # seconds that one reading takes at least: short work is done several times
 
 Work = Callable[[], object]
@@ -49,9 +50,10 @@ class Clock:
         """What it reads."""
         return "CPU time" if self.device == "cpu" else "wall time"
 
-    def size(self, cpu: int, cuda: int) -> int:
-        """How much work fills the device."""
-        return cpu if self.device == "cpu" else cuda
+    @property
+    def fuller(self) -> int:
+        """How many times as many systems fill the device as fill a CPU."""
+        return 1 if self.device == "cpu" else FULLER
 
     def now(self) -> float:
         """Seconds."""

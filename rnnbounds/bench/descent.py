@@ -8,7 +8,7 @@ from impl.numbers.outward import norm_up
 from impl.training.descent import Omega, descend
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import Clock
-from rnnbounds.bench.gaps import FASTER, FULLER
+from rnnbounds.bench.gaps import FASTER
 from rnnbounds.bench.row import Measured, Row, against
 from rnnbounds.bench.systems import LAM, Systems, systems
 
@@ -26,7 +26,7 @@ def sets(many: Systems) -> tuple[Omega, torch.Tensor]:
 
 def projected(clock: Clock) -> Measured:
     """Both sides on systems of one size, one sequence each."""
-    many = systems(256 * clock.size(cpu=1, cuda=FULLER), 1, device=clock.device)
+    many = systems(256 * clock.fuller, 1, device=clock.device)
     omega, rates = sets(many)
     one, target = many.one(), many.target()
     radii = (float(omega.W[0]), float(omega.U[0]), float(omega.b[0]))

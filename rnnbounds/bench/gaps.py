@@ -18,7 +18,6 @@ from rnnbounds.bench.row import Measured, Row, against
 from rnnbounds.bench.systems import Systems, systems
 
 K = 32
-FULLER = 64  # times as many systems in a batch on CUDA, whose launches would rule otherwise
 
 
 def truncation_gaps(of: Systems, K: int) -> torch.Tensor:
@@ -50,7 +49,7 @@ def gradient_load(many: Systems) -> Load:
 
 def truncation(clock: Clock) -> Measured:
     """Both sides on systems of one size."""
-    many = systems(64 * clock.size(cpu=1, cuda=FULLER), 8, device=clock.device)
+    many = systems(64 * clock.fuller, 8, device=clock.device)
     one = many.one()
     timing = clock.interleaved(
         [lambda: truncation_gaps(many, K), lambda: naive.truncation_gaps(*one, K)]
@@ -61,7 +60,7 @@ def truncation(clock: Clock) -> Measured:
 
 def gradients(clock: Clock) -> Measured:
     """The same of gradients."""
-    many = systems(64 * clock.size(cpu=1, cuda=FULLER), 8, device=clock.device)
+    many = systems(64 * clock.fuller, 8, device=clock.device)
     one, target = many.one(), many.target()
     timing = clock.interleaved(
         [
@@ -75,7 +74,7 @@ def gradients(clock: Clock) -> Measured:
 
 def rate(n: int, B: int, clock: Clock) -> Measured:
     """GFLOP/s of the recursion's products against those of one large product in the same run."""
-    many = systems(B * clock.size(cpu=1, cuda=FULLER), 8, n=n, device=clock.device)
+    many = systems(B * clock.fuller, 8, n=n, device=clock.device)
     flops, rows = truncation_load(many).flops, rows_of_square(clock.device)
     square = torch.rand(rows, rows, dtype=torch.float64, device=clock.device)
     timing = clock.interleaved([lambda: truncation_gaps(many, K), lambda: square @ square])
@@ -104,19 +103,19 @@ def slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
 
 def in_length(T: int, clock: Clock) -> Work:
     """The truncated states of sequences of length T: the full run apart."""
-    many = systems(32 * clock.size(cpu=1, cuda=FULLER), 8, T=T, device=clock.device)
+    many = systems(32 * clock.fuller, 8, T=T, device=clock.device)
     return lambda: truncations(many.cell, many.x[:, T - K :], K)
 
 
 def in_windows(K: int, clock: Clock) -> Work:
     """All windows up to K of sequences of length K."""
-    many = systems(32 * clock.size(cpu=1, cuda=FULLER), 8, T=K, device=clock.device)
+    many = systems(32 * clock.fuller, 8, T=K, device=clock.device)
     return lambda: truncations(many.cell, many.x, K)
 
 
 def in_systems(B: int, clock: Clock) -> Work:
     """So many systems."""
-    many = systems(B * clock.size(cpu=1, cuda=FULLER), 8, device=clock.device)
+    many = systems(B * clock.fuller, 8, device=clock.device)
     return lambda: truncation_gaps(many, K)
 
 

@@ -65,7 +65,7 @@ def test_cuda_is_asked_for_more() -> None:
 
 def test_sizes_fill_the_device() -> None:
     """A batch on CUDA is larger."""
-    assert [Clock(device).size(cpu=1, cuda=64) for device in ("cpu", "cuda:0")] == [1, 64]
+    assert [Clock(device).fuller for device in ("cpu", "cuda:0")] == [1, 64]
 
 
 def test_shares_of_what_the_device_can_do(monkeypatch: pytest.MonkeyPatch) -> None:
