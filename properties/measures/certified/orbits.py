@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from impl.arithmetic.entries.balls import Columns
 from properties.measures.certified.norms import ball_norm, norm_of, norm_square, parts
 from properties.measures.measure import around, square_of
 from properties.measures.readings import rationals
-from properties.measures.readings.balls import BallPair, Vector
+from properties.measures.readings.balls import BallPair, Vector, ball_pair
 from properties.measures.runs import readings as of
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.gaps import Gap
@@ -29,6 +29,7 @@ from theory.numbers.interval import Interval
 Seen = Callable[[Batch], Rounded]
 SeenBalls = Callable[[BallRuns, Batch, int], Vector]
 Exact = rationals.Vector
+EXACT_BITS = 4096  # 64 steps by weights of 53 bits are points, with room for inputs
 
 
 def held(batch: Batch) -> Certified:
@@ -98,9 +99,30 @@ def ball_orbit(runs: BallRuns, batch: Batch, k: int) -> Vector:
 
 
 def exact_orbit(batch: Batch, k: int) -> Exact | None:
-    """s_k − s′_k of one pair."""
+    """s_k − s′_k of one pair: of rational states, or of states with the same irrational part."""
     starts, inputs = rationals.pair_states(*halves(batch)), rationals.seen(batch)[:k]
-    return rationals.minus(*(rationals.run(batch, s, inputs) for s in starts))
+    found = rationals.minus(*(rationals.run(batch, s, inputs) for s in starts))
+    return pointed_orbit(batch, k) if found is None else found
+
+
+def pointed_orbit(batch: Batch, k: int) -> Exact | None:
+    """The same where all differences on the way are points in balls; else None.
+
+    h⁺ = ½ h + ½ tanh x halves them, whatever tanh x is.
+    """
+    with ctx.workprec(EXACT_BITS):
+        runs = of.ball_runs(ball_pair(batch, EXACT_BITS))
+        for at in ball_trail(runs, batch, halves, k):
+            found = points(at.gap.matrix.entries())
+            if found is None:
+                return None
+    return found
+
+
+def points(balls: Vector) -> Exact | None:
+    """The numbers that the balls are; None where one of them is more than a point."""
+    known = all(ball.is_finite() and ball.is_exact() for ball in balls)
+    return [ball.fmpq() for ball in balls] if known else None
 
 
 def exact_state(steps: int | None = None) -> Callable[[Batch, int], Exact | None]:

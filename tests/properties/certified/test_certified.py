@@ -17,7 +17,7 @@ from impl.norms import semidefinite
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.certified import models as measured
-from properties.measures.certified.orbits import ball_orbit
+from properties.measures.certified.orbits import ball_orbit, exact_orbit
 from properties.measures.certified.unitary import MEASURES as SHIPPED
 from properties.measures.readings.balls import BallPair
 from properties.measures.runs.readings import ball_runs
@@ -27,6 +27,7 @@ from properties.systems.certified import models, specs
 from properties.systems.certified.fields import Certified
 from properties.systems.spec import check_spec
 from properties.systems.table import kind_named, parse_spec, system
+from properties.systems.unitary.exact import rational
 from theory.claims.certificate.certificate import CERTIFICATE
 
 ALIKE = system(
@@ -74,6 +75,20 @@ def test_an_orbit_is_followed_again_after_an_error() -> None:
     for k in (3, 1, 2, 0):
         found = ball_orbit(again, batch, k)
         assert [a.mid() for a in found] == [a.mid() for a in expected[k]]
+
+
+def test_an_orbit_is_exact_where_what_is_irrational_cancels() -> None:
+    """h⁺ = (1 − a)∘h + a∘tanh(W h + W_in x) keeps differences rational if W = 0, else not."""
+    spec = replace(ALIKE, cell="leaky-tanh", regime="gaussian", sequences=1)
+    related, alone = (build(replace(spec, regime=regime)) for regime in ("gaussian", "zero"))
+    assert exact_orbit(related, 0) is not None
+    assert exact_orbit(related, 1) is None
+    leaks = [1 - rational(a) for a in alone.its_cells.parameters["leak"][0].tolist()]
+    start = exact_orbit(alone, 0)
+    assert start is not None
+    assert any(start)
+    kept = [a**3 * v for a, v in zip(leaks, start, strict=True)]
+    assert exact_orbit(alone, 3) == kept
 
 
 def test_unitary_networks_are_read_exactly() -> None:
