@@ -164,7 +164,10 @@ def held(spec: SystemSpec, member: int) -> Held | None:
 def layer_of(
     model: LoadedModel[Any], certificate: Certificate, layer: int
 ) -> tuple[LoadedModel[Any], Certificate]:
-    """A layer of a stack as a model, with what the stack's certificate prints of it."""
+    """A layer of a stack as a model, with what the stack's certificate prints of it.
+
+    The first one reads the inputs of the stack, the others a ball of outputs.
+    """
     end, rows = f"_l{layer}", certificate.weights or ()
     row = rows[layer] if layer < len(rows) else ()
     assert isinstance(row, tuple)
@@ -188,7 +191,7 @@ def layer_of(
         weights=row[1:] or None,
         rounding=None,
         training=None,
-        inputs=None,
+        inputs=None if layer else certificate.inputs,
     )
     return part, told
 

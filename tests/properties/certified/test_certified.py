@@ -234,3 +234,15 @@ def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: s
     if over == "ball":
         together = torch.where(free, torch.inf, cells.cell.held(cells.B_x[:, None]).box)
         assert torch.equal(cells.box, together)
+
+
+def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
+    """What is printed of it is true under that set, the next one's under a ball of outputs."""
+    spec = replace(ALIKE, cell="stacked-gru", layers=2, over="box", regime="gaussian", scale=1.0)
+    first, second = (build(replace(spec, layer=layer)).its_cells for layer in (1, 2))
+    for i, (_, told) in enumerate(models.certified(spec, m) for m in spec.members):
+        assert told.inputs is not None
+        assert first.certificates[i].inputs is told.inputs
+        assert second.certificates[i].inputs is None
+        assert float(first.box[i].amax()) == told.constants["h_bar_l0"]
+        assert float(second.box[i].amax()) == told.constants["h_bar_l1"]

@@ -31,6 +31,12 @@ HALVED = (
     '"epsilon":0.01,"loss":"cross-entropy","distance":0.015625,"cell":"leaky-tanh",'
     '"norm":"iterated","dtype":"float16","over":"box"}'
 )
+FIRST_LAYER = (
+    '{"kind":"certified","n":3,"d":1,"T":2,"seed":391877924832709,"sequences":6,"member":0,'
+    '"sequence":0,"K":2,"regime":"driven","lam":0.375,"scale":0.0009765625,"bias":0.5,'
+    '"epsilon":0.26,"loss":"cross-entropy","distance":1.0,"layers":2,"layer":1,'
+    '"cell":"stacked-gru","norm":"cascade","dtype":"float16","over":"box"}'
+)
 
 # (claim, form, spec): what a run printed for replaying.
 KEPT = (
@@ -57,6 +63,8 @@ KEPT = (
     *((("certificate", form, DRIVEN_TANH)) for form in ("radius", "first", "state")),
     # With W = 0 a leak of a half halves a difference exactly, whatever tanh makes of the input.
     *((("certificate", form, HALVED)) for form in ("forgetting", "two-norm")),
+    # What is printed of a first layer is true under the set of inputs, not under the ball around.
+    ("certificate", "constants", FIRST_LAYER),
 )
 
 
