@@ -14,6 +14,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+from properties.runs.stack import roomy
+
 FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
@@ -54,3 +56,11 @@ def traced(item: pytest.Item) -> Generator[None, object, object]:
 
 innermost = pytest.hookimpl(wrapper=True, trylast=True)
 pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = innermost(traced)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """A test is called so deep that its own calls may well meet the end of the interpreter's
+    stack."""
+    pyfuncitem.obj = roomy(pyfuncitem.obj)
+    return (yield)

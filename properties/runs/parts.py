@@ -22,6 +22,7 @@ from properties.attacks.pool import Group, Pool, pools_of
 from properties.attacks.registry import registered
 from properties.attacks.sabotage import Herd, Refused, herds, refused, ridden
 from properties.attacks.table import attacks as every
+from properties.runs.stack import roomy
 from reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
 from theory import CLAIMS, claim
@@ -119,6 +120,7 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
     return chosen
 
 
+@roomy
 @undisturbed()
 def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -> PartResult:
     """Do one part of a run."""
