@@ -1,7 +1,8 @@
 """Shared by all tests: one torch thread, and Hypothesis without chance and without a clock.
 
-Coverage is measured in the processes that run tests.  In those that tests start it would show
-nothing new, and half as much time again would go into their imports.
+Coverage is measured in the processes that run tests, of a few cases of each test.  In processes
+that tests start, and in further cases, it would show next to nothing new, and half as much time
+again would go into it.
 """
 
 import gc
@@ -18,8 +19,12 @@ from properties.runs.stack import roomy
 
 FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
+
+from cases import few  # noqa: E402
+
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 TRACER = sys.gettrace() if "COVERAGE_RUN" in os.environ else None
+TRACED: set[str] = set()
 
 settings.register_profile("ci", derandomize=True, deadline=None, database=None)
 settings.load_profile("ci")
@@ -34,18 +39,23 @@ def pytest_configure(config: pytest.Config) -> None:
         sys.settrace(None)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected lives to the end: no collection of garbage looks at it."""
+    from properties.runs.run import collect_seldom  # here, where tests have imported it
+
     gc.collect()
-    gc.freeze()
+    collect_seldom()
     if TRACER:
         sys.settrace(None)
+        of_face = {item.nodeid for item in session.items if FACE in item.path.parents}
+        slow = {item.nodeid for item in session.items if item.get_closest_marker("slow")}
+        TRACED.update(few(item.nodeid for item in session.items) - of_face - slow)
 
 
 def traced(item: pytest.Item) -> Generator[None, object, object]:
     """Tracing doubles the time of a test: slow ones, and those of the face, of which no coverage is
     asked, are spared what they would cover beyond the others; so is all that pytest does."""
-    if TRACER is None or item.get_closest_marker("slow") or FACE in item.path.parents:
+    if item.nodeid not in TRACED:
         return (yield)
     sys.settrace(TRACER)
     try:

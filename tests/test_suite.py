@@ -4,6 +4,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+from cases import CASES, few
 
 SUITE = runpy.run_path(str(Path(__file__).with_name("suite.py")))
 commands, TESTS = SUITE["commands"], SUITE["TESTS"]
@@ -33,3 +34,15 @@ def test_all():
     assert TESTS in steps[2]
     assert "-m" not in steps[2][steps[2].index(TESTS) :]
     assert steps[4][2] == "report"
+
+
+def test_few_cases_of_many_are_traced():
+    """All of up to as many; of more at most as many, from the first on."""
+    many = [f"test_a.py::test_many[{i}]" for i in range(3 * CASES)]
+    others = ["test_a.py::test_one", *(f"test_b.py::test_many[{i}]" for i in range(CASES))]
+    found = few([*many, *others])
+    assert set(others) <= found
+    assert sorted(found - set(others)) == sorted(many[::3])
+    assert few([f"test_c[{i}]" for i in range(CASES + 1)]) == {
+        f"test_c[{i}]" for i in (0, 2, 4, 6, 8)
+    }
