@@ -63,9 +63,10 @@ def seen(batch: Batch) -> list[list[float]]:
 
 def range_square(batch: Batch) -> fmpq | None:
     """n sup ρ², which no ‖h_t‖₂² exceeds, of a vanilla network with a bounded activation."""
+    if batch.cells is not None or batch.exact:
+        return None
     most = batch.cell.activation.bound
-    vanilla = batch.cells is None and not batch.exact and isfinite(most)
-    return batch.cell.n * rational(most) ** 2 if vanilla else None
+    return batch.cell.n * rational(most) ** 2 if isfinite(most) else None
 
 
 def rolled(batch: Batch, start: int, inputs: list[list[float]] | None = None) -> Vector | None:

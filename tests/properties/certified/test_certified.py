@@ -20,6 +20,7 @@ from properties.measures.certified import models as measured
 from properties.measures.certified.orbits import ball_orbit, exact_orbit
 from properties.measures.certified.unitary import MEASURES as SHIPPED
 from properties.measures.readings.balls import BallPair
+from properties.measures.readings.rationals import range_square
 from properties.measures.runs.readings import ball_runs
 from properties.measures.table import MEASURES
 from properties.systems.batch import build
@@ -246,3 +247,9 @@ def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
         assert second.certificates[i].inputs is None
         assert float(first.box[i].amax()) == told.constants["h_bar_l0"]
         assert float(second.box[i].amax()) == told.constants["h_bar_l1"]
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn-tanh", "diagonal"])
+def test_the_range_of_an_activation_bounds_vanilla_networks_alone(cell: str) -> None:
+    """A gated cell has no activation to ask."""
+    assert range_square(build(replace(ALIKE, cell=cell, regime="gaussian"))) is None
