@@ -17,6 +17,7 @@ from properties.systems.batch import Batch
 from properties.systems.unitary.exact import rational, square, times
 
 Vector = list[fmpq]
+VANILLA = "rnn-"  # how the kinds of cells whose states are ρ(z) are named
 Square = Callable[[Batch, int], fmpq | None]
 
 
@@ -63,7 +64,8 @@ def seen(batch: Batch) -> list[list[float]]:
 
 def range_square(batch: Batch) -> fmpq | None:
     """n sup ρ², which no ‖h_t‖₂² exceeds, of a vanilla network with a bounded activation."""
-    if batch.cells is not None or batch.exact:
+    vanilla = batch.cells is None or batch.cells.kind.startswith(VANILLA)
+    if batch.exact or not vanilla:
         return None
     most = batch.cell.activation.bound
     return batch.cell.n * rational(most) ** 2 if isfinite(most) else None

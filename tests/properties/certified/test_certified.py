@@ -17,7 +17,7 @@ from impl.norms import semidefinite
 from properties.errors import SpecError
 from properties.judging.judge import Verdict, judge
 from properties.measures.certified import models as measured
-from properties.measures.certified.orbits import ball_orbit, exact_orbit
+from properties.measures.certified.orbits import ball_orbit, exact_orbit, range_told
 from properties.measures.certified.unitary import MEASURES as SHIPPED
 from properties.measures.readings.balls import BallPair
 from properties.measures.readings.rationals import range_square
@@ -249,7 +249,17 @@ def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
         assert float(second.box[i].amax()) == told.constants["h_bar_l1"]
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn-tanh", "diagonal"])
-def test_the_range_of_an_activation_bounds_vanilla_networks_alone(cell: str) -> None:
-    """A gated cell has no activation to ask."""
-    assert range_square(build(replace(ALIKE, cell=cell, regime="gaussian"))) is None
+@pytest.mark.parametrize("cell", ["gru", "lstm", "diagonal", "leaky-tanh", "rnn-relu"])
+def test_no_range_bounds_states_that_are_no_values_of_an_activation(cell: str) -> None:
+    """A gated cell has no activation to ask, a leaky one keeps a part, and ReLU has no bound."""
+    batch = build(replace(ALIKE, cell=cell, regime="gaussian"))
+    assert range_square(batch) is None
+    assert range_told(batch, 0) is None
+
+
+def test_the_range_of_an_activation_bounds_states() -> None:
+    """|tanh| < 1: at most n in all, and (1/v)² in max |s_i|/v_i."""
+    batch = build(replace(ALIKE, cell="rnn-tanh", norm="perron", regime="gaussian", sequences=1))
+    weights = batch.its_cells.certificates[0].weights
+    assert range_square(batch) == 2
+    assert range_told(batch, 0) == max(1 / rational(v) ** 2 for v in weights or (1.0,))
