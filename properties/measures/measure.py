@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from theory.language.vocabulary import VOCABULARY
 from theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
+T = TypeVar("T")
 Value = Callable[[Batch], Tensor]
 Error = Callable[[Batch, Tensor], Tensor]
 
@@ -100,7 +102,7 @@ def blank(batch: Batch, windows: int = 1) -> Interval:
 
 def only_where(has: Callable[[Batch], bool], measure: Measure) -> Measure:
     """The measure, with nothing to be read off systems that have no such quantity."""
-    read, balls, square = measure.enclosure, measure.balls, measure.square
+    read, balls = measure.enclosure, measure.balls
     assert read is not None
 
     def enclosure(batch: Batch) -> Interval:
@@ -110,10 +112,13 @@ def only_where(has: Callable[[Batch], bool], measure: Measure) -> Measure:
     def ball(pair: BallPair, k: int) -> arb:
         return balls(pair, k) if balls is not None and has(pair.batch) else arb("nan")
 
-    def squared(batch: Batch, k: int) -> fmpq | None:
-        return square(batch, k) if square is not None and has(batch) else None
+    def exact(read: Callable[..., T | None] | None) -> Callable[..., T | None] | None:
+        return None if read is None else lambda b, *more: read(b, *more) if has(b) else None
 
-    return replace(measure, enclosure=enclosure, balls=ball, square=squared)
+    return replace(
+        measure, enclosure=enclosure, balls=ball, square=exact(measure.square),
+        at_most=exact(measure.at_most), cap=exact(measure.cap),
+    )  # fmt: skip
 
 
 def around(value: Tensor, error: Tensor) -> Interval:

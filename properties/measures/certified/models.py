@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -81,11 +80,12 @@ def own(
     seen: Callable[[Batch], Interval],
     balls: Callable[[BallPair, int], arb],
     square: Square | None = None,
+    **more: Any,
 ) -> Measure:
     """What only models with certificates have."""
     return only_where(
         lambda batch: isinstance(batch.cells, Certified),
-        Measure(name, enclosure=seen, balls=balls, square=square),
+        Measure(name, enclosure=seen, balls=balls, square=square, **more),
     )
 
 
@@ -116,13 +116,11 @@ MEASURES = (
         told_balls(ball_orbit),
         exact_told(exact_orbit),
     ),
-    replace(
-        own(
-            "state_told",
-            told_norm(lambda batch: of.runs(batch).states[-1]),
-            told_balls(state(-1)),
-            exact_told(exact_state()),
-        ),
+    own(
+        "state_told",
+        told_norm(lambda batch: of.runs(batch).states[-1]),
+        told_balls(state(-1)),
+        exact_told(exact_state()),
         cap=range_told,
     ),
     own(
@@ -136,12 +134,10 @@ MEASURES = (
         of.lengths(rounding),
         of.ball_lengths(ball_rounding),
     ),
-    replace(
-        own(
-            "share_used",
-            share_used,
-            lambda pair, k: greatest_share(point(pair.batch, 0, 0)),
-        ),
+    own(
+        "share_used",
+        share_used,
+        lambda pair, k: greatest_share(point(pair.batch, 0, 0)),
         at_most=share_at_most,
     ),
 )

@@ -7,7 +7,6 @@ complex modes too. They meet the first k inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 
 import torch
 from flint import arb, ctx, fmpq
@@ -24,7 +23,7 @@ from properties.measures.runs.rounded import Rounded, beside
 from properties.measures.runs.starts import ball_trail, halves, rolled, trail
 from properties.systems.batch import Batch
 from properties.systems.certified.batch import Certified
-from properties.systems.unitary.exact import rational, square
+from properties.systems.unitary.exact import square
 from theory.numbers.interval import Interval
 
 Seen = Callable[[Batch], Rounded]
@@ -168,14 +167,11 @@ def exact_told(seen: Callable[[Batch, int], Exact | None]) -> rationals.Square:
 
 def range_told(batch: Batch, k: int) -> fmpq | None:
     """The square of what no run from zero exceeds, in a monotone norm: s = ρ(z) with |ρ| ≤ M."""
-    cells = held(batch)
+    cells, most = held(batch), rationals.range_bound(batch)
     norm = parts(cells.certificates[0], widths(cells))
-    if norm is None or not cells.kind.startswith(rationals.VANILLA):
+    if most is None or norm is None or any(part.rows for part in norm):
         return None
-    if any(part.rows for part in norm):
-        return None
-    most = cells.cell.activation.bound
-    return norm_square(norm, [rational(most)] * cells.units) if isfinite(most) else None
+    return norm_square(norm, [most] * cells.units)
 
 
 def shown(seen: SeenBalls) -> SeenBalls:

@@ -62,13 +62,19 @@ def seen(batch: Batch) -> list[list[float]]:
     return found
 
 
-def range_square(batch: Batch) -> fmpq | None:
-    """n sup ρ², which no ‖h_t‖₂² exceeds, of a vanilla network with a bounded activation."""
+def range_bound(batch: Batch) -> fmpq | None:
+    """M ≥ |ρ|, which no unit of a run of a vanilla network exceeds; None where nothing is known."""
     vanilla = batch.cells is None or batch.cells.kind.startswith(VANILLA)
     if batch.exact or not vanilla:
         return None
     most = batch.cell.activation.bound
-    return batch.cell.n * rational(most) ** 2 if isfinite(most) else None
+    return rational(most) if isfinite(most) else None
+
+
+def range_square(batch: Batch) -> fmpq | None:
+    """n M², which no ‖h_t‖₂² exceeds."""
+    most = range_bound(batch)
+    return None if most is None else batch.cell.n * most**2
 
 
 def rolled(batch: Batch, start: int, inputs: list[list[float]] | None = None) -> Vector | None:

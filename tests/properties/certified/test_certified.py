@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from any_kind import as_kind
+from flint import fmpq
 from msgspec.structs import replace
 from seen import readings
 
@@ -108,7 +109,11 @@ def test_other_systems_have_none() -> None:
     """What only models with certificates have is blank elsewhere, and its constants infinite."""
     batch = build(system("lstm", regime="driven", n=1, T=2, K=1))
     for name in NAMES:
-        assert np.isnan(MEASURES[name].enclose(batch).hi).all()
+        measure = MEASURES[name]
+        assert np.isnan(measure.enclose(batch).hi).all()
+        assert measure.square is None or measure.square(batch, 0) is None
+        assert measure.cap is None or measure.cap(batch, 0) is None
+        assert measure.at_most is None or measure.at_most(batch, fmpq(1), 0) is None
     assert np.isinf(batch.constant("gain_told").hi).all()
 
 
