@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import hypot, lcm
+from math import hypot
 from typing import Any
 
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from impl.arithmetic.activation import Activation, activation
@@ -17,59 +17,13 @@ from impl.certificate.record import Certificate
 from impl.convert.unitary import UnitaryModel
 from impl.gradients.criterion import Loss
 from impl.memory.adversary.attack import Attacked
-from impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
 from properties.measures.certified.norms import ball_norm as norm_of
 from properties.measures.certified.norms import of_layer
+from properties.measures.certified.spectral import Norm, Secant
 from properties.measures.runs.ball_runs import BallRuns
 from properties.measures.runs.ball_runs import Step as Local
 from properties.systems.cells.build import INWARD
 from properties.systems.unitary.exact import rational
-
-ONE = fmpq(1)
-
-
-@dataclass(frozen=True, eq=False)
-class Norm:
-    """‖A‖₂ of a matrix of floats."""
-
-    matrix: Tensor
-
-    @cached_property
-    def ball(self) -> arb:
-        """The number."""
-        return ball_norm(self.matrix)
-
-
-@dataclass(frozen=True, eq=False)
-class Secant:
-    """‖A‖₂ of a matrix of balls, over the root of a rational."""
-
-    matrix: arb_mat
-    square: fmpq = ONE
-
-    @cached_property
-    def ball(self) -> arb:
-        """The number."""
-        size = ball_norm(self.matrix)
-        return size if self.square == 1 else size / arb(self.square).sqrt()
-
-    def at_most(self, limit: fmpq) -> bool | None:
-        """Whether it is at most a number; exactly, of a matrix that is known exactly."""
-        entries = self.matrix.entries()
-        if not all(entry.is_exact() for entry in entries):
-            size, most = self.ball, arb(limit)
-            return True if size <= most else False if size > most else None
-        shape = self.matrix.nrows(), self.matrix.ncols()
-        A = fmpq_mat(*shape, [entry.fmpq() for entry in entries])
-        least = A * A.transpose() if shape[0] <= shape[1] else A.transpose() * A
-        bound = limit * limit * self.square
-        rows = [
-            [bound * (i == j) - least[i, j] for j in range(least.ncols())]
-            for i in range(least.nrows())
-        ]
-        scale = lcm(*(int(a.q) for row in rows for a in row))
-        return positive_semidefinite([[int((a * scale).p) for a in row] for row in rows])
-
 
 Seen = arb | fmpq | Norm | Secant
 

@@ -19,16 +19,8 @@ from impl.gradients.loss import Squared
 from impl.numbers.spectra.exact_norm import rational_norm_at_most
 from impl.reading.readout import Readout
 from properties.measures.certified.attacked import of_attack
-from properties.measures.certified.point import (
-    Norm,
-    Point,
-    Secant,
-    Seen,
-    largest,
-    least,
-    root,
-    values,
-)
+from properties.measures.certified.point import Point, Seen, largest, least, root, values
+from properties.measures.certified.spectral import Norm, Secant
 from properties.systems.unitary.exact import rational
 
 # Where the slopes and the values of an activation are looked at.

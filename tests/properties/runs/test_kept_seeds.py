@@ -43,6 +43,11 @@ DRIVEN_ERF = (
     '"loss":"cross-entropy","distance":0.015625,"cell":"rnn-erf","norm":"perron",'
     '"dtype":"float16","over":"rows"}'
 )
+STEEP_ELU = (
+    '{"kind":"certified","n":4,"d":2,"T":16,"seed":29198,"batch":2,"sequences":6,"member":1,'
+    '"sequence":0,"K":16,"lam":0.125,"scale":0.25,"bias":0.5,"epsilon":0.26,"distance":0.015625,'
+    '"cell":"rnn-elu","norm":"spectral","dtype":"bfloat16"}'
+)
 
 # (claim, form, spec): what a run printed for replaying.
 KEPT = (
@@ -71,6 +76,8 @@ KEPT = (
     *((("certificate", form, HALVED)) for form in ("forgetting", "two-norm")),
     # 1 − erf 250 takes 90,000 bits to see; that it is positive, none.
     *((("certificate", form, DRIVEN_ERF)) for form in ("radius", "state")),
+    # With W = 0 an ELU of slope 1 meets a bound on slopes, beside units of irrational slope.
+    ("certificate", "constants", STEEP_ELU),
     # What is printed of a first layer is true under the set of inputs, not under the ball around.
     ("certificate", "constants", FIRST_LAYER),
 )
