@@ -189,7 +189,8 @@ class PlainArithmetic:
             most = torch.linalg.vector_norm(W, dim=1) * v.radius
             low, high = torch.maximum(low, -most), torch.minimum(high, most)
         if v.rows is not None:
-            low, high = (W @ v.rows.mT).aminmax(dim=1)
+            told = W @ v.rows.mT
+            low, high = told.amin(1), told.amax(1)  # older versions of torch do not derive aminmax
         if bias is not None and bias in self.parameters:
             b = self.parameters[bias][0, rows]
             low, high = low + b, high + b

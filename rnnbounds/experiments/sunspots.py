@@ -66,11 +66,11 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     """One network, certified, and cut to windows if it is."""
     s, way, (series, task) = job.setting, job.unit.variant, job.data
     model = Net("RNN tanh", task, s.states, job.unit.seed)
-    W = dict(model.rnn.named_parameters())["weight_hh_l0"]
 
     @torch.no_grad()
     def project(model: Net) -> None:
         if way == "projected":
+            W = dict(model.rnn.named_parameters())["weight_hh_l0"]
             W.copy_(stable(W, s.ell))
 
     plan = Plan(steps=s.epochs, rate=s.rate, schedule="constant", every=10)

@@ -20,6 +20,7 @@ import torch
 import torchgen
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 THERE = "meta"  # torch knows this device everywhere, and its own tensors there have no numbers
@@ -45,6 +46,10 @@ class Elsewhere(Tensor):
     def tolist(self) -> Any:
         """Its numbers."""
         return self.inner.tolist()
+
+    def data_ptr(self) -> int:
+        """Where they are."""
+        return self.inner.data_ptr()
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -108,6 +113,9 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if options.get("device") is not None:
         there, options = torch.device(options["device"]).type == THERE, options | {"device": "cpu"}
     found = func(*_each(_here, args), **options)
+    if torch.Tag.inplace_view in func.tags and type(args[0]) is Elsewhere:  # as nn.RNN does
+        with no_dispatch():
+            func(*args, **kwargs)
     if "out" in kwargs or func._schema.is_mutable:
         return kwargs.get("out", args[0])
     return _each(Elsewhere, found) if there else found

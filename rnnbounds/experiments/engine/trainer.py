@@ -125,7 +125,7 @@ def train(
     if stored is not None:
         run.recall(stored)
     elif plan.back is not None and admissible(model):  # there it goes that explodes at once
-        run.best = _known(losses(model, task, "validation", device))
+        run.best = _known(losses(model, task, "validation"))
     ticked = 0
     for step in range(plan.steps):
         if step >= run.step:
@@ -135,7 +135,7 @@ def train(
             project(model)
             if run.step % plan.every == 0 or run.step == plan.steps:
                 best = plan.keep == "best"
-                now = losses(model, task, "validation", device) if best else run.best.clone()
+                now = losses(model, task, "validation") if best else run.best.clone()
                 run.look(now, admissible(model))
                 observe(model, run.step)
             if slot is not None and (run.step % plan.save == 0 or run.step == plan.steps):
@@ -147,8 +147,9 @@ def train(
 
 
 @torch.no_grad()
-def losses(model: torch.nn.Module, task: Task, part: str, device: str = "cpu") -> Tensor:
-    """The mean loss over a part of the data, of each network, (G,), in float64."""
+def losses(model: torch.nn.Module, task: Task, part: str) -> Tensor:
+    """The mean loss over a part of the data, of each network, (G,), in float64, where it lies."""
+    device = next(model.parameters()).device
     total, count = torch.zeros(getattr(model, "networks", 1), dtype=torch.float64), 0
     for x, y in task.whole(part):
         told = task.loss(model(x.to(device)), y.to(device)).double().cpu().reshape(-1)

@@ -111,7 +111,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     plan = Plan(steps=s.steps, schedule="cosine")
     trained, rate = job.search(make, teacher, plan, s.rates, project=project)
     errors = curve(trained.steps, trained.validation[:, 0].sqrt().tolist())
-    loss = float(losses(trained.model, teacher, "held out", job.device)[0])
+    loss = float(losses(trained.model, teacher, "held out")[0])
     figures = {"held out, relative error": loss**0.5}  # the standard deviation is 1
     yield job.run(figures, {"validation error": errors}, told={"rate": rate})
 

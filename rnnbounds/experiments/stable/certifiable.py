@@ -59,7 +59,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         "projected": projected(task.among, s.lam),
     }
     job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **ways[unit.variant])
-    loss = task.score(float(losses(net, task, "held out", job.device)[0]))
+    loss = task.score(float(losses(net, task, "held out")[0]))
     found = certified(net.rnn.cpu(), task.among, s.epsilon)
     yield job.run({f"held-out {task.unit}": loss}, certificate=found)
 

@@ -5,6 +5,7 @@ import torch
 from program_draws import KIND, SAMPLES, weights
 from stack_draws import MODULES, net
 from torch.nn.utils import parametrizations
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from impl.arithmetic.inputs.sets import input_box, input_rows
 from impl.cells.table import CELLS, kind_of
@@ -101,6 +102,22 @@ def test_gradients(name, norm):
 def test_gradients_of_sets(among):
     """The same of inputs of a set."""
     check_gradients("gru", "auto", SETS[among](3))
+
+
+@pytest.mark.parametrize("among", SETS)
+def test_versions_of_torch_derive_all_of_it(among):
+    """torch 2.11 has no derivative of `aminmax`."""
+    seen = set()
+
+    class Noted(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.add(func._schema.name)
+            return func(*args, **(kwargs or {}))
+
+    with Noted():
+        contraction(net("lstm", 1), SETS[among](3)).backward()
+    assert "aten::amax" in seen
+    assert "aten::aminmax" not in seen
 
 
 def check_gradients(name, norm, among):
