@@ -22,7 +22,6 @@ from properties.errors import InputError
 from properties.judging import meter
 from properties.runs.queue import Call, Kin, Queue
 from properties.runs.threads import one_each
-from theory.proof.solver.client import SOLVER
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -182,7 +181,6 @@ def _serve(connection: Connection, parent: int, count: Any) -> None:
     with suppress(EOFError, OSError):
         while asked := connection.recv():
             connection.send(outcome(*asked))
-    SOLVER.end()  # an image runs nothing at its exit
 
 
 def outcome(work: Callable[..., Any], call: Call) -> tuple[Exception | None, Any]:

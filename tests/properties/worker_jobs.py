@@ -19,6 +19,15 @@ def square(number: int) -> tuple[int, int]:
     return number * number, os.getpid()
 
 
+def solver() -> int:
+    """Which process decides what is asked of z3 here."""
+    from theory.proof.solver.client import SOLVER
+
+    SOLVER.ask("(assert true)")
+    assert SOLVER._process is not None
+    return SOLVER._process.pid
+
+
 def die_once(marker: str, number: int) -> int:
     """End the process in the middle of the work, but for the second time."""
     try:

@@ -85,6 +85,16 @@ if __name__ == "__main__":
     {before}
     print(list(each(worker_jobs.kept, [()] * 3, 2)))
 """
+SOLVED = """
+import os, worker_jobs
+from properties.runs.workers import each
+if __name__ == "__main__":
+    (solver,) = each(worker_jobs.solver, [()], 1)
+    try:
+        os.kill(solver, 0)
+    except ProcessLookupError:
+        print("ended with it")
+"""
 FRESH = """
 import signal, threading
 if __name__ == "__main__":
@@ -117,6 +127,12 @@ def told(tmp_path: Path, program: str) -> str:
 def test_images_are_taken_of_a_process_that_is_alone(tmp_path, before, found):
     """They begin with what it kept; beside another thread, whose locks they would have, none."""
     assert told(tmp_path, IMAGES.format(before=before)) == f"{[found] * 3}\n"
+
+
+@pytest.mark.slow
+def test_the_solver_of_a_worker_ends_with_it(tmp_path):
+    """An image runs nothing at its exit but what is asked for in it."""
+    assert told(tmp_path, SOLVED) == "ended with it\n"
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
 
@@ -91,7 +91,9 @@ class Solver:
             command = [sys.executable, "-P", str(SERVER), *self._limits]
             pipe = subprocess.PIPE
             self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
-            self._owner = os.getpid()
+            if self._owner != os.getpid():
+                self._owner = os.getpid()
+                Finalize(None, self.end, exitpriority=0)  # images and fresh workers run these
         return self._process
 
     def _epitaph(self) -> str:
@@ -113,4 +115,3 @@ class Solver:
 
 
 SOLVER = Solver()
-atexit.register(SOLVER.end)
