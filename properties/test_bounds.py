@@ -21,7 +21,7 @@ from properties.runs.parts import (
     parts_of,
     run_part,
 )
-from properties.runs.run import heaviest_first
+from properties.runs.run import collect_seldom, heaviest_first
 from properties.runs.tallies import tallies
 from properties.systems.batch import build
 from properties.systems.table import parse_spec
@@ -40,6 +40,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
     """A claim is proved, its false variants are convicted, and no attack brings it down."""
     option = request.config.getoption
+    collect_seldom()  # as in any process that carries out a run
     result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
     request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))
     request.node.user_properties += tallies(result)

@@ -183,8 +183,9 @@ def into(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tens
 
 
 def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -> Tensor:
-    """States (B, N, S) that stacks come to from zero: what their norms rest on are states of the
-    boxes of all layers together, which are not printed."""
+    """States (B, N, S) that stacks come to from zero, under inputs of the ball around those of a
+    set: what their norms rest on are states of the boxes of all layers together, which are not
+    printed. What a certificate says of a smaller set is asked of states that are cut to it."""
     rows = []
     for i, model in enumerate(models):
         s = torch.zeros_like(raw[i : i + 1])
