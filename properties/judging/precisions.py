@@ -1,12 +1,13 @@
 """The precisions at which the referee looks, in bits.
 
 The first resolves λᵏ; the last is where nothing more is told apart, but that a saturated activation
-is below its limit: 1 − tanh z is about e^{−2z}, which takes 2z/ln 2 bits.
+is below its limit: 1 − tanh z is about e^{−2z}, which takes 2z/ln 2 bits; and what is below a bound
+b of states of size 1, which takes log₂(1/b) bits more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import ceil, isfinite, log, log2
 
 import torch
@@ -14,16 +15,17 @@ import torch
 from properties.systems.batch import Batch
 
 LARGEST_PRECISION = 4096
-SATURATED = 2**16  # the most, of systems that are driven so far
+MOST = 2**17  # of systems that are driven so far that λ, which has 1074 bits, is next to nothing
 
 
-def precisions(pair: Batch, k: int) -> Iterator[int]:
-    """From 53 + k log₂(1/λ) + 20 bits on, doubled."""
+def precisions(pair: Batch, k: int, below: Callable[[], int]) -> Iterator[int]:
+    """From 53 + k log₂(1/λ) + 20 bits on, doubled; `below` is asked for log₂(1/b) if that is not
+    enough."""
     precision = first_precision(pair, k)
     while precision <= LARGEST_PRECISION:
         yield precision
         precision *= 2 if precision < 512 else 8
-    if (last := saturated_precision(pair)) > LARGEST_PRECISION:
+    if (last := last_precision(pair, below())) > LARGEST_PRECISION:
         yield last
 
 
@@ -34,8 +36,8 @@ def first_precision(pair: Batch, k: int) -> int:
     return min(max(128, 64 * ceil(bits / 64)), LARGEST_PRECISION)
 
 
-def saturated_precision(pair: Batch) -> int:
-    """The bits that tell tanh z and σ(z) from 1, in words of 64.
+def last_precision(pair: Batch, below: int) -> int:
+    """The bits that tell tanh z and σ(z) from 1, and what is below a bound from 0, in words of 64.
 
     Where states are within [−1, 1], |z| is at most the largest rows of all weights together, times
     the largest input.
@@ -43,8 +45,8 @@ def saturated_precision(pair: Batch) -> int:
     inputs = pair.x.abs().flatten().tolist()
     largest = max(1.0, pair.spec.scale, *inputs)
     drive = largest * sum(map(largest_row, pair.weights.values()))
-    bits = 73 + 2 * drive / log(2)
-    return 64 * ceil(min(bits, SATURATED) / 64) if isfinite(drive) else 0
+    bits = 73 + 2 * drive / log(2) + below
+    return 64 * ceil(min(bits, MOST) / 64) if isfinite(drive) else 0
 
 
 def largest_row(weight: torch.Tensor) -> float:

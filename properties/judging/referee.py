@@ -12,7 +12,7 @@ import sympy
 from flint import arb, ctx, fmpq
 
 from properties.judging.equivalent import divided, scalar_output
-from properties.judging.precisions import precisions
+from properties.judging.precisions import LARGEST_PRECISION, precisions
 from properties.measures.readings.balls import Ends, ball_pair, float_ends
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
@@ -37,7 +37,11 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
     """
     statement = of_one_unit(statement, pair)
     outcomes = by_division(statement, pair, ks)
-    for precision in precisions(pair, max(ks)):
+
+    def below() -> int:
+        return max(smallness(statement, pair, k) for k in ks if k not in outcomes)
+
+    for precision in precisions(pair, max(ks), below):
         for k in [k for k in ks if k not in outcomes]:
             found = by_balls(statement, pair, k, precision)
             if found.verdict != "UNDECIDED":
@@ -88,6 +92,18 @@ def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outco
         )
     finally:
         ctx.prec = before
+
+
+def smallness(statement: Statement, pair: Batch, k: int) -> int:
+    """log₂(1/b) of the bound b that the right side is, in bits; 0 where it is 0 or at least 1."""
+    with ctx.workprec(LARGEST_PRECISION):
+        sides = names(statement.rhs)
+        env = {name: ball_of(name, pair, k, LARGEST_PRECISION) for name in sides}
+        bound = abs(ball(statement.rhs, env, {})).upper()
+        if not bound.is_finite() or bound.is_zero():
+            return 0
+        digits, exponent = bound.man_exp()
+        return max(0, -int(exponent) - int(digits).bit_length())
 
 
 def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:

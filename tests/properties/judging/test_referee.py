@@ -9,9 +9,10 @@ from flint import arb, ctx, fmpq
 
 from properties.judging.precisions import (
     LARGEST_PRECISION,
-    SATURATED,
+    MOST,
     first_precision,
     largest_row,
+    last_precision,
     precisions,
 )
 from properties.judging.referee import (
@@ -24,6 +25,7 @@ from properties.judging.referee import (
     settle,
     signed_root,
     signed_square,
+    smallness,
 )
 from properties.systems.batch import build
 from properties.systems.table import system
@@ -159,7 +161,7 @@ def test_precision_starts_where_powers_are_seen() -> None:
 def test_precision_ends_where_saturation_is_seen(scale: float) -> None:
     """At 4096 bits, or where 1 − tanh z is told from 0 for all z that inputs drive a unit to."""
     pair = build(system(T=3, lam=0.5, scale=scale, bias=0.5))
-    found = list(precisions(pair, 0))
+    found = list(precisions(pair, 0, lambda: 0))
     assert found[:4] == [128, 256, 512, LARGEST_PRECISION]
     drive = max(1.0, scale, float(pair.x.abs().max())) * sum(
         map(largest_row, pair.weights.values())
@@ -167,9 +169,37 @@ def test_precision_ends_where_saturation_is_seen(scale: float) -> None:
     needed = 2 * drive / math.log(2)
     assert (len(found) == 5) == (needed + 73 > LARGEST_PRECISION)
     if len(found) == 5:
-        assert found[-1] == SATURATED or found[-1] > needed
+        assert found[-1] == MOST or found[-1] > needed
         with ctx.workprec(found[-1]):
             assert bool(arb(drive).tanh() < 1) == (found[-1] > needed)
+
+
+@pytest.mark.parametrize("below", [0, 1074, 16_000, 10**6])
+def test_precision_ends_where_a_bound_is_told_from_nothing(below: int) -> None:
+    """What is below it by any part of it takes as many bits more; who is decided before is not
+    asked how many."""
+    pair, asked = build(system(T=3, lam=0.5, scale=2.0**12, bias=0.5)), list[int]()
+
+    def ask() -> int:
+        asked.append(below)
+        return below
+
+    steps = precisions(pair, 0, ask)
+    assert [next(steps) for _ in range(4)][-1] == LARGEST_PRECISION
+    assert asked == []
+    plain = last_precision(pair, 0)
+    assert plain > LARGEST_PRECISION
+    assert list(steps) == [min(64 * math.ceil((plain + below) / 64), MOST)]
+    assert asked == [below]
+
+
+def test_how_small_a_bound_is() -> None:
+    """In bits, far below what a float holds; of 0 and of large bounds there is nothing to see."""
+    pair = build(system(lam=2.0**-10, T=3))
+    assert smallness(parse_statement("h_norm <= lam**200"), pair, 0) in (1999, 2000)
+    assert smallness(parse_statement("h_norm <= 1/2"), pair, 0) == 0
+    assert smallness(parse_statement("h_norm <= 0"), pair, 0) == 0
+    assert smallness(parse_statement("h_norm <= 5"), pair, 0) == 0
 
 
 def test_rows() -> None:

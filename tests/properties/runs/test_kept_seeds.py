@@ -48,6 +48,17 @@ STEEP_ELU = (
     '"sequence":0,"K":16,"lam":0.125,"scale":0.25,"bias":0.5,"epsilon":0.26,"distance":0.015625,'
     '"cell":"rnn-elu","norm":"spectral","dtype":"bfloat16"}'
 )
+DEEP = (
+    '{"kind":"certified","n":2,"d":2,"T":16,"seed":60294,"batch":2,"sequences":6,"member":0,'
+    '"sequence":0,"K":16,"regime":"signs","inputs":"impulse","lam":0.5,"scale":1024.0,"bias":0.5,'
+    '"epsilon":0.01,"loss":"linear","distance":1.0,"layers":2,"cell":"deep-tanh",'
+    '"dtype":"float32","over":"box"}'
+)
+DEEP_OF_ONE_INPUT = (
+    '{"kind":"certified","n":2,"d":1,"T":24,"seed":55399,"batch":2,"sequences":6,"member":0,'
+    '"sequence":0,"K":16,"regime":"driven","lam":0.125,"scale":1024.0,"bias":0.5,"epsilon":0.01,'
+    '"loss":"linear","distance":0.125,"layers":2,"cell":"deep-tanh","norm":"infinity","over":"box"}'
+)
 
 # (claim, form, spec): what a run printed for replaying.
 KEPT = (
@@ -78,6 +89,9 @@ KEPT = (
     *((("certificate", form, DRIVEN_ERF)) for form in ("radius", "state")),
     # With W = 0 an ELU of slope 1 meets a bound on slopes, beside units of irrational slope.
     ("certificate", "constants", STEEP_ELU),
+    # A box of inputs keeps a cell so saturated that λ is 1.6e-301, and λ¹⁶ takes 16,000 bits.
+    *((("certificate", form, DEEP)) for form in ("contraction", "output", "forgetting")),
+    ("certificate", "contraction", DEEP_OF_ONE_INPUT),
     # What is printed of a first layer is true under the set of inputs, not under the ball around.
     ("certificate", "constants", FIRST_LAYER),
 )
