@@ -82,9 +82,7 @@ def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outco
     before = ctx.prec
     ctx.prec = precision
     try:
-        env = {
-            name: ball_of(name, pair, k, precision) for name in names(statement.lhs, statement.rhs)
-        }
+        env = balls_of(pair, k, precision, statement.lhs, statement.rhs)
         known = ball_pair(pair, precision).cache.setdefault(f"parts of statements at {k}", {})
         lhs, rhs = (ball(side, env, known) for side in (statement.lhs, statement.rhs))
         return Outcome(
@@ -97,13 +95,17 @@ def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outco
 def smallness(statement: Statement, pair: Batch, k: int) -> int:
     """log₂(1/b) of the bound b that the right side is, in bits; 0 where it is 0 or at least 1."""
     with ctx.workprec(LARGEST_PRECISION):
-        sides = names(statement.rhs)
-        env = {name: ball_of(name, pair, k, LARGEST_PRECISION) for name in sides}
+        env = balls_of(pair, k, LARGEST_PRECISION, statement.rhs)
         bound = abs(ball(statement.rhs, env, {})).upper()
         if not bound.is_finite() or bound.is_zero():
             return 0
         digits, exponent = bound.man_exp()
         return max(0, -int(exponent) - int(digits).bit_length())
+
+
+def balls_of(pair: Batch, k: int, precision: int, *sides: sympy.Expr) -> dict[str, arb]:
+    """What the sides speak of, of one pair at one window."""
+    return {name: ball_of(name, pair, k, precision) for name in names(*sides)}
 
 
 def ball_of(name: str, pair: Batch, k: int, precision: int) -> arb:

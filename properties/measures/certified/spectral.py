@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import lcm
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
+from impl.numbers.spectra.exact_norm import ball_norm
+from properties.measures.exact.derivatives import square_at_most
 
 ONE = fmpq(1)
 
@@ -64,19 +64,13 @@ def over_root(size: arb, square: fmpq) -> arb:
 
 
 def block_at_most(block: arb_mat, limit: fmpq, square: fmpq) -> bool | None:
-    """Whether ‖A‖₂/√square ≤ limit of one block: limit²·square·I − AAᵀ ⪰ 0 where A is exact."""
+    """Whether ‖A‖₂/√square ≤ limit of one block: exactly, where it is known exactly."""
     entries = block.entries()
     if not all(entry.is_exact() for entry in entries):
         size, most = over_root(ball_norm(block), square), arb(limit)
         return True if size <= most else False if size > most else None
     A = fmpq_mat(block.nrows(), block.ncols(), [entry.fmpq() for entry in entries])
-    gram = A * A.transpose() if A.nrows() <= A.ncols() else A.transpose() * A
-    bound = limit * limit * square
-    rows = [
-        [bound * (i == j) - gram[i, j] for j in range(gram.ncols())] for i in range(gram.nrows())
-    ]
-    scale = lcm(*(int(a.q) for row in rows for a in row))
-    return positive_semidefinite([[int((a * scale).p) for a in row] for row in rows])
+    return square_at_most(A, limit * limit * square)
 
 
 def blocks(matrix: arb_mat) -> Iterator[arb_mat]:

@@ -147,10 +147,14 @@ def norm_square(J: fmpq_mat | arb_mat) -> fmpq | None:
 
 
 def at_most(J: fmpq_mat, bound: fmpq) -> bool:
-    """Whether ‖J‖₂ ≤ bound: bound²I − JᵀJ is positive semidefinite, decided exactly."""
-    if bound < 0:
-        return False
-    whole = (identity(J.ncols()) * (bound * bound) - J.transpose() * J).numer_denom()[0]
+    """Whether ‖J‖₂ ≤ bound, decided exactly."""
+    return bound >= 0 and square_at_most(J, bound * bound)
+
+
+def square_at_most(J: fmpq_mat, bound: fmpq) -> bool:
+    """Whether ‖J‖₂² ≤ bound: bound I less the smaller of JᵀJ and JJᵀ is positive semidefinite."""
+    gram = J.transpose() * J if J.ncols() <= J.nrows() else J * J.transpose()
+    whole = (identity(gram.ncols()) * bound - gram).numer_denom()[0]
     return positive_semidefinite([[int(v) for v in row] for row in whole.tolist()])
 
 
