@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from impl.errors import InputError
 
@@ -18,6 +18,8 @@ def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def meet(self: Any, other: Any) -> Any:
         if type(other) is not type(self) and isinstance(other, Real):  # the first is far quicker
             other = self.constant(other)
+        elif other.size != self.size and not self.levels:
+            raise LengthError(self.size, other.size)
         return operation(self, other)
 
     return meet
@@ -39,9 +41,20 @@ def _finite(constant: Callable[[Any, float], Any]) -> Callable[[Any, Any], Any]:
     return made
 
 
+class LengthError(InputError):
+    """Numbers of two lengths that meet: which unit meets which is not said."""
+
+    def __init__(self, one: int, other: int) -> None:
+        super().__init__(
+            f"{one} and {other} units meet in the step of a cell; give them one length"
+        )
+
+
 class Scalable(ABC):
     """What meets numbers of Python's on either side: 1 − g, 0.1 s. They are taken as the floats
     that they are, exactly where the arithmetic is exact; NaN and infinity raise InputError."""
+
+    levels: ClassVar[bool] = True  # numbers of one unit meet several
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -49,6 +62,11 @@ class Scalable(ABC):
             if name in vars(cls):
                 change = _finite if name == "constant" else _lifted
                 setattr(cls, name, change(vars(cls)[name]))
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many units."""
 
     @abstractmethod
     def constant(self, c: float) -> Self:
@@ -74,16 +92,14 @@ class Scalable(ABC):
 
 
 class Elementary(Scalable):
-    """A vector of units, of one kind of number."""
+    """A vector of units, of one kind of number, which meets those of its own length: another raises
+    LengthError. Where lengths differ a step runs over `impl.arithmetic.lengths.Level`."""
+
+    levels = False
 
     @abstractmethod
     def function(self, name: str) -> Self:
         """The elementary function of that name, entry by entry."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """How many units."""
 
     @abstractmethod
     def part(self, start: int, stop: int) -> Self:

@@ -18,6 +18,7 @@ from impl.arithmetic.activation import Activation
 from impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from impl.arithmetic.coarse import Dtypes, at_one
 from impl.arithmetic.invariance import Held, held, implied
+from impl.arithmetic.lengths import levelled
 from impl.arithmetic.slopes import compare, invariant
 from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Kind, Weights, undriven
@@ -26,7 +27,7 @@ from impl.cells.programs import Driven, ball_step, float_step
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.gated_refute import refute_gated
 from impl.cells.refutation.refute import Witness, unsought
-from impl.errors import PrecisionError
+from impl.errors import InputError, PrecisionError
 from impl.norms.comparison import Comparison
 
 _ITERATES = 8
@@ -42,6 +43,12 @@ class ProgramCell(ABC):
     reads: ClassVar[str]  # the weight that the inputs go through, (B, ·, d)
 
     parameters: Mapping[str, Tensor]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in ("program", "kept"):
+            if name in vars(cls):
+                setattr(cls, name, levelled(vars(cls)[name]))
 
     @abstractmethod
     def program(self, m: Arithmetic[V], s: V, x: V, /) -> V:
@@ -174,7 +181,15 @@ def program_kind(
         for key, part in weights.items():
             if part.dtype != torch.float64:
                 raise PrecisionError(key, part.dtype)
-        return make(prepared(weights))
+        cell = make(prepared(weights))
+        sizes = layout(weights).sizes({key: part[0] for key, part in weights.items()})
+        if (cell.n, cell.d) != (sizes.n, sizes.d):
+            read, told = f"n = {cell.n} and d = {cell.d}", f"{sizes.n} and {sizes.d}"
+            raise InputError(
+                f"the cell {name} has {read}, where its layout has {told}; let `reads` name a "
+                "weight of n rows and d columns, or write its n and d"
+            )
+        return cell
 
     def step(weights: Weights, x: Tensor, s: Tensor) -> Tensor:
         return make(weights).program(arithmetic(weights), Rows(s), Rows(x)).value

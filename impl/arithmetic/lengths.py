@@ -1,0 +1,273 @@
+"""One rule for numbers of different lengths: a number of one unit that meets n units is that number
+for each of them. Any other two lengths are an error.
+
+No arithmetic knows this rule. A step whose numbers have one length runs as it is; one in which
+lengths differ runs over `Level`, which writes the one unit n times before they meet:
+
+    Δu = Δv·(1, …, 1)ᵀ    and so    ‖Δu‖₂ = √n |Δv|,    ‖Δu‖_∞ = |Δv|,
+
+is then what each arithmetic makes of its own `join`. Which of the two a step is, a first run over
+lengths alone says, and refuses what no arithmetic can run.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import Any, Self
+
+from torch import Tensor
+
+from impl.arithmetic.activation import activation
+from impl.arithmetic.base import ALL
+from impl.arithmetic.elementary import Elementary
+from impl.errors import InputError
+
+_KEPT = 4096  # forms of steps that are remembered
+_known: dict[tuple[Any, ...], bool] = {}
+
+
+class StepError(InputError):
+    """A step that cannot be run over every arithmetic."""
+
+    def __init__(self, cell: object, why: str) -> None:
+        super().__init__(
+            f"the step of the cell {type(cell).__name__} {why}; write it with + − × of numbers of "
+            "equal lengths, or of one unit, and the functions of rnnbounds.Arithmetic"
+        )
+
+
+class _LengthError(Exception):
+    """Two lengths that do not meet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Length(Elementary):
+    """A number of which its length alone is known."""
+
+    length: int
+
+    def __add__(self, other: Self) -> Self:
+        return self
+
+    __sub__ = __mul__ = __add__
+
+    def __neg__(self) -> Self:
+        return self
+
+    def constant(self, c: float) -> Self:
+        """A number of that length."""
+        return self
+
+    def function(self, name: str) -> Self:
+        """A number of that length."""
+        return self
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.length
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        return type(self)(stop - start)
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """The arithmetic of lengths, of parameters (…, m, n) and (…, m)."""
+
+    parameters: Mapping[str, Tensor]
+
+    def affine(self, weight: str, bias: str | None, v: Length, rows: slice = ALL) -> Length:
+        """The rows of W."""
+        return Length(len(range(*rows.indices(self.parameters[weight].shape[-2]))))
+
+    def vector(self, name: str, rows: slice = ALL) -> Length:
+        """The length of a parameter vector."""
+        return Length(len(range(*rows.indices(self.parameters[name].shape[-1]))))
+
+    def activate(self, name: str, v: Length) -> Length:
+        """That of v; raises for a name that is no activation."""
+        activation(name)
+        return v
+
+    slope = activate
+
+    def mix(self, gate: Length, a: Length, b: Length) -> Length:
+        """That of all three."""
+        return gate
+
+    def join(self, *parts: Length) -> Length:
+        """The sum of all."""
+        return Length(sum(part.size for part in parts))
+
+
+@dataclass(frozen=True, eq=False)
+class Level(Elementary):
+    """A number of any arithmetic, written as often as there are units that it meets."""
+
+    levels = True
+
+    value: Any
+    m: "Levelled"
+
+    def to(self, size: int) -> Any:
+        """Its value for so many units; raises _LengthError unless it has one, or as many."""
+        if self.size == size:
+            return self.value
+        if self.size != 1:
+            raise _LengthError(f"lets {self.size} and {size} units meet")
+        return self.m.spread(self.value, size)
+
+    def _with(self, other: Self) -> tuple[Any, Any]:
+        size = max(self.size, other.size)
+        return self.to(size), other.to(size)
+
+    def __add__(self, other: Self) -> Self:
+        one, two = self._with(other)
+        return type(self)(one + two, self.m)
+
+    def __sub__(self, other: Self) -> Self:
+        one, two = self._with(other)
+        return type(self)(one - two, self.m)
+
+    def __mul__(self, other: Self) -> Self:
+        one, two = self._with(other)
+        return type(self)(one * two, self.m)
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.value, self.m)
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit."""
+        return type(self)(self.value.constant(c), self.m)
+
+    def function(self, name: str) -> Self:
+        """The elementary function of that name."""
+        return type(self)(getattr(self.value, name)(), self.m)
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return int(self.value.size)
+
+    def chunk(self, count: int) -> tuple[Self, ...]:
+        """So many equal parts of the units."""
+        if self.size % count:
+            raise _LengthError(f"cuts {self.size} units into {count} equal parts")
+        return super().chunk(count)
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        if not 0 <= start < stop <= self.size:
+            raise _LengthError(f"takes the units {start} to {stop} of {self.size}")
+        return type(self)(self.value.part(start, stop), self.m)
+
+
+@dataclass(eq=False)
+class Levelled:
+    """An arithmetic over `Level`; `met` says whether one unit met several."""
+
+    m: Any
+    parameters: Mapping[str, Tensor]
+    met: bool = False
+
+    def spread(self, value: Any, size: int) -> Any:
+        """One unit, that many times."""
+        self.met = True
+        return self.m.join(*[value] * size)
+
+    def affine(self, weight: str, bias: str | None, v: Level, rows: slice = ALL) -> Level:
+        """W v + b."""
+        prepared = weight in getattr(self.m, "prepared", ())
+        fed = v.value if prepared else v.to(self.parameters[weight].shape[-1])
+        if bias is None or bias not in self.parameters:
+            return Level(self.m.affine(weight, None, fed, rows), self)
+        if self.parameters[bias].shape[-1] == self.parameters[weight].shape[-2]:
+            return Level(self.m.affine(weight, bias, fed, rows), self)
+        return Level(self.m.affine(weight, None, fed, rows), self) + self.vector(bias, rows)
+
+    def vector(self, name: str, rows: slice = ALL) -> Level:
+        """A parameter vector."""
+        return Level(self.m.vector(name, rows), self)
+
+    def activate(self, name: str, v: Level) -> Level:
+        """ρ(v)."""
+        return Level(self.m.activate(name, v.value), self)
+
+    def slope(self, name: str, v: Level) -> Level:
+        """ρ′(v)."""
+        return Level(self.m.slope(name, v.value), self)
+
+    def mix(self, gate: Level, a: Level, b: Level) -> Level:
+        """g∘a + (1 − g)∘b."""
+        size = max(gate.size, a.size, b.size)
+        return Level(self.m.mix(*(v.to(size) for v in (gate, a, b))), self)
+
+    def join(self, *parts: Level) -> Level:
+        """All units of the parts, one after another."""
+        return Level(self.m.join(*(part.value for part in parts)), self)
+
+
+Step = Callable[[Any, Any, Any, Any], Any]
+
+
+def levelled(step: Step) -> Step:
+    """A cell's step φ(m, s, x), and its gates, in which a number of one unit may meet several.
+
+    Raises StepError for a step that no arithmetic can run, before any does.
+    """
+
+    @wraps(step)
+    def run(cell: Any, m: Any, s: Any, x: Any) -> Any:
+        if isinstance(s, Level) or not _meets(step, cell, s.size):
+            return step(cell, m, s, x)
+        made = Levelled(m, cell.parameters)
+        return _out(step(cell, made, Level(s, made), Level(x, made)), cell, s.size)
+
+    return run
+
+
+def _out(told: Any, cell: Any, size: int) -> Any:
+    """What a step gives for a state of that size; a gate of `kept` has a remark beside it."""
+    if isinstance(told, tuple):
+        gate, shut = told
+        return gate.to(cell.n) if gate.size == 1 else gate.value, shut
+    return told if told is None else told.to(size)
+
+
+def _meets(step: Step, cell: Any, size: int) -> bool:
+    """Whether lengths differ in a step of a state of that size; raises StepError."""
+    form = tuple((name, value) for name, value in vars(cell).items() if _tells(cell, name))
+    shapes = tuple((name, *weight.shape[-2:]) for name, weight in cell.parameters.items())
+    key = (step, type(cell), size, shapes, form)
+    try:
+        if key in _known:
+            return _known[key]
+    except TypeError:  # a field of the cell that cannot be remembered
+        return _traced(step, cell, size)
+    if len(_known) >= _KEPT:
+        _known.clear()
+    _known[key] = _traced(step, cell, size)
+    return _known[key]
+
+
+def _tells(cell: Any, name: str) -> bool:
+    """True for what a cell is beside its parameters, and what it computed of them."""
+    return name != "parameters" and not isinstance(getattr(type(cell), name, None), cached_property)
+
+
+def _traced(step: Step, cell: Any, size: int) -> bool:
+    """The same, by a run over lengths."""
+    made = Levelled(Lengths(cell.parameters), cell.parameters)
+    try:
+        _out(step(cell, made, *(Level(Length(each), made) for each in (size, cell.d))), cell, size)
+    except InputError:
+        raise
+    except KeyError as error:
+        raise StepError(cell, f"reads {error}, which its layout lacks") from error
+    except _LengthError as error:
+        raise StepError(cell, str(error)) from error
+    except Exception as error:  # whatever a step of one's own does
+        raise StepError(cell, f"ends in {type(error).__name__}: {error}") from error
+    return made.met
