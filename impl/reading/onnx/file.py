@@ -14,8 +14,9 @@ from typing import Any
 from impl.errors import InputError, shown
 from impl.reading.files import ModelFileError
 from impl.reading.misfit import LISTED, WeightsError
+from impl.reading.onnx.constants import Constants
 from impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
-from impl.reading.onnx.starts import refuse_stored_runs
+from impl.reading.onnx.starts import refuse_other_runs
 from impl.reading.opened import Told
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
@@ -27,21 +28,22 @@ _SAME = ("Identity", "Squeeze")  # what lies between the layers of a stack
 class Graph:
     """The recurrent nodes of a graph, the layers of each stack together, by the name of the first.
 
-    stored: constant tensors by name, not read yet. made: nodes by what they put out.
+    values: what is known of the values of the graph by name.
     """
 
     stacks: Mapping[str, list[Any]]
-    stored: Mapping[str, Any]
-    made: Mapping[str, Any]
+    values: Constants
     where: str
     title: str
 
     def told(self, layer: str | None) -> Told:
         """The tensors of one stack, by torch's names below the name of its first node."""
+        if not self.stacks:
+            raise WeightsError(f"{self.where} holds no node RNN, LSTM or GRU; {_STATE}")
         if layer is None and len(self.stacks) == 1:
             layer = next(iter(self.stacks))
         if layer is None or layer not in self.stacks:
-            names = ", ".join(shown(name) for name in list(self.stacks)[:LISTED]) or "none"
+            names = ", ".join(shown(name) for name in list(self.stacks)[:LISTED])
             what = f"{self.where} holds {len(self.stacks)} recurrent nodes or stacks of them"
             raise WeightsError(f"{what}; choose one with --layer: {names}")
         nodes = self.stacks[layer]
@@ -50,13 +52,11 @@ class Graph:
             raise NodeError(layer, f"of {cells[0]} feeds one of {other[0]}", _STATE)
         if len(set(map(axes_of, nodes))) > 1:
             raise NodeError(layer, "feeds one of another layout, which reads time as batch", _STATE)
-        for node in nodes:
-            refuse_stored_runs(node, self.stored, self.made)
-        found = {
-            f"{layer}.{role}_l{l}": tensor
-            for l, node in enumerate(nodes)
-            for role, tensor in weights_of(node, self.stored).items()
-        }
+        found = dict[str, Any]()
+        for l, node in enumerate(nodes):
+            weights = weights_of(node, self.values)
+            refuse_other_runs(node, self.values, weights["weight_hh"].shape[1])
+            found |= {f"{layer}.{role}_l{l}": tensor for role, tensor in weights.items()}
         return Told(found, cells[0], "the node", layer)
 
     def layers(self) -> list[str] | None:
@@ -87,10 +87,13 @@ def graph_of(data: bytes, path: Path) -> Graph:
         raise ModelFileError(path, "has recurrent nodes in functions of its own", _STATE)
     stored = {one.name: one for one in model.graph.initializer}
     for node in nodes:
-        if node.op_type == "Constant" and node.output and node.attribute:
-            stored[node.output[0]] = node.attribute[0].t
+        if node.op_type == "Constant" and node.output:
+            for part in node.attribute:
+                if part.name == "value":
+                    stored[node.output[0]] = part.t
     made = {name: node for node in nodes for name in node.output}
-    return Graph(_stacks(nodes), stored, made, shown(path), str(path))
+    values = Constants(stored, made, tuple(model.opset_import))
+    return Graph(_stacks(nodes), values, shown(path), str(path))
 
 
 def _stacks(nodes: Iterable[Any]) -> dict[str, list[Any]]:

@@ -6,13 +6,13 @@ gates i, o, f, c of an LSTM and z, r, h of a GRU; torch stacks i, f, c, o and r,
 Source: the operators RNN, LSTM and GRU of ONNX, version 22.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from impl.errors import InputError, shown
+from impl.reading.onnx.constants import MOVES, Constants
 
 STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh"}  # recurrent nodes, with their gates
 _ORDER = {"RNN": "h", "LSTM": "ifco", "GRU": "rzh"}
@@ -21,9 +21,13 @@ _VANILLA = {
     "Tanh": "rnn-tanh", "Relu": "rnn-relu", "Sigmoid": "rnn-sigmoid", "Softplus": "rnn-softplus",
 }  # fmt: skip
 _READ = {"hidden_size", "direction", "activations", "layout", "linear_before_reset"}
-_TYPES = {1: torch.float32, 10: torch.float16, 11: torch.float64, 16: torch.bfloat16}
+_FLOATS = ("float16", "float32", "float64")
 _PEEPHOLES = 7  # the place of P among an LSTM's inputs
 _STORED = "hand over the state dict of the model that was exported"
+_TURNED = {
+    "reverse": "turn its inputs round in time, and export it forward: it remembers as long",
+    "bidirectional": "hand over the state dict of one of its directions",
+}
 
 
 class NodeError(InputError):
@@ -48,7 +52,8 @@ def cell_of(node: Any) -> str:
             raise NodeError(node.name, f"has {shown(name)}, which no cell here has", _STORED)
     direction = _text(known.get("direction", b"forward"))
     if direction != "forward":
-        raise NodeError(node.name, f"runs {shown(direction)}", "keep one direction, forward")
+        what, remedy = f"runs {shown(direction)}", _TURNED.get(direction, _STORED)
+        raise NodeError(node.name, what, remedy)
     if len(node.input) > _PEEPHOLES and node.input[_PEEPHOLES]:
         raise NodeError(node.name, "has peepholes, which no cell here has", _STORED)
     rho = [_text(name) for name in known.get("activations", ())] or _USUAL[node.op_type]
@@ -68,55 +73,80 @@ def axes_of(node: Any) -> int:
     return next((int(one.i) for one in node.attribute if one.name == "layout"), 0)
 
 
-def weights_of(node: Any, stored: Mapping[str, Any]) -> dict[str, Tensor]:
+def weights_of(node: Any, values: Constants) -> dict[str, Tensor]:
     """The weights by torch's names without a layer, gates in torch's order; raises NodeError."""
     names = [*node.input, "", "", "", ""]
-    W, R = (_tensor(node, names[place], stored, 3) for place in (1, 2))
-    found = {"weight_ih": _ordered(node, W[0]), "weight_hh": _ordered(node, R[0])}
+    gates = len(STATES[node.op_type])
+    W, R = (_tensor(node, names[place], values, 3)[0] for place in (1, 2))
+    n = R.shape[1]
+    wanted: dict[str, tuple[Tensor, tuple[int, ...]]] = {
+        "R": (R, (gates * n, n)),
+        "W": (W, (gates * n, W.shape[1])),
+    }
+    found = {"weight_ih": W, "weight_hh": R}
     if names[3]:
-        both = _tensor(node, names[3], stored, 2)[0].chunk(2)
-        found |= {"bias_ih": _ordered(node, both[0]), "bias_hh": _ordered(node, both[-1])}
-    return found
+        both = _tensor(node, names[3], values, 2)[0]
+        wanted["B"] = both, (2 * gates * n,)
+        found["bias_ih"], found["bias_hh"] = both[: gates * n], both[gates * n :]
+    if (units := units_of(node)) not in (None, n):
+        raise NodeError(node.name, f"has {n} units, and says {units}", "export it again")
+    for name, (part, shape) in wanted.items():
+        if part.shape != shape:
+            told = f"has {name} of shape (1, {', '.join(map(str, part.shape))})"
+            raise NodeError(
+                node.name, f"{told}, not (1, {', '.join(map(str, shape))})", "export it again"
+            )
+    return {name: _ordered(node, part) for name, part in found.items()}
+
+
+def _fit(node: Any, name: str, part: Tensor, *shape: int) -> None:
+    """Raise NodeError for weights of another shape."""
+    if part.shape != shape:
+        what = f"has {name} of shape {(1, *part.shape)}, not {(1, *shape)}"
+        raise NodeError(node.name, what, "export it again")
+
+
+def units_of(node: Any) -> int | None:
+    """The number of units that a node states, `hidden_size`."""
+    return next((int(one.i) for one in node.attribute if one.name == "hidden_size"), None)
 
 
 def _ordered(node: Any, rows: Tensor) -> Tensor:
     """The blocks of rows of the gates, in torch's order."""
     gates = STATES[node.op_type]
-    if len(rows) % len(gates):
-        raise NodeError(
-            node.name, f"has {len(rows)} rows for {len(gates)} gates", "export it again"
-        )
-    blocks = dict(zip(gates, rows.chunk(len(gates)), strict=False))
-    return torch.cat([blocks[gate] for gate in _ORDER[node.op_type] if gate in blocks])
+    blocks = dict(zip(gates, rows.chunk(len(gates)), strict=True))
+    return torch.cat([blocks[gate] for gate in _ORDER[node.op_type]])
 
 
-def _tensor(node: Any, name: str, stored: Mapping[str, Any], axes: int) -> Tensor:
+def _tensor(node: Any, name: str, values: Constants, axes: int) -> Tensor:
     """A constant of one direction: its first axis is 1."""
-    from onnx import TensorProto
-    from onnx.numpy_helper import to_array
-
-    if name not in stored:
-        what = f"has weights that are computed ({shown(name) or 'none'})"
-        raise NodeError(node.name, what, _STORED)
-    told = stored[name]
-    if told.data_location == TensorProto.EXTERNAL or told.external_data:
-        what = f"has weights in another file ({shown(name)})"
-        raise NodeError(node.name, what, "save the model with them in it")
-    dtype = _TYPES.get(told.data_type)
-    if dtype is None:
-        raise NodeError(node.name, f"has weights {shown(name)} that are no floats", _STORED)
-    try:
-        array = to_array(told)
-    except Exception:  # dims that do not fit the data, and whatever else is damaged
-        raise NodeError(
-            node.name, f"has damaged weights {shown(name)}", "export it again"
-        ) from None
+    array = _array(node, name, values)
     if array.ndim != axes or array.shape[0] != 1:
         what = f"has weights {shown(name)} of shape {array.shape}, not of one direction"
-        raise NodeError(node.name, what, "keep one direction, forward")
-    if dtype is torch.bfloat16:
+        raise NodeError(node.name, what, _TURNED["bidirectional"])
+    if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.view("int16").copy()).view(torch.bfloat16)
+    if array.dtype.name not in _FLOATS:
+        raise NodeError(node.name, f"has weights {shown(name)} that are no floats", _STORED)
     return torch.from_numpy(array.copy())
+
+
+def _array(node: Any, name: str, values: Constants) -> Any:
+    """A stored tensor, or one that is made of stored ones without arithmetic."""
+    if name and values.outside(name):
+        what = f"has weights that are inputs of the graph ({shown(name)})"
+        raise NodeError(node.name, what, _STORED)
+    array = values.array(name, MOVES) if name else None
+    if array is not None:
+        return array
+    if name not in values.stored:
+        what = f"has weights that are computed ({shown(name) or 'none'})"
+        raise NodeError(node.name, what, _STORED)
+    told = values.stored[name]
+    if told.data_location or told.external_data:
+        what = f"has weights in another file ({shown(name)})"
+        raise NodeError(node.name, what, "save the model with them in it")
+    raise NodeError(node.name, f"has damaged weights {shown(name)}", "export it again")
 
 
 def _text(value: bytes | str) -> str:

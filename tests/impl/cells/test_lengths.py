@@ -109,6 +109,7 @@ trees = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(trees, st.integers(2, 4), st.integers(0, 2**32 - 1), st.sampled_from([0.2, 0.6, 1.0]))
 def test_no_factor_is_below_what_one_step_does(tree, n, seed, scale):

@@ -2,6 +2,7 @@
 
 import builtins
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -132,7 +133,8 @@ def test_nodes_that_branch(tmp_path):
 @pytest.mark.parametrize(
     ("attributes", "told"),
     [
-        ({"direction": "reverse"}, "runs reverse; keep one direction"),
+        ({"direction": "reverse"}, "runs reverse; turn its inputs round in time"),
+        ({"direction": "bidirectional"}, "runs bidirectional; .* one of its directions"),
         ({"clip": 3.0}, "has clip, which no cell here has"),
         ({"input_forget": 1}, "has input_forget, which"),
         ({"activations": ["Sigmoid", "Tanh", "HardSigmoid"]}, "HardSigmoid, not Sigmoid, Tanh"),
@@ -204,8 +206,127 @@ def test_lengths_that_are_stored(tmp_path):
     one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
     one.input.append("lengths")
     path = graph(tmp_path / "m.onnx", one, constants=[*parts, LENGTHS])
-    refused(path, NodeError, "reads as many inputs as are stored; leave the lengths out")
+    refused(path, NodeError, "reads as many inputs as the graph says .*; leave the lengths out")
     assert load_model(graph(path, one, constants=parts)).name == "gru-cho"
+
+
+def value(name, told, dtype="float32"):
+    """A stored array."""
+    return numpy_helper.from_array(np.asarray(told, dtype=dtype), name)
+
+
+FIVES = [helper.make_node("Add", ["five", "five"], ["start"])]
+ROOTS = [helper.make_node("Sqrt", ["five"], ["start"])]
+OF_INPUTS = [helper.make_node("ReduceMean", ["x"], ["start"])]
+
+
+@pytest.mark.parametrize("before", [FIVES, ROOTS, OF_INPUTS], ids=["sum", "root", "inputs"])
+@pytest.mark.parametrize("relayed", [False, True])
+def test_states_that_are_computed(tmp_path, before, relayed):
+    """A start that is computed is a start: of constants or of the inputs."""
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
+    more = [helper.make_node("Identity", ["start"], ["same"])] if relayed else []
+    one.input.extend(["", "same" if relayed else "start"])
+    five = value("five", np.full((1, 1, 3), 5.0))
+    path = graph(tmp_path / "m.onnx", *before, *more, one, constants=[*parts, five])
+    refused(path, NodeError, "state that is stored or computed .* and not 0; .* state dict")
+
+
+def test_a_state_that_comes_to_zero(tmp_path):
+    """A difference of equal constants is 0 in every runtime."""
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
+    one.input.extend(["", "start"])
+    zero = helper.make_node("Sub", ["five", "five"], ["start"])
+    five = value("five", np.full((1, 1, 3), 5.0))
+    path = graph(tmp_path / "m.onnx", zero, one, constants=[*parts, five])
+    assert load_model(path).name == "gru-cho"
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 4), (2, 1, 3), (1, 3), (3,), (1, 1, 1)])
+def test_zero_of_another_shape(tmp_path, shape):
+    """No runtime runs it: the weights that are read are not those of the model."""
+    one, parts = node(torch.nn.LSTM(2, 3), "LSTM", "rnn")
+    one.input.extend(["", "first"])
+    path = graph(tmp_path / "m.onnx", one, constants=[*parts, value("first", np.zeros(shape))])
+    refused(path, NodeError, r"a state first of shape \(.*\), not of 3 units; .* state dict")
+
+
+@pytest.mark.slow
+def test_a_projected_lstm(tmp_path):
+    """torch exports cut weights of it, beside a state of the whole size."""
+    module, path = torch.nn.LSTM(3, 8, proj_size=4).eval(), tmp_path / "m.onnx"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(module, (torch.zeros(4, 2, 3),), str(path), dynamo=True, verbose=False)
+    refused(path, NodeError, "not")
+
+
+TO_LENGTHS = {
+    "itself": [],
+    "cast": [helper.make_node("Cast", ["two"], ["lengths"], to=onnx.TensorProto.INT32)],
+    "identity": [helper.make_node("Identity", ["two"], ["lengths"])],
+    "expanded": [helper.make_node("Expand", ["two", "size"], ["lengths"])],
+    "squeezed": [helper.make_node("Squeeze", ["two"], ["lengths"])],
+    "sum": [helper.make_node("Add", ["two", "two"], ["lengths"])],
+    "root": [helper.make_node("Sqrt", ["two"], ["lengths"])],
+    "shape": [helper.make_node("Shape", ["x"], ["lengths"])],
+}
+
+
+@pytest.mark.parametrize("way", TO_LENGTHS)
+def test_lengths_that_the_graph_says(tmp_path, way):
+    """However they come about."""
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
+    before = TO_LENGTHS[way]
+    one.input.append("lengths" if before else "two")
+    path = graph(tmp_path / "m.onnx", *before, one, constants=[*parts, value("two", [2], "int32")])
+    refused(path, NodeError, "reads as many inputs as the graph says .*; leave the lengths out")
+
+
+def test_weights_that_are_moved(tmp_path):
+    """Stored in another order of axes, and put right by the graph."""
+    module = torch.nn.GRU(2, 3)
+    one, parts = node(module, "GRU", "rnn", linear_before_reset=1)
+    turned = numpy_helper.from_array(numpy_helper.to_array(parts[1])[0].T.copy(), "turned")
+    moves = [
+        helper.make_node("Transpose", ["turned"], ["straight"]),
+        helper.make_node("Constant", [], ["axes"], value_ints=[0]),
+        helper.make_node("Unsqueeze", ["straight", "axes"], ["rnn.R"]),
+    ]
+    path = graph(tmp_path / "m.onnx", *moves, one, constants=[parts[0], turned, parts[2]])
+    assert load_model(path).digest == load_model(module).digest
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"hidden_size": 4}, "has 3 units, and says 4"),
+        ({"W": (1, 6, 2)}, r"has W of shape \(1, 6, 2\), not \(1, 9, 2\)"),
+        ({"R": (1, 12, 3)}, r"has R of shape \(1, 12, 3\), not \(1, 9, 3\)"),
+        ({"B": (1, 9)}, r"has B of shape \(1, 9\), not \(1, 18\)"),
+    ],
+)
+def test_weights_that_do_not_fit_one_another(tmp_path, changed, told):
+    """No runtime runs them."""
+    sizes = {key: size for key, size in changed.items() if key == "hidden_size"}
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn", **sizes)
+    other = {f"rnn.{key}": shape for key, shape in changed.items() if key not in sizes}
+    parts = [value(p.name, np.zeros(other[p.name])) if p.name in other else p for p in parts]
+    refused(graph(tmp_path / "m.onnx", one, constants=parts), NodeError, told)
+
+
+def test_what_would_take_too_much_is_not_folded(tmp_path):
+    """A state of 2⁶² zeros, and one behind a long chain."""
+    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
+    one.input.extend(["", "start"])
+    size = value("size", [2**31, 2**31, 3], "int64")
+    wide = helper.make_node("Expand", ["five", "size"], ["start"])
+    path = graph(tmp_path / "m.onnx", wide, one, constants=[*parts, size, value("five", [5.0])])
+    refused(path, NodeError, "and not 0")
+    names = ["five", *(f"n{i}" for i in range(20_000)), "start"]
+    chain = [helper.make_node("Neg", [a], [b]) for a, b in pairwise(names)]
+    path = graph(tmp_path / "m.onnx", *chain, one, constants=[*parts, value("five", [5.0])])
+    refused(path, NodeError, "and not 0")
 
 
 def test_layers_that_read_other_axes(tmp_path):
@@ -222,7 +343,11 @@ def test_weights_that_are_not_there(tmp_path):
     """Computed, in another file, of two directions, no floats, damaged; and peepholes."""
     path = tmp_path / "m.onnx"
     one, parts = node(torch.nn.LSTM(2, 3), "LSTM", "rnn")
-    refused(graph(path, one, constants=parts[1:]), NodeError, r"are computed \(rnn.W\)")
+    refused(graph(path, one, constants=parts[1:]), NodeError, r"inputs of the graph \(rnn.W\)")
+    sigmoid = helper.make_node("Sigmoid", ["before"], ["rnn.W"])
+    before = numpy_helper.from_array(numpy_helper.to_array(parts[0]), "before")
+    computed = graph(path, sigmoid, one, constants=[before, *parts[1:]])
+    refused(computed, NodeError, r"weights that are computed \(rnn.W\)")
     wide = numpy_helper.from_array(numpy_helper.to_array(parts[0]).repeat(2, 0), "rnn.W")
     refused(graph(path, one, constants=[wide, *parts[1:]]), NodeError, "not of one direction")
     whole = numpy_helper.from_array(numpy_helper.to_array(parts[0]).astype("int32"), "rnn.W")
@@ -245,7 +370,11 @@ def test_graphs_that_are_refused(tmp_path):
     function = helper.make_function("own", "F", ["x"], ["rnn.Y"], [one], [])
     refused(graph(path, functions=[function]), ModelFileError, "in functions of its own")
     one.domain = "own"
-    refused(graph(path, one, constants=parts), WeightsError, "0 recurrent nodes .*: none")
+    refused(
+        graph(path, one, constants=parts),
+        WeightsError,
+        "holds no node RNN, LSTM or GRU; save the state",
+    )
     path.write_bytes(b"\x08\xff\xff\xff")
     refused(path, ModelFileError, "is no intact ONNX model; export it again")
     with path.open("r+b") as stream:
