@@ -2,14 +2,18 @@
 
 import io
 import json
+import math
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from theory.proof.solver import client
-from theory.proof.solver.client import Answer, Solver
+from theory.proof.solver.client import Answer, Solver, SolverError
 from theory.proof.solver.server import STRATEGIES, answer, serve
 
 ROOT = "(declare-const x Real)\n(assert (= (* x x) 2.0))\n(assert (< 0.0 x))"
@@ -55,16 +59,61 @@ def test_what_takes_too_long_is_not_answered(
     assert solver.ask(NEVER) == Answer("unsat")
 
 
-def test_a_process_that_is_gone_is_told(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed from outside, as where memory is short: nothing is proved, and the next is."""
+def test_a_process_that_is_gone_is_an_error(
+    solver: Solver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed from outside, as where memory is short: that is no answer, and the next has another
+    process."""
     monkeypatch.setattr(client, "STRATEGIES", ("general",))
     assert solver.ask(NEVER) == Answer("unsat")
     assert solver._process is not None
     os.kill(solver._process.pid, signal.SIGKILL)
-    found = solver.ask(ROOT)
-    assert found.verdict == "unknown"
-    assert "out of memory, or of order" in found.reason
+    with pytest.raises(SolverError, match=r"z3 ended with code -9, .*allow it 4 GiB of addresses"):
+        solver.ask(ROOT)
     assert solver.ask(ROOT + NEVER) == Answer("unsat")
+
+
+def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither does z3 answer in less memory than it takes to load it, nor where there is none."""
+    small = Solver(memory=2**20)
+    with pytest.raises(SolverError, match="z3 ended with code"):
+        small.ask(NEVER)
+    monkeypatch.setattr(client.sys, "executable", "/nowhere/python")
+    with pytest.raises(SolverError, match="could not be started"):
+        Solver().ask(NEVER)
+
+
+def test_memory_is_bounded_by_the_least_limit(solver: Solver) -> None:
+    """No process has more addresses than its own bound, or than it may have here."""
+    for limit in (client.MEMORY, 2**62):
+        code = (
+            "import resource, runpy; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30,) * 2); "
+            f"server = runpy.run_path({str(client.SERVER)!r}); server['_bound_memory']({limit}); "
+            "print(*resource.getrlimit(resource.RLIMIT_AS))"
+        )
+        done = subprocess.run((sys.executable, "-c", code), capture_output=True, check=True)
+        assert done.stdout.split() == [b"3221225472"] * 2
+    assert solver.ask(NEVER) == Answer("unsat")
+    assert solver._process is not None
+    limits = Path(f"/proc/{solver._process.pid}/limits")
+    if limits.exists():
+        (line,) = (line for line in limits.read_text().splitlines() if "address space" in line)
+        assert line.split()[3:5] == [str(client.MEMORY)] * 2
+
+
+@pytest.mark.parametrize("allowed", [2**30, math.inf])
+def test_memory_that_runs_out(
+    solver: Solver, monkeypatch: pytest.MonkeyPatch, allowed: float
+) -> None:
+    """Beyond its own share a question is not decided; below it the machine is short."""
+    said = json.dumps({"verdict": "unknown", "values": [], "reason": "z3: out of memory"})
+    monkeypatch.setattr(solver, "_send", lambda query: said.encode())
+    monkeypatch.setattr(client, "_allowed", lambda: allowed)
+    if allowed == math.inf:
+        assert solver.ask(NEVER).verdict == "unknown"
+    else:
+        with pytest.raises(SolverError, match="ran out of the 1073741824 bytes"):
+            solver.ask(NEVER)
 
 
 def test_a_fork_asks_a_process_of_its_own(solver: Solver, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -15,7 +16,10 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
 
+from theory.errors import InputError
+
 SERVER = Path(__file__).with_name("server.py")
+EXHAUSTED = "out of memory"  # as server.py says it
 STEPS = 10_000_000  # of z3's own count, for one query
 SECONDS = 10.0  # of CPU time, for one query
 MEMORY = 4 * 2**30  # bytes of addresses
@@ -33,6 +37,16 @@ class Answer:
     reason: str = ""
 
 
+class SolverError(InputError):
+    """z3 was kept from answering by the machine: that says nothing about what was asked."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"z3 {what}, so that nothing is known of what it was asked; allow it {MEMORY // 2**30} "
+            "GiB of addresses (ulimit -v), run less beside it, and see 'rnnbounds doctor'"
+        )
+
+
 class Solver:
     """One process for all queries of this one; a fork has its own.
 
@@ -41,6 +55,7 @@ class Solver:
 
     def __init__(self, steps: int = STEPS, seconds: float = SECONDS, memory: int = MEMORY) -> None:
         self._limits = (str(steps), str(seconds), str(memory))
+        self._memory = memory
         self._lock = Lock()
         self._kept: dict[bytes, Answer] = {}
         self._process: subprocess.Popen[bytes] | None = None
@@ -73,8 +88,11 @@ class Solver:
             self.end()  # what it would answer next is no answer to what is asked next
             raise
         if not line:
-            return Answer("unknown", reason=self._epitaph())
+            self._ended()
+            return Answer("unknown", reason="out of time")
         found = json.loads(line)
+        if EXHAUSTED in found["reason"] and _allowed() < self._memory:
+            raise SolverError(f"ran out of the {_allowed()} bytes of addresses that it may have")
         return Answer(found["verdict"], tuple(found["values"]), found["reason"])
 
     def _send(self, query: bytes) -> bytes:
@@ -90,20 +108,24 @@ class Solver:
         if self._process is None or self._owner != os.getpid():
             command = [sys.executable, "-P", str(SERVER), *self._limits]
             pipe = subprocess.PIPE
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+            try:
+                self._process = subprocess.Popen(
+                    command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+                )
+            except OSError as error:
+                raise SolverError(f"could not be started ({error.strerror})") from None
             if self._owner != os.getpid():
                 self._owner = os.getpid()
                 Finalize(None, self.end, exitpriority=0)  # images and fresh workers run these
         return self._process
 
-    def _epitaph(self) -> str:
-        """What the process ended of; the next query has another one."""
+    def _ended(self) -> None:
+        """Raise SolverError unless the process was ended for the time that a query took."""
         assert self._process is not None
         code = self._process.wait()
         self.end()
-        if sys.platform != "win32" and code == -signal.SIGPROF:
-            return "out of time"
-        return f"out of memory, or of order: the solver's process ended with code {code}"
+        if sys.platform == "win32" or code != -signal.SIGPROF:
+            raise SolverError(f"ended with code {code}")
 
     def end(self) -> None:
         """End the process, and wait for it."""
@@ -112,6 +134,16 @@ class Solver:
             process.kill()
             with suppress(BrokenPipeError), process:  # closes the pipes, and waits
                 pass
+
+
+def _allowed() -> float:
+    """Bytes of addresses that a process started here may have."""
+    if sys.platform == "win32":
+        return math.inf
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    return math.inf if hard == resource.RLIM_INFINITY else hard
 
 
 SOLVER = Solver()

@@ -49,6 +49,8 @@ def answer(script: str, terms: list[str], strategy: str, steps: int) -> dict[str
         if verdict == "unknown":
             reason = solver.reason_unknown()
             reason = f"beyond {steps} of its own steps" if reason in STOPPED else reason
+    except MemoryError:
+        verdict, reason = "unknown", EXHAUSTED
     except z3.Z3Exception as error:
         verdict, reason = "unknown", _told(error)
     return {"verdict": verdict, "values": values, "reason": reason}
@@ -78,6 +80,7 @@ STRATEGIES: dict[str, tuple[Callable[[z3.Context], z3.Tactic], float]] = {
     "polynomials": (_polynomials, 1.0),
     "general": (_general, 1.0),
 }
+EXHAUSTED = "out of memory"  # z3 says it in these words, too
 STOPPED = ("canceled", "max. resource limit exceeded")  # nothing but the steps can
 
 
@@ -97,10 +100,13 @@ def _time(seconds: float) -> None:
 
 
 def _bound_memory(limit: int) -> None:
+    """No more bytes of addresses than that, or than this process may have anyway."""
     if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (least, least))
 
 
 if __name__ == "__main__":
