@@ -16,7 +16,7 @@ from reports.files import write_atomic
 from reports.formats.markdown import markdown
 from reports.formats.sarif import sarif
 from reports.gate.runs import compare_runs, narrowed
-from reports.gate.thresholds import Thresholds, thresholds
+from reports.gate.thresholds import PROJECT, Thresholds, thresholds
 from reports.history import History
 from reports.pages.trends import render_trends
 from reports.records.changes import Changes
@@ -25,6 +25,7 @@ from reports.records.record import Run
 from rnnbounds.shell.output import check_folder
 
 STEP = "GITHUB_STEP_SUMMARY"
+WORKFLOW = "GITHUB_WORKFLOW_REF"  # OWNER/NAME/.github/workflows/FILE@REF
 
 
 class ManyError(InputError):
@@ -92,7 +93,7 @@ class Wanted:
             write_atomic(self.summary, markdown(run, changes).encode())
             made.append(f"wrote {self.summary}")
         if self.sarif is not None:
-            write_atomic(self.sarif, sarif(run, claim_files()))
+            write_atomic(self.sarif, sarif(run, claim_files(), own_file()))
             made.append(f"wrote {self.sarif}")
         if step := os.environ.get(STEP):
             add_summary(Path(step), markdown(run, changes))
@@ -116,11 +117,20 @@ def add_summary(path: Path, text: str) -> None:
 
 
 def claim_files() -> dict[str, str]:
-    """The file that states each claim, from the folder of the rooms on."""
+    """The file that states each claim, where the current folder is a checkout that holds it."""
     from theory.claims.table import CLAIMS, module_of
 
-    return {
+    files = {
         claim.id: f"theory/claims/{at.replace('.', '/')}.py"
         for claim in CLAIMS
         if (at := module_of(claim))
     }
+    return {id: file for id, file in files.items() if Path(file).is_file()}
+
+
+def own_file() -> str:
+    """The file of the current project that asked for a run: GitHub's workflow, or pyproject.toml,
+    which holds the gate's settings; empty where there is neither."""
+    _, _, workflow = os.environ.get(WORKFLOW, "").partition("@")[0].partition("/.github/")
+    named = (f".github/{workflow}", str(PROJECT))
+    return next((file for file in named if Path(file).is_file()), "")

@@ -94,6 +94,7 @@ class TrainingCertificate:
             "loss": task.loss,
             "readout_norm": task.readout,
             "target_bound": finite(self.target),
+            "target_asked": task.target,
             "weights": {name: finite(size) for name, size in self.constants.radii.items()},
             "reason": self.reason,
             "steps": task.steps,

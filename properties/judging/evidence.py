@@ -154,12 +154,11 @@ class Evidence:
         held = np.where(seen.verdicts == HOLDS, ratios, -np.inf)
         # A ratio is finite or NaN, which is no maximum.
         per_system = np.fmax.reduce(held.reshape(len(held), -1), axis=1, initial=-np.inf)
-        if np.isfinite(per_system).any():
-            least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == SHOWN else -np.inf
-            for i in np.argsort(-per_system, kind="stable")[:SHOWN]:
-                if np.isfinite(per_system[i]) and per_system[i] >= least:
-                    s, k = np.unravel_index(np.nanargmax(held[i]), held[i].shape)
-                    self.tightest.append(self.check(batch, seen, int(i), int(s), int(k)))
+        least = self.tightest[-1].ratio or 0.0 if len(self.tightest) == SHOWN else -np.inf
+        for i in np.argsort(-per_system, kind="stable")[:SHOWN]:
+            if np.isfinite(per_system[i]) and per_system[i] >= least:
+                s, k = np.unravel_index(np.nanargmax(held[i]), held[i].shape)
+                self.tightest.append(self.check(batch, seen, int(i), int(s), int(k)))
         bad = (seen.verdicts == VIOLATED) | (seen.verdicts == UNDECIDED)
         for i, s, k in np.argwhere(bad)[:SHOWN] if bad.any() else ():
             self.failing.append(self.check(batch, seen, int(i), int(s), int(k)))

@@ -101,7 +101,7 @@ def environment(
     device: str, workers: int, started: datetime, results: Iterable[PartResult]
 ) -> Environment:
     """Versions, device, and the settings that change floating-point results silently."""
-    now = datetime.now(UTC)
+    now = max(started, datetime.now(UTC))  # a clock may be set back meanwhile
     return Environment(
         versions=versions(),
         platform=redacted(platform.platform()),

@@ -1,11 +1,16 @@
 """What fails in a run, in SARIF 2.1.0, as code hosts show it beside the code.
 
-A rule is a claim, a result is a reason why it fails, a location is the file that states the claim.
+A rule is a claim, a result is a reason why it fails, a location is a file that its reader has: the
+one that states the claim, in a checkout, or one of the project's own. A code host refuses the whole
+document if a result has no location, and shows nothing if the file is not there.
 """
 
 import json
+import re
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 from reports.errors import printable
 from reports.records.changes import cut
@@ -17,21 +22,22 @@ SCHEMA = (
 )
 RUN = "run"  # the rule of what fails of no claim in particular
 MOST = 5_000  # what a code host takes of one run
-CLAIMS = "theory/claims"
+_COUNTED = re.compile(r"(?<!\S)[\d,./]+(?!\S)(?: (\w+?)s?\b)?")  # as `plural` tells it
 
 
-def sarif(run: Run, files: Mapping[str, str]) -> bytes:
-    """The document, UTF-8; `files` says where each claim is stated, relative to the source."""
+def sarif(run: Run, files: Mapping[str, str], own: str = "") -> bytes:
+    """The document, UTF-8; `files` says where claims are stated, `own` is the file that all else is
+    shown at, both relative to the folder of the run. Without either a result has no location."""
     told = {claim.id: list(dict.fromkeys(claim_problems(claim))) for claim in run.claims}
     whole = [line for line in problems(run) if not _of_a_claim(line, told)]
     rules = [_rule(claim) for claim in run.claims]
     rules.append({"id": RUN, "shortDescription": {"text": "The run as a whole"}})
     results = [
-        _result(index, claim, line, files.get(claim.id, CLAIMS))
+        _result(index, claim, line, files.get(claim.id, own))
         for index, claim in enumerate(run.claims)
         for line in told[claim.id]
     ]
-    results += [_finding(len(run.claims), RUN, line, CLAIMS) for line in whole]
+    results += [_finding(len(run.claims), RUN, line, own) for line in whole]
     driver = {
         "name": "rnnbounds",
         "rules": rules,
@@ -47,7 +53,7 @@ def sarif(run: Run, files: Mapping[str, str]) -> bytes:
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": {
-                "SRCROOT": {"description": {"text": "The folder that holds the rooms"}}
+                "SRCROOT": {"description": {"text": "The folder that the run began in"}}
             },
             "results": results[:MOST],
         }],
@@ -74,17 +80,23 @@ def _result(rule: int, claim: ClaimRecord, line: str, file: str) -> dict[str, An
 
 
 def _finding(rule: int, id: str, line: str, file: str) -> dict[str, Any]:
-    place = {"uri": file, "uriBaseId": "SRCROOT"}
+    place = {"uri": quote(file), "uriBaseId": "SRCROOT"}
+    location = {"physicalLocation": {"artifactLocation": place, "region": {"startLine": 1}}}
     return {
         "ruleId": printable(cut(id)),
         "ruleIndex": rule,
         "level": "error",
         "message": {"text": printable(cut(line if id == RUN else f"{id}: {line}", 1000))},
-        "locations": [
-            {"physicalLocation": {"artifactLocation": place, "region": {"startLine": 1}}}
-        ],
-        "partialFingerprints": {"problem/v1": printable(cut(f"{id}: {line}"))},
+        "locations": [location] if file else [],
+        "partialFingerprints": {"problem/v2": fingerprint(id, line)},
     }
+
+
+def fingerprint(id: str, line: str) -> str:
+    """What a problem of a claim is known by in every run: the hash of its line without counts,
+    which another seed changes, and without the plural of what they count."""
+    lasting = _COUNTED.sub(lambda found: found[1] or "", line)
+    return sha256(f"{id}: {lasting}".encode(errors="backslashreplace")).hexdigest()[:32]
 
 
 def _of_a_claim(line: str, told: Mapping[str, list[str]]) -> bool:

@@ -66,12 +66,30 @@ def looser(
 
 def grown(
     subject: str, what: str, old: float | None, new: float | None,
-    *, share: float = 0.0, room: float = 0.0,
+    *, share: float = 0.0, room: int = 0,
 ) -> Iterator[Change]:  # fmt: skip
-    """Bounds that are to be small, of which None is none at all, the worst."""
+    """Bounds that are to be small, of which None is none at all, the worst; all digits are told."""
     before, after = ((math.inf if bound is None else bound) for bound in (old, new))
-    told = tuple("none" if bound is None else f"{bound:.12g}" for bound in (old, new))
-    if after > before * (1 + share) + room:
+    told = words(old), words(new)
+    if after > _most(before, share, room):
         yield change("regressed", subject, what, *told)
-    elif before > after * (1 + share) + room:
+    elif before > _most(after, share, room):
         yield change("improved", subject, what, *told)
+
+
+def _most(bound: float, share: float, room: int) -> float:
+    """The largest bound that passes for no larger; without a share nothing is rounded."""
+    return (bound * (1 + share) if share else bound) + room
+
+
+def differing(
+    subject: str, what: str, old: float | str | None, new: float | str | None
+) -> Iterator[Change]:
+    """Information: neither of the two is the better one."""
+    if old != new:
+        yield change("changed", subject, what, words(old), words(new))
+
+
+def words(told: float | str | None) -> str:
+    """A text, or all digits of a number; "none" for nothing."""
+    return "none" if told is None else told if isinstance(told, str) else repr(told)

@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 
 from reports import disk
-from reports.errors import InputError
-from reports.gate.certificates import Header, compare_certificates, load_certificate
+from reports.errors import InputError, RecordError
+from reports.gate.certificates import compare_certificates
+from reports.gate.certified import load_certificate, record_in
 from reports.gate.runs import compare_runs
 from reports.gate.thresholds import Thresholds
 from reports.records.changes import Changes
@@ -45,7 +46,9 @@ def _is_certificate(path: Path) -> bool:
 
     Raises OtherError for a record of a third sort."""
     try:
-        schema = msgspec.json.decode(disk.read(path, LIMIT), type=Header).schema
+        schema, _ = record_in(disk.read(path, LIMIT))
+    except RecordError:
+        return True
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
         return False
     house, _, rest = schema.partition("/")

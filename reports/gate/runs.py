@@ -37,7 +37,7 @@ def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
         elif found := list(claim_problems(claim)):
             rows.append(change("regressed", name, "new, and fails", after=listed(found)))
     both = [(before[name], claim) for name, claim in after.items() if name in before]
-    if old.profile == new.profile:  # another profile draws other batches
+    if (old.profile, old.systems) == (new.profile, new.systems):  # others draw other batches
         rows += measured(both, allowed.pairs)
         rows += examples(both, allowed.chance)
         rows += directed(both, allowed.tightness, allowed.chance)
@@ -128,8 +128,7 @@ def _forms(
 
 def _proofs(old: ClaimRecord, new: ClaimRecord) -> Iterator[Change]:
     """Definitions that say something else; steps that are gone though nothing more is taken."""
-    texts = [{d.name: d.text for one in claim.ledgers for d in one.definitions}
-             for claim in (old, new)]  # fmt: skip
+    texts = [_defined(claim) for claim in (old, new)]
     for name in (name for name in texts[1] if name in texts[0]):
         yield from reworded(new.id, f"definition of {name}", *(told[name] for told in texts))
     before = {ledger.form: ledger for ledger in old.ledgers}
@@ -139,6 +138,15 @@ def _proofs(old: ClaimRecord, new: ClaimRecord) -> Iterator[Change]:
         if same:
             where, counts = f"{new.id} ({ledger.form})", (len(known.steps), len(ledger.steps))
             yield from fewer(where, "steps of its proof", 0, *counts)
+
+
+def _defined(claim: ClaimRecord) -> dict[str, str]:
+    """The texts of each function that is defined, in all ledgers, each text once."""
+    all_of = [d for ledger in claim.ledgers for d in ledger.definitions]
+    return {
+        name: "; ".join(dict.fromkeys(d.text for d in all_of if d.name == name))
+        for name in definitions(claim)
+    }
 
 
 def _variants(
@@ -178,6 +186,10 @@ def _matrices(old: Matrix | None, new: Matrix | None, ids: set[str]) -> Iterator
         return
     columns = [{column.name: column.title for column in matrix.columns} for matrix in (old, new)]
     yield from lacking("the matrix", "columns", *columns)
+    cells = [{column.name: column.cells for column in matrix.columns} for matrix in (old, new)]
+    for name in (name for name in cells[1] if name in cells[0]):
+        both = (cells[0][name], cells[1][name])
+        yield from lacking("the matrix", f"cells of {columns[1][name]}", *both)
     told = [
         {f"{entry.claim} on {entry.column}": entry.words for entry in matrix.entries
          if entry.claim in ids and entry.column in columns[0] and entry.column in columns[1]}

@@ -34,7 +34,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     by how tight what they drew is. pairs: the share of a claim's pairs, or of its judged checks,
     that may be missing; of a form's checks and of the examples drawn too. all_pairs: that of all
     claims' pairs together, but for the claim whose number changed most. cells: that of the cells of
-    the matrix that are judged, claim by claim. factor: the share by which λ, the constants and the
+    the matrix that are judged, claim by claim. factor: the share by which λ, the gain and the
     rounding of a certificate may grow. window: the number of inputs by which its k may grow. gone:
     whether what is gone passes.
     """

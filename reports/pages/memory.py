@@ -88,7 +88,7 @@ def _on_data(seen: Document) -> list[Kind]:
     found = []
     if seen.get("near"):
         told = {row["eps"]: _k(row["k"]) for row in seen["near"]["memory"]}
-        words = f"Near: certified of inputs within {seen['near']['delta']:g} of these windows."
+        words = f"Near: certified of inputs within {typed(seen['near']['delta'])} of these windows."
         found.append(Kind("near your data", words, told))
     memory = {row["eps"]: _k(row["k"]) for row in seen["memory"]}
     found.append(Kind("seen", "Seen: the windows of the data, the worst of them.", memory))

@@ -12,15 +12,16 @@ import msgspec
 
 from reports.errors import printable
 
-Kind = Literal["regressed", "gone", "improved", "new"]
-KINDS: tuple[Kind, ...] = ("regressed", "gone", "improved", "new")
+Kind = Literal["regressed", "gone", "improved", "new", "changed"]
+KINDS: tuple[Kind, ...] = ("regressed", "gone", "improved", "new", "changed")
 SCHEMA: Literal["rnnbounds/changes/1"] = "rnnbounds/changes/1"
 LONGEST = 300  # characters of one text
 _LINKED = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)  # what makes a bare address a link
 
 
 class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One thing about one subject, a claim say, before and after; what is new has no `before`."""
+    """One thing about one subject, a claim say, before and after; what is new has no `before`, and
+    what has `changed` is information, neither better nor worse."""
 
     kind: Kind
     subject: str
@@ -55,7 +56,9 @@ class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         """How many rows there are of each kind: "2 regressed, 1 new"; or that nothing changed."""
         counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
         told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-        return told or "nothing regressed, and nothing else changed"
+        if counts["changed"] == len(self.rows):
+            return f"nothing regressed, {told or 'and nothing else changed'}"
+        return told
 
     @property
     def text(self) -> tuple[str, ...]:

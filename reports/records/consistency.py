@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from reports.records.matrix import Entry, entry_fits
 from reports.records.number import finite, greatest
+from reports.records.possible import impossible_numbers, impossible_times
 from reports.records.record import Check, ClaimRecord, Run, VariantRecord
 from reports.records.tally import Tally
 
@@ -21,6 +22,7 @@ def contradictions(run: Run) -> list[str]:
         *_twice("attacks", run.attacks),
         *_twice("axioms", (axiom.name for axiom in run.axioms)),
         *_parts(run),
+        *impossible_times(run.environment),
     ]
     axioms = {axiom.name for axiom in run.axioms}
     for claim in run.claims:
@@ -45,6 +47,7 @@ def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
     yield from _ratios(claim)
     yield from _examples(claim)
     yield from _checks(claim)
+    yield from impossible_numbers(claim)
     for variant in claim.variants:
         yield from _variant(variant, claim)
 

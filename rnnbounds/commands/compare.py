@@ -37,6 +37,7 @@ def compare(
     """What regressed, improved, is new or gone between two runs, or two certificates of a model.
 
     Exit 1 on a regression, or what is gone; [tool.rnnbounds] of ./pyproject.toml says what passes.
+    Certificates of different questions (inputs, readout, dtype, ε …) are refused, with exit 2.
     """
     if page is not None:
         check_target(page, ".html")

@@ -106,7 +106,7 @@ NEAR = {  # what `measure` certifies near data; windows and length are those of 
 EXCEPTIONS = {
     r"witness\..*": "a refutation bounds nothing: it is proved in balls, and tests prove it again",
     r"rounds_to_one\..*": "a count that keeps a model from being certified, and bounds nothing",
-    r"training\.(steps|alpha|length)": "the run that is asked about, as it was asked",
+    r"training\.(steps|alpha|length|target_asked)": "the run that is asked about, as it was asked",
     r"training\.windows\[\]\..*": "Theorem 1 at constants that are judged; the claim end-to-end",
     r"(findings|layers\[\]\.bounded)\b.*": "the checker proves them anew; what follows is judged",
 }

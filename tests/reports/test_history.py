@@ -12,7 +12,7 @@ from reports.pages.trends import render_trends, trends
 
 def at(run, started, **fields):
     """The run as of another time."""
-    told = replace(run.environment, started=started, commit="<b>" + "0" * 9)
+    told = replace(run.environment, started=started, finished="", commit="<b>" + "0" * 9)
     return replace(run, environment=told, **fields)
 
 

@@ -126,6 +126,9 @@ def test_no_task_is_a_task_without_a_run():
     told = document["training"]
     assert (told["steps"], told["alpha"], told["windows"]) == (None, None, [])
     assert told["target_bound"] == document["constants"]["B_h"]
+    assert told["target_asked"] is None
+    asked = certify(weights(), 1.0, cell="rnn-tanh", training=Task(target=3.0)).to_json()
+    assert asked["training"]["target_asked"] == asked["training"]["target_bound"] == 3.0
     assert set(told["weights"]) == {"weight_hh", "weight_ih", "bias_hh", "bias_ih"}
 
 

@@ -1,5 +1,6 @@
 """A violation rests on readings that agree, or it is refused with the quantity's name."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -64,6 +65,23 @@ def test_what_is_shrunk_agrees_where_it_is_recorded(monkeypatch):
     )
     with pytest.raises(DisagreementError):
         shrink("typed", "typed", FALSE, (), SPEC)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+@pytest.mark.parametrize("k", range(3))
+def test_each_window_agrees_with_its_own(k, factor, monkeypatch):
+    """The reading of another window is another number; what is wrong at one is told there."""
+    statement, batch = parse_statement("h_gap <= 0"), build(SPEC)
+    seen = judge(statement, (), batch)
+    require_agreement(statement, batch, seen, (1, 1, k))
+    honest = batch.cache["enclosure of h_gap"]
+    wrong = replace(honest, lo=honest.lo.copy(), hi=honest.hi.copy())
+    wrong.lo[..., k] *= factor
+    wrong.hi[..., k] *= factor
+    monkeypatch.setitem(batch.cache, "enclosure of h_gap", wrong)
+    for window in range(3):
+        with pytest.raises(DisagreementError) if window == k else nullcontext():
+            require_agreement(statement, batch, seen, (1, 1, window))
 
 
 @pytest.mark.slow

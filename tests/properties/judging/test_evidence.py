@@ -102,6 +102,45 @@ def test_failing_checks_are_shown_violated_first() -> None:
     assert {check.verdict for check in found.failing} == {"VIOLATED"}
 
 
+def judged(verdicts: list[Verdict], lhs: float, rhs: float) -> Judgement:
+    """One check a system, at its only window, with the same sides."""
+    codes = np.array(verdicts, dtype=np.int8).reshape(-1, 1, 1)
+    sides = (Interval(np.full(codes.shape, a), np.full(codes.shape, a)) for a in (lhs, rhs))
+    return Judgement(codes, *sides)
+
+
+def test_what_does_not_hold_is_not_tight() -> None:
+    """Of three systems the one that holds is shown, though there is room for the others."""
+    found = Evidence.of(CLAIM, FORM)
+    verdicts = [Verdict.VIOLATED, Verdict.HOLDS, Verdict.VACUOUS]
+    found.add(build(system(n=2, T=4, K=2, batch=3)), judged(verdicts, 0.5, 1.0))
+    assert [(check.verdict, check.spec["member"]) for check in found.tightest] == [("HOLDS", 1)]
+
+
+def test_an_infinite_bound_is_no_point_of_a_curve_and_no_cost() -> None:
+    """It holds of everything, and over it, or it over another, there is nothing to compare."""
+    found = Evidence.of(CLAIM, FORM)
+    infinite, zero = (judged([Verdict.HOLDS], 0.0, rhs) for rhs in (np.inf, 0.0))
+    found.add(build(system(n=2, T=4, K=0)), infinite)
+    assert found.tally.holds == 1
+    assert found.curve == {}
+    for seen, first in ((infinite, zero), (infinite, infinite), (zero, zero)):
+        found.compare(seen, first)
+    assert found.cost is None
+
+
+def test_what_differs_nowhere_is_nearest_nowhere() -> None:
+    """A form that says that two things differ keeps its nearest check only of those that hold."""
+    tight = claim("urnn-tight")
+    form = next(form for form in tight.forms if form.statement.relation == "!=")
+    found, batch = Evidence.of(tight, form), build(system(n=2, T=4, K=0))
+    for verdict in (Verdict.UNDECIDED, Verdict.VACUOUS):
+        found.add(batch, judged([verdict], 1.0, 2.0))
+    assert found.nearest == {}
+    found.add(batch, judged([Verdict.HOLDS], 1.0, 2.0))
+    assert [gap for gap, _ in found.nearest.values()] == [1.0]
+
+
 def test_counts_by_cell() -> None:
     """Each cell's checks and its vacuous ones, named as the command line does; they add up."""
     found = merged([one(1), one(2, activation="identity"), one(3, lam=1.5), one(4, lam=1.5)])

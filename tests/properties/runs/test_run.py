@@ -1,7 +1,7 @@
 """Runs: the same for a seed, whoever did the parts; and a part that is missing fails the run."""
 
 import itertools
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from properties.runs.record import axiom_records, merge
 from properties.runs.run import environment, heaviest_first, run_parts
 from properties.runs.versions import found
 from reports.records.outcome import comparable, problems
+from reports.records.possible import impossible_times
 from reports.records.record import Tally
 from theory import CLAIMS, claim
 from theory.axioms.base import AXIOMS
@@ -229,6 +230,8 @@ def test_environment(parts: list[PartResult], monkeypatch: pytest.MonkeyPatch) -
     assert set(here.durations) == {r.part.name for r in parts}
     assert here.float_settings["subnormals"] == "kept"
     assert found("no-such-package-anywhere") == "not installed"
+    later = datetime.now(UTC) + timedelta(days=1)  # as a clock that is set back meanwhile leaves it
+    assert list(impossible_times(environment("cpu", 2, later, parts))) == []
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a card")
     assert environment("cuda:0", 1, datetime.now(UTC), ()).device == "a card"
 

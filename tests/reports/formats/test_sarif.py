@@ -7,15 +7,16 @@ import pytest
 from msgspec.structs import replace
 
 from reports import Tally, problems
-from reports.formats.sarif import sarif
+from reports.formats.sarif import fingerprint, sarif
 
 FILES = {"truncation": "theory/claims/memory/truncation.py"}
+OWN = "pyproject.toml"
 HOSTILE = "<script>\x1b[31m\ud7ff" + "x" * 10**5
 
 
 def document(run):
     """The document of a run."""
-    return json.loads(sarif(run, FILES))
+    return json.loads(sarif(run, FILES, OWN))
 
 
 def test_a_run_that_passes(run):
@@ -47,9 +48,43 @@ def test_a_run_that_fails(run, check, what):
         assert one["level"] == "error"
         (place,) = one["locations"]
         where = place["physicalLocation"]["artifactLocation"]["uri"]
-        assert where == FILES.get(one["ruleId"], "theory/claims")
+        assert where == FILES.get(one["ruleId"], OWN)
     if what == "claim":
         assert found[0]["properties"]["replay"] == [failing[0].replay]
+
+
+def test_no_file_is_no_location(run):
+    """What no file is known of has none, rather than one that is not there."""
+    (only,) = json.loads(sarif(replace(run, missing_parts=("a", "b")), {}))["runs"]
+    assert [one["locations"] for one in only["results"]] == [[]] * len(only["results"])
+    bad = sarif(replace(run, missing_parts=("a",)), {}, ".github/workflows/my bounds.yml")
+    assert b'"uri": ".github/workflows/my%20bounds.yml"' in bad
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1 check VIOLATED (form h)", "1,203 checks VIOLATED (form h)"),
+        ("the false variant 'k-1' survived 1 system", "the false variant 'k-1' survived 9 systems"),
+        ("c: 3 of 400 systems judged", "c: 12 of 500 systems judged"),
+        ("4 checks, but 5 elsewhere", "14 checks, but 1,500 elsewhere"),
+        ("the forms count 1/2/3/4, but", "the forms count 1/0/0/0, but"),
+    ],
+)
+def test_fingerprints_are_stable(one, other):
+    """Counts that the next seed changes are no part of them."""
+    assert fingerprint("claim", one) == fingerprint("claim", other)
+
+
+def test_fingerprints_tell_problems_apart():
+    """By the claim, what is wrong, the form, the variant and the part: digits in names count."""
+    lines = (
+        "3 checks VIOLATED (form h)", "3 checks UNDECIDED (form h)", "3 checks VIOLATED (form h2)",
+        "the false variant 'k-1' survived 9 systems", "the false variant 'k-2' survived 9 systems",
+        "the part 'a/rnn-48x20' never reported", "the part 'a/rnn-4x20' never reported",
+    )  # fmt: skip
+    found = {fingerprint(id, line) for line in lines for id in ("claim", "claim-2")}
+    assert len(found) == 2 * len(lines)
 
 
 def thing(required="", **properties):

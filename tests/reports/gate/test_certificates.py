@@ -6,7 +6,7 @@ import pytest
 
 from reports import RecordError, encode
 from reports.errors import InputError
-from reports.gate.certificates import load_certificate
+from reports.gate.certified import load_certificate
 from reports.gate.files import compare_files
 from reports.gate.thresholds import Thresholds
 
@@ -14,20 +14,27 @@ CERTIFICATE = {
     "schema": "rnnbounds/certificate/1", "model": "m.safetensors", "cell": "rnn-tanh",
     "dtype": "float32", "sha256": "ab" * 32, "norm": "iterated", "lambda": 0.5,
     "verdict": "certified", "input_bound": 1.0, "constants": {"gain": 2.0, "B_h": 1.0},
+    "inputs": {"set": "box", "what": "[0.0, 1.0]", "low": [0.0], "high": [1.0], "rows": None},
     "truncation": [{"eps": 0.01, "k": 8}, {"eps": 1e-6, "k": 20}],
     "rounding": {"dtype": "float32", "state": 1e-5, "reason": None},
     "states": "all states (ℝⁿ)", "rounds_to_one": {"float16": 0},
     "training": {
         "loss": "squared", "steps": 100, "alpha": 0.1, "length": 1000, "readout_norm": 1.0,
+        "target_bound": 1.5, "target_asked": None,
         "windows": [{"eps": 0.01, "k": 18, "largest_alpha": 1.0}],
     },
+    "tensors": {"weight_hh": "rnn.weight_hh_l0"}, "unread": ["top.weight_hh_l0"],
     "shape": {"n": 4, "d": 2}, "ignored": [],
 }  # fmt: skip
 UNITARY = {
     "schema": "rnnbounds/unitary-certificate/2", "cell": "rnn-relu", "dtype": "float32",
     "sha256": "cd" * 32, "verdict": "certified", "states": 8, "input_bound": 1.0,
-    "constants": {}, "orthogonality_defect": 2e-15, "difference": {"own_dtype": 4e-6},
+    "initial_state": [0.0], "constants": {}, "orthogonality_defect": 2e-15,
+    "difference": {"own_dtype": 4e-6},
 }  # fmt: skip
+TABLE = CERTIFICATE["inputs"] | {"set": "rows", "what": "the rows of a table", "rows": 9}
+EMBEDDED = TABLE | {"what": "the rows of embed.weight"}
+TRAINING = CERTIFICATE["training"]
 WORSE = {
     "verdict": ({"verdict": "undecided"}, "verdict"),
     "refuted": ({"verdict": "refuted", "lambda": None}, "verdict"),
@@ -35,21 +42,49 @@ WORSE = {
     "no λ": ({"lambda": None}, "λ"),
     "k": ({"truncation": [{"eps": 0.01, "k": 9}, {"eps": 1e-6, "k": 20}]}, "k for ε = 0.01"),
     "no k": ({"truncation": [{"eps": 0.01}, {"eps": 1e-6, "k": 20}]}, "k for ε = 0.01"),
-    "an ε gone": ({"truncation": [{"eps": 0.01, "k": 8}]}, "k for ε"),
     "gain": ({"constants": {"gain": 2.5}}, "gain"),
+    "no gain": ({"constants": {"gain": None}}, "gain"),
     "rounding": ({"rounding": {"state": 1e-4}}, "rounding"),
-    "fewer inputs": ({"input_bound": 0.5}, "inputs"),
-    "decays": ({"rounds_to_one": {"float16": 1}}, "decays that may round to 1 in float16"),
     "k after training": (
-        {"training": CERTIFICATE["training"] | {"windows": [{"eps": 0.01, "k": None}]}},
+        {"training": TRAINING | {"windows": [{"eps": 0.01, "k": None}]}},
         "k after training for ε = 0.01",
     ),
-    "a tensor left out": ({"ignored": ["layers.1.weight_hh"]}, "tensors left out"),
-    "another left out": ({"information": {"ignored": ["weight_hr"]}}, "tensors left out"),
-    "no constant": ({"constants": {"gain": 2.0, "B_h": None}}, "B_h"),
-    "a constant gone": ({"constants": {"gain": 2.0}}, "B_h"),
-    "a constant grown": ({"constants": {"gain": 2.0, "B_h": 1.5}}, "B_h"),
+    "nothing of training": ({"training": None}, "k after training for ε = 0.01"),
 }
+INFORMATION = {
+    "norm": {"norm": "spectral"},
+    "states": {"states": "the box |h| ≤ 1"},
+    "decays that may round to 1 in float16": {"rounds_to_one": {"float16": 1}},
+    "other constants": {"constants": {"gain": 2.0, "B_h": 9.0, "W_f_norm": 3.0}},
+    "target bound": {"training": TRAINING | {"target_bound": 2.0}},
+}
+BALL = "‖x_t‖₂ ≤ 1.0"
+BOX = f"box, {BALL}, from 0.0 to 1.0"
+OTHERS = {
+    "cells, 'rnn-tanh' and '<lstm>'": {"cell": "<lstm>"},
+    "shapes, 'd = 2, n = 4' and 'd = 2, n = 5'": {"shape": {"n": 5, "d": 2}},
+    "dtypes, 'float32' and 'float64'": {"dtype": "float64"},
+    f"inputs, '{BOX}' and '{BALL}'": {"inputs": None},
+    "1.0000000000000002'": {"inputs": CERTIFICATE["inputs"] | {"high": [1.0000000000000002]}},
+    "1.0000000000000002, from": {"input_bound": 1.0000000000000002},
+    f"inputs, '{BOX}' and '9 rows, the rows of embed.weight'": {"inputs": EMBEDDED},
+    "readouts, 'none, but the state itself' and 'head.weight, 1 outputs'": {
+        "readout": {"tensor": "head.weight", "outputs": 1, "norm": 0.1, "sha256": ""}
+    },
+    "ε, '1e-06, 0.01' and '1e-06, 0.0100000001'": {
+        "truncation": [{"eps": 0.0100000001, "k": 8}, {"eps": 1e-6, "k": 20}]
+    },
+    "ε, '1e-06, 0.01' and '0.01'": {"truncation": [{"eps": 0.01, "k": 8}]},
+    "tensors left out, 'none' and 'layers.1.weight'": {"ignored": ["layers.1.weight"]},
+    "tensors left out, 'none' and 'weight_hr'": {"information": {"ignored": ["weight_hr"]}},
+    "layers, 'rnn.weight_hh_l0' and 'top.weight_hh_l0'": {
+        "tensors": {"weight_hh": "top.weight_hh_l0"}, "unread": ["rnn.weight_hh_l0"]
+    },
+    **{f"{name} {value}": {"training": TRAINING | {name: value}}
+       for name, value in (("steps", 1), ("alpha", 0.01), ("length", 10), ("loss", "logistic"),
+                           ("readout_norm", 0.5), ("target_asked", 2.0))},
+    "sorts, 'certificate' and 'unitary-certificate'": UNITARY,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -74,44 +109,85 @@ def test_each_regression_is_caught(save, name):
     assert not back.failing
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("steps", 1), ("alpha", 0.01), ("length", 10), ("loss", "logistic"), ("readout_norm", 0.5)],
-)
-def test_another_training(save, name, value):
-    """Its windows say nothing of those of the one before, however small they are."""
-    fields = CERTIFICATE["training"] | {name: value, "windows": [{"eps": 0.01, "k": 2}]}
-    paths = save("old.json", **CERTIFICATE), save("new.json", **CERTIFICATE | {"training": fields})
+@pytest.mark.parametrize("what", INFORMATION)
+def test_information_never_regresses(save, what):
+    """What bounds nothing that was asked is told, whichever way it changed."""
+    paths = save("old.json", **CERTIFICATE), save("new.json", **CERTIFICATE | INFORMATION[what])
     for both in (paths, paths[::-1]):
-        (row,) = compare_files(*both, Thresholds()).rows
-        assert (row.kind, row.what) == ("regressed", "training")
+        found = compare_files(*both, Thresholds())
+        assert [(row.kind, row.what) for row in found.rows] == [("changed", what)]
+        assert found.summary == "nothing regressed, 1 changed"
 
 
-def test_training_that_is_gone_or_new(save):
-    """A certificate without it lacks its windows."""
-    one = save("one.json", **CERTIFICATE)
-    none = save("none.json", **CERTIFICATE | {"training": None})
-    assert [row.kind for row in compare_files(one, none, Thresholds()).rows] == ["gone"]
-    assert [row.kind for row in compare_files(none, one, Thresholds()).rows] == ["new"]
+@pytest.mark.parametrize("what", OTHERS)
+def test_two_questions_are_no_comparison(save, what):
+    """One line says what differs, to the last bit; whatever the answers are, none is better."""
+    fields = {"lambda": 0.1, **OTHERS[what]}
+    paths = save("old.json", **CERTIFICATE), save("new.json", **CERTIFICATE | fields)
+    with pytest.raises(InputError, match="certificates of different ") as caught:
+        compare_files(*paths, Thresholds())
+    assert what in str(caught.value)
+    assert str(caught.value).endswith("; certify both models with the same options")
+    with pytest.raises(InputError, match="certificates of different "):
+        compare_files(*reversed(paths), Thresholds())
 
 
-@pytest.mark.parametrize("states", ["the box |h| ≤ 1", 4])
-def test_other_states(save, states):
-    """Any change is for a reader to judge."""
-    paths = save("old.json", **CERTIFICATE), save("new.json", **CERTIFICATE | {"states": states})
-    for both in (paths, paths[::-1]):
-        (row,) = compare_files(*both, Thresholds()).failing
-        assert row.what == "states"
+def test_the_same_question_in_other_words(save):
+    """A file that names its tensors anew, a trained embedding, another order of ε."""
+    old = save("old.json", **CERTIFICATE | {"inputs": EMBEDDED})
+    new = CERTIFICATE | {
+        "inputs": EMBEDDED | {"low": [-3.0], "high": [3.0]}, "input_bound": 3.0,
+        "truncation": CERTIFICATE["truncation"][::-1],
+        "tensors": {"weight_hh": "lstm.weight_hh_l0"}, "unread": [],
+    }  # fmt: skip
+    found = compare_files(old, save("new.json", **new), Thresholds())
+    assert [(row.kind, row.what) for row in found.rows] == [("changed", "input bound")]
+    nameless = save("table.json", **CERTIFICATE | {"inputs": TABLE})
+    moved = save("moved.json", **CERTIFICATE | {"inputs": TABLE | {"low": [0.5]}})
+    with pytest.raises(InputError, match="different inputs"):
+        compare_files(nameless, moved, Thresholds())
 
 
-@pytest.mark.parametrize(
-    "fields", [{"states": 10}, {"orthogonality_defect": 1e-12}, {"difference": {"own_dtype": 1}}]
-)
+def test_windows_are_compared_exactly(save):
+    """A k beyond what floats tell apart, two ε that look alike, and one ε with two k."""
+    pairs = [{"eps": 0.01, "k": 2**53 - 1}, {"eps": 0.0100000001, "k": 5}]
+    worse = [{"eps": 0.01, "k": 2**53}, {"eps": 0.0100000001, "k": 5}]
+    old = save("old.json", **CERTIFICATE | {"truncation": pairs})
+    new = save("new.json", **CERTIFICATE | {"truncation": worse})
+    (row,) = compare_files(old, new, Thresholds()).rows
+    assert row.line.endswith("k for ε = 0.01: 9007199254740991 → 9007199254740992")
+    twice = [{"eps": 0.01, "k": 8}, {"eps": 0.010, "k": 9}]
+    with pytest.raises(RecordError, match="one ε has two different k"):
+        load_certificate(save("twice.json", **CERTIFICATE | {"truncation": twice}))
+
+
+@pytest.mark.parametrize("fields", [{"states": 10}, {"difference": {"own_dtype": 1}}])
 def test_unitary_certificates(save, fields):
-    """States, defect and rounding; the version before is read too."""
+    """States and rounding; the version before is read too."""
     old = save("old.json", **UNITARY | {"schema": "rnnbounds/unitary-certificate/1"})
     assert compare_files(old, save("same.json", **UNITARY), Thresholds()).rows == ()
     assert compare_files(old, save("new.json", **UNITARY | fields), Thresholds()).failing
+    defect = save("defect.json", **UNITARY | {"orthogonality_defect": 1e-12})
+    assert [row.kind for row in compare_files(old, defect, Thresholds()).rows] == ["changed"]
+    zero = save("zero.json", **UNITARY | {"initial_state": [-0.0]})
+    assert compare_files(old, zero, Thresholds()).rows == ()
+    with pytest.raises(InputError, match="different initial states"):
+        compare_files(old, save("start.json", **UNITARY | {"initial_state": [0.5]}), Thresholds())
+
+
+def test_certificates_of_truncated_files(save):
+    """Rounding that `check` does not prove is compared; what `check` prints is read if it holds."""
+    told = {name: CERTIFICATE[name] for name in ("cell", "verdict", "input_bound", "truncation")}
+    told |= {"schema": "rnnbounds/truncated-certificate/2", "rounding": {"state": None}}
+    old = save("old.json", **told, information={"rounding": 1e-5})
+    new = save("new.json", **told, information={"rounding": 1e-4})
+    (row,) = compare_files(old, new, Thresholds()).failing
+    assert row.line == "rnn-tanh: rounding: 1e-05 → 0.0001"
+    checked = {"file": "t.safetensors", "findings": [], "certificate": json.loads(new.read_text())}
+    held = save("held.json", **checked, holds=True)
+    assert compare_files(old, held, Thresholds()).failing == (row,)
+    with pytest.raises(RecordError, match=r"fails\.json: the certificate in it fails, as 'check'"):
+        compare_files(old, save("fails.json", **checked, holds=False), Thresholds())
 
 
 def test_thresholds(save):
@@ -124,19 +200,11 @@ def test_thresholds(save):
 
 
 def test_what_says_nothing_of_one_another(save, tmp_path, run):
-    """Another cell, another sort, a run: one line each."""
+    """Another sort, a run: one line each."""
     old, other = save("old.json", **CERTIFICATE), save("u.json", **UNITARY)
     record = tmp_path / "run.json"
     record.write_bytes(encode(run))
-    for new, words in (
-        (save("c.json", **CERTIFICATE | {"cell": "<lstm>"}), "of different cells, 'rnn-tanh' and"),
-        (
-            save("n.json", **CERTIFICATE | {"shape": {"n": 5, "d": 2}}),
-            "of different shapes",
-        ),
-        (other, "of different sorts, 'certificate' and 'unitary-certificate'"),
-        (record, "are not records of one sort"),
-    ):
+    for new, words in ((other, "of different sorts,"), (record, "are not records of one sort")):
         with pytest.raises(InputError, match=words):
             compare_files(old, new, Thresholds())
     assert compare_files(record, record, Thresholds()).rows == ()

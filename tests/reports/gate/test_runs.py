@@ -200,9 +200,23 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
         ("gone", "the matrix", "entries")),
     "a column gone": (lambda run: replace(run, matrix=replace(run.matrix, columns=COLUMNS[:1])),
         ("gone", "the matrix", "columns")),
+    "a cell gone": (lambda run: replace(run, matrix=replace(run.matrix, columns=(
+            COLUMNS[0], Column(name="rnn", title="RNN", cells=COLUMNS[1].cells[:-1])))),
+        ("gone", "the matrix", "cells of RNN")),
     "cells not judged": (one_cell, ("regressed", "the matrix", "cells judged, of all claims")),
     "no matrix": (lambda run: replace(run, matrix=None), ("gone", "the run", "claims by cells")),
 }  # fmt: skip
+
+
+def test_two_ledgers_define_the_same_name(old: Run) -> None:
+    """The definition of the first is compared too, not that of the last alone."""
+    first, *rest = (replace(one, definitions=(Definition(name="f", text="f = 1"),))
+                    for one in old.claims[1].ledgers)  # fmt: skip
+    old = claim(old, ledgers=(first, *rest))
+    assert rest
+    assert compare_runs(old, old, Thresholds()).rows == ()
+    (row,) = compare_runs(old, defined(old, "f = 2"), Thresholds()).failing
+    assert (row.what, row.before, row.after) == ("definition of f", "f = 1", "f = 2; f = 1")
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from reports import RecordError, Run, Tally, encode, load
 from reports.records.consistency import contradictions
+from reports.records.curve import Curve, Point
 from reports.records.matrix import Column, Entry, Matrix
-from reports.records.record import Histogram
+from reports.records.record import Cost, Histogram
 
 
 def matrix_of(run: Run) -> Matrix:
@@ -58,6 +59,34 @@ def entry(run: Run, **fields) -> Run:
     """The run with other fields in the first entry of its matrix."""
     first, *others = run.matrix.entries
     return replace(run, matrix=replace(run.matrix, entries=(replace(first, **fields), *others)))
+
+
+def clock(run: Run, **fields) -> Run:
+    """The run with other fields in its environment."""
+    return replace(run, environment=replace(run.environment, **fields))
+
+
+def worst(run: Run, **fields) -> Run:
+    """The run with other fields in the tightest check of its first claim."""
+    check = replace(first(run).worst, **fields)
+    return claim(run, worst=check, tightest=(check, *first(run).tightest[1:]))
+
+
+def bins(run: Run, **fields) -> Run:
+    """The run with other fields in the histogram of its first claim."""
+    return claim(run, histogram=replace(first(run).histogram, **fields))
+
+
+def beyond(run: Run) -> tuple[int, ...]:
+    """The counts of its first claim's histogram, its one but last bin's above 1."""
+    *counts, last, none = first(run).histogram.counts
+    assert last > 0 == none
+    return (*counts, none, last)
+
+
+def curve(*points: tuple[int, float, float]) -> Curve:
+    """A curve of windows, left sides and right sides."""
+    return Curve(against="k", points=tuple(Point(at=k, lhs=l, rhs=r) for k, l, r in points))
 
 
 def first(run: Run):
@@ -149,6 +178,40 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
         run, missing_parts=run.expected_parts[:1]
     ),
     "is missing, or": lambda run: claim(run, ledgers=()),
+    "the run took -5.0 seconds": lambda run: clock(run, seconds=-5.0),
+    "truncation took -0.5 seconds": lambda run: clock(run, durations={"truncation": -0.5}),
+    "it finished at 1999-11-21T10:01:40Z, before": lambda run: clock(
+        run, finished="1999-11-21T10:01:40Z"
+    ),
+    "it took 5.0 seconds, but ended 100 after its start": lambda run: clock(run, seconds=5.0),
+    "'yesterday' is no time": lambda run: clock(run, started="yesterday"),
+    "more systems than pairs": lambda run: attack(run, systems=10**9),
+    "an error below 0": lambda run: worst(run, rhs_error=-1e-16),
+    "its left side is the larger one": lambda run: worst(run, lhs=2.0),
+    "its left side is the smaller one": lambda run: claim(
+        run, failing=(replace(first(run).worst, verdict="VIOLATED", lhs=0.1, ratio=None),)
+    ),
+    "the ratio of a check is not that of its sides": lambda run: worst(run, lhs=0.5, ratio=0.5),
+    "the edges of its histogram are in no order": lambda run: bins(
+        run, edges=first(run).histogram.edges[::-1]
+    ),
+    "more checks have a ratio above 1 than": lambda run: bins(run, counts=beyond(run)),
+    "more examples of the form finite have a ratio above 1": lambda run: form(
+        run, examples={"random": (*(0,) * (len(first(run).histogram.counts) - 1), 1)}
+    ),
+    "an UNDECIDED check has a ratio": lambda run: claim(
+        run, tally=Tally(holds=1, undecided=10**6)
+    ),
+    "more checks of the form finite went to the referee": lambda run: form(run, escalated=10**9),
+    "the least cost of the form finite is above": lambda run: form(
+        run, cost=Cost(least=2.0, greatest=1.0)
+    ),
+    "the curve of the form finite goes back": lambda run: form(
+        run, curve=curve((3, 0.1, 0.2), (2, 0.1, 0.2))
+    ),
+    "the curve of the form finite has a side": lambda run: form(
+        run, curve=curve((2, 0.1, 0.2), (3, -0.1, 0.2))
+    ),
 }  # fmt: skip
 
 
@@ -158,6 +221,20 @@ def test_a_record_without_contradictions(run, whole, tmp_path):
         assert contradictions(one) == []
         (tmp_path / "run.json").write_bytes(encode(one))
         assert load(tmp_path / "run.json") == one
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"started": "", "finished": "", "seconds": 0.0},
+        {"started": "2026-11-21T10:00:00", "finished": "2026-11-21T11:01:40+01:00"},
+        {"seconds": 100.999},
+        {"seconds": 99.001},
+    ],
+)
+def test_times_that_can_be(whole, fields):
+    """None at all, one of another zone, and fractions of seconds that the two ends leave out."""
+    assert contradictions(clock(whole, **fields)) == []
 
 
 @pytest.mark.parametrize("text", SPOILED)

@@ -86,6 +86,41 @@ def test_certificates(call, stable_model, save, tmp_path):
     assert call("compare", *reversed(paths)).code == 0
 
 
+ASKED = ("--cell", "rnn-relu", "--format", "json")
+WRITERS = {
+    "certify": ("--input-bound", 1),
+    "truncate": ("--input-bound", 1, "--eps", 0.01, "--out", "made.safetensors"),
+    "unitary": ("--input-bound", 1, "--out", "made.safetensors"),
+}
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_what_any_command_writes_is_read(call, stable_model, tmp_path, monkeypatch, command):
+    """What is printed, what `--out` and `--page` keep, and what `check` prints of the file."""
+    monkeypatch.chdir(tmp_path)
+    kept = ("--out" if command == "certify" else "--page", "kept")
+    told = call(command, stable_model, *WRITERS[command], *ASKED, *kept).json
+    (tmp_path / "told.json").write_text(json.dumps(told))
+    source = ("kept/certificate.json", "--source", stable_model, "--cell", "rnn-relu")
+    file = source if command == "certify" else ("made.safetensors",)
+    checked = call("check", *file, "--format", "json").json
+    (tmp_path / "checked.json").write_text(json.dumps(checked))
+    for pair in (("told.json", "kept/certificate.json"), ("checked.json", "checked.json")):
+        outcome = call("compare", *pair)
+        assert outcome.out == "nothing regressed, and nothing else changed\n", outcome.err
+
+
+@pytest.mark.parametrize("option", [("--inputs=0:1",), ("--input-bound", 1, "--eps", 0.1)])
+def test_two_questions(call, refused, stable_model, tmp_path, option):
+    """A box is no ball, and one ε no other: exit 2 and a line, however much less k is."""
+    asked = ("certify", stable_model, "--cell", "rnn-tanh", "--format", "json")
+    paths = [tmp_path / "old.json", tmp_path / "new.json"]
+    for path, options in zip(paths, (("--input-bound", 1), option), strict=True):
+        path.write_text(json.dumps(call(*asked, *options).json))
+    what = "ε, " if "--eps" in option else "inputs, '‖x_t‖₂ ≤ 1.0' and 'box, "
+    assert f"certificates of different {what}" in refused("compare", *paths)
+
+
 def test_what_cannot_be_compared(refused, record, tmp_path):
     """Absent, another schema, no place for a page: one line, and nothing is written."""
     other = tmp_path / "other.json"

@@ -93,11 +93,41 @@ def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, capsys):
     assert "no summary in GITHUB_STEP_SUMMARY" in capsys.readouterr().err
 
 
-def test_where_claims_are_stated():
-    """Every claim has its file, which names it."""
+def test_where_claims_are_stated(monkeypatch, tmp_path):
+    """In a checkout every claim has its file, which names it; elsewhere there is none."""
     from theory import CLAIMS
 
+    monkeypatch.chdir(ROOT)
     found = claim_files()
     assert set(found) == {claim.id for claim in CLAIMS}
     for id, file in found.items():
         assert f'"{id}"' in (ROOT / file).read_text(), id
+    monkeypatch.chdir(tmp_path)
+    assert claim_files() == {}
+
+
+def test_what_fails_is_shown_at_a_file_that_is_there(record, tmp_path, monkeypatch):
+    """Of the user's own project: the workflow that asked for the run, else pyproject.toml."""
+
+    def places():
+        Wanted(sarif=tmp_path / "s.sarif").write(replace(run, missing_parts=("a/proof",)), None)
+        results = json.loads((tmp_path / "s.sarif").read_text())["runs"][0]["results"]
+        assert results
+        return {
+            place["physicalLocation"]["artifactLocation"]["uri"]
+            for one in results
+            for place in one["locations"]
+        }
+
+    run = load(record)
+    monkeypatch.chdir(tmp_path)
+    workflow = tmp_path / ".github" / "workflows" / "bounds.yml"
+    monkeypatch.setenv("GITHUB_WORKFLOW_REF", f"me/mine/{workflow.relative_to(tmp_path)}@refs/x")
+    assert places() == set()
+    (tmp_path / "pyproject.toml").touch()
+    assert places() == {"pyproject.toml"}
+    workflow.parent.mkdir(parents=True)
+    workflow.touch()
+    assert places() == {".github/workflows/bounds.yml"}
+    monkeypatch.setenv("GITHUB_WORKFLOW_REF", "")
+    assert places() == {"pyproject.toml"}

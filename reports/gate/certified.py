@@ -1,0 +1,184 @@
+"""Certificates as the gate reads them, whichever command wrote them."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from reports import disk
+from reports.errors import RecordError
+from reports.records.codec import require_unique
+
+LIMIT = 64 * 2**20
+VERSIONS = {"certificate": (1,), "truncated-certificate": (2, 1), "unitary-certificate": (2, 1)}
+Positive = Annotated[float, msgspec.Meta(ge=0)]
+Length = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+class Header(msgspec.Struct):
+    """The name that every record bears; `check` prints a certificate inside of what it found."""
+
+    schema: str = ""
+    certificate: msgspec.Raw = msgspec.Raw()
+    holds: bool = False
+
+
+class Inputs(msgspec.Struct, frozen=True):
+    """A set of inputs beside the ball: low ≤ x ≤ high (d,), or of these the rows of a table."""
+
+    set: str
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    what: str = ""
+    rows: Length | None = None
+
+
+class Readout(msgspec.Struct, frozen=True):
+    """The linear map C after the cell that ε is about, and ‖C‖₂ from above."""
+
+    tensor: str
+    outputs: Length
+    norm: Positive | None = None
+
+
+class Window(msgspec.Struct, frozen=True):
+    """The memory k for one ε, None where none is certified."""
+
+    eps: Positive
+    k: Length | None = None
+
+
+class Rounding(msgspec.Struct, frozen=True):
+    """What rounding adds to a state, None where nothing is known."""
+
+    state: Positive | None = None
+
+
+class Training(msgspec.Struct, frozen=True):
+    """The windows after training, and the training that they speak of.
+
+    target_bound: Y ≥ ‖y‖₂; target_asked: the same if it was asked for, and not the model's own.
+    """
+
+    windows: tuple[Window, ...] = ()
+    steps: Length | None = None
+    alpha: Positive | None = None
+    length: Length | None = None
+    loss: str = ""
+    readout_norm: Positive | None = None
+    target_bound: Positive | None = None
+    target_asked: Positive | None = None
+
+
+class Information(msgspec.Struct, frozen=True):
+    """What a file's certificate keeps of the whole one: how its model was read, and what `check`
+    does not prove."""
+
+    ignored: tuple[str, ...] = ()
+    tensors: dict[str, str] = {}
+    unread: tuple[str, ...] = ()
+    inputs: str = ""
+    rounding: Positive | None = None
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """How far a unitary equivalent's states are from the model's."""
+
+    own_dtype: Positive | None = None
+
+
+class Certificate(msgspec.Struct, frozen=True):
+    """What is compared of a certificate. Raises ValueError for an ε with two different k."""
+
+    schema: str
+    cell: str
+    verdict: str
+    input_bound: Positive
+    dtype: str = ""
+    sha256: str = ""
+    shape: dict[str, Length] = {}
+    inputs: Inputs | None = None
+    readout: Readout | None = None
+    lam: Positive | None = msgspec.field(name="lambda", default=None)
+    norm: str = ""
+    constants: dict[str, float | None] = {}
+    truncation: tuple[Window, ...] = ()
+    rounding: Rounding = Rounding()
+    rounds_to_one: dict[str, Length] = {}
+    training: Training | None = None
+    states: Length | str = ""
+    initial_state: tuple[float, ...] = ()
+    orthogonality_defect: Positive | None = None
+    difference: Difference = Difference()
+    tensors: dict[str, str] = {}
+    unread: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    information: Information = Information()
+
+    def __post_init__(self) -> None:
+        trained = () if self.training is None else self.training.windows
+        for windows in (self.truncation, trained):
+            found = by_eps(windows)
+            if any(found[one.eps] != one.k for one in windows):
+                raise ValueError("one ε has two different k")
+
+    @property
+    def family(self) -> str:
+        """What sort of certificate it is, without its version."""
+        return self.schema.partition("/")[2].partition("/")[0]
+
+    @property
+    def rounded(self) -> float | None:
+        """How far rounding moves a state, None where nothing is known."""
+        apart = self.difference.own_dtype
+        bounds = (self.rounding.state, self.information.rounding, apart)
+        return next((bound for bound in bounds if bound is not None), None)
+
+
+def by_eps(windows: tuple[Window, ...]) -> dict[float, int | None]:
+    """The k of each ε, smallest ε first: two floats are one key if they are equal."""
+    return {one.eps: one.k for one in sorted(windows, key=lambda one: one.eps)}
+
+
+def record_in(data: bytes) -> tuple[str, bytes]:
+    """The schema of a record and the record itself, which may be in what `check` printed.
+
+    Raises RecordError for a certificate that `check` found to fail, and what msgspec raises."""
+    header = msgspec.json.decode(data, type=Header)
+    inner = bytes(header.certificate)
+    if header.schema or not inner:
+        return header.schema, data
+    schema = msgspec.json.decode(inner, type=Header).schema
+    if not header.holds:
+        raise RecordError("the certificate in it fails, as 'check' found")
+    return schema, inner
+
+
+def load_certificate(path: Path) -> Certificate:
+    """The certificate in a JSON file, as any command prints or writes it; raises RecordError."""
+    try:
+        data = disk.read(path, LIMIT)
+        schema, record = record_in(data)
+        told = _unread(schema)
+        if told:
+            raise RecordError(told)
+        certificate = msgspec.json.decode(record, type=Certificate)
+        require_unique(data)
+        return certificate
+    except OSError as error:
+        raise RecordError(f"{path}: it {error.strerror}; give a certificate in JSON") from None
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}; write the certificate again") from None
+    except (ValueError, RecursionError, msgspec.MsgspecError) as error:
+        told = " ".join(str(error).split())[:300]
+        raise RecordError(f"{path}: no certificate ({told}); write it again") from None
+
+
+def _unread(schema: str) -> str:
+    """Why a certificate of that schema is not read; empty if it is."""
+    known = re.fullmatch(r"rnnbounds/([a-z-]+)/(\d{1,9})", schema)
+    if known is not None and int(known[2]) in VERSIONS.get(known[1], ()):
+        return ""
+    read = [f"rnnbounds/{name}/{version}" for name, all in VERSIONS.items() for version in all]
+    return f"schema {schema[:80]!r}, not among {', '.join(read)}"
