@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from impl.certificate.certify import certify
     from impl.certificate.contraction import contraction
     from impl.certificate.inputs import input_data
+    from impl.certificate.monitor import Monitored, monitor
     from impl.certificate.record import Certificate
     from impl.certificate.stable_module import stable_
     from impl.convert.export import export_truncated
@@ -47,6 +48,7 @@ __all__ = [
     "InputSet",
     "Kind",
     "Measurement",
+    "Monitored",
     "ProgramCell",
     "Task",
     "assert_contractive",
@@ -65,6 +67,7 @@ __all__ = [
     "load_certificate",
     "load_truncated",
     "measure",
+    "monitor",
     "program_kind",
     "register",
     "save_truncated",
@@ -79,6 +82,7 @@ _HOMES = {
     "Attacked": "impl.memory.adversary.attack",
     "Certificate": "impl.certificate.record",
     "Measurement": "impl.memory.measure",
+    "Monitored": "impl.certificate.monitor",
     "InputSet": "impl.arithmetic.inputs.sets",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
@@ -102,6 +106,7 @@ _HOMES = {
     "load_certificate": "impl.convert.truncate",
     "load_truncated": "impl.convert.truncate",
     "measure": "impl.memory.measure",
+    "monitor": "impl.certificate.monitor",
     "save_truncated": "impl.convert.truncate",
     "stable": "impl.training.projection",
     "stable_": "impl.certificate.stable_module",
@@ -122,4 +127,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names alone."""
+    return sorted(__all__)

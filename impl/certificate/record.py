@@ -10,8 +10,9 @@ from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
+from impl.certificate.notebook import Row, Shown
 from impl.errors import RangeError, exactly
-from impl.numbers.told import all_finite, finite
+from impl.numbers.told import all_finite, factor, finite
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -33,8 +34,8 @@ def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
     return tuple(map(float, several))
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Shown):
     """What is certified about one model; see `to_json` for the record that is written.
 
     verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell, with a
@@ -142,6 +143,24 @@ class Certificate:
             asked = ", ".join(exactly(eps) for eps, _ in self.windows)
             raise RangeError("ε", epsilon, f"one of {asked}")
         return dict(self.windows)[epsilon]
+
+    def line(self) -> str:
+        """The verdict, and the memory at each ε."""
+        what = f"{self.model}: {self.cell}, {self.n} outputs, {self.verdict}"
+        if self.verdict != "certified":
+            return what
+        told = ", ".join(f"k = {k} at ε = {exactly(eps)}" for eps, k in self.windows)
+        return f"{what} with λ ≤ {factor(self.lam)} in the {self.norm} norm; {told}"
+
+    def rows(self) -> list[Row]:
+        """The memory k at each ε."""
+        return [{"eps": eps, "k": k} for eps, k in self.windows]
+
+    def draw(self, axes: Any) -> None:
+        """The certified k against ε."""
+        known = [(eps, k) for eps, k in self.windows if k is not None]
+        axes.plot([eps for eps, _ in known], [k for _, k in known], marker="o")
+        axes.set(xscale="log", xlabel="ε", ylabel="certified k", title=self.line())
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite is null."""

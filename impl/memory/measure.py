@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from impl.certificate.notebook import Row, Shown
 from impl.certificate.record import EPSILONS, epsilons_of
-from impl.errors import InputError
+from impl.errors import InputError, exactly
 from impl.memory.exact import Decided, within
 from impl.memory.local import Local, local, sampled
 from impl.memory.overlap import overlap
@@ -46,8 +47,8 @@ QUANTILES = (0.5, 0.9, 0.99)
 _LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one another
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement(Shown):
     """What was seen of a model on data; see `to_json` for the record that is written.
 
     windows, length: so many windows of so many inputs. ks: the grid of k; seen: all truncations of
@@ -83,6 +84,28 @@ class Measurement:
     def window(self, epsilon: float) -> int | None:
         """The least k < T, of the grid, from which on every gap that was seen is within ε."""
         return least_window(self.ks, self.seen.gaps, epsilon)
+
+    def line(self) -> str:
+        """From which k on every window was within ε."""
+        told = ", ".join(
+            f"within {exactly(eps)} {'at no k' if k is None else f'from k = {k} on'}"
+            for eps, k in ((eps, self.window(eps)) for eps in self.eps)
+        )
+        where = f"{self.windows} windows of {self.length} inputs"
+        return f"{self.model.source}: {self.model.name}, seen on {where}: {told}"
+
+    def rows(self) -> list[Row]:
+        """The forgetting curve: for each k the quantiles of the gap, and the worst seen."""
+        return list(self.curve)
+
+    def draw(self, axes: Any) -> None:
+        """The forgetting curve, and each ε."""
+        for name in self.curve[0].keys() - {"k"}:
+            axes.plot(self.ks, [row[name] for row in self.curve], label=name)
+        for eps in self.eps:
+            axes.axhline(eps, linestyle=":", color="grey")
+        axes.set(yscale="log", xlabel="k", ylabel="gap of outputs", title=self.line())
+        axes.legend()
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite or no number is null."""

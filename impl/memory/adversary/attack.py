@@ -17,6 +17,7 @@ from torch import Tensor
 from impl.arithmetic.inputs.ends import inputs_of
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.table import kind_of
+from impl.certificate.notebook import Row, Shown
 from impl.certificate.record import EPSILONS, Certificate, epsilons_of
 from impl.checker.witnesses import SCHEMA
 from impl.errors import InputError, exactly
@@ -60,8 +61,8 @@ class MemoryWitness:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Attacked:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attacked(Shown):
     """What was found against one model under inputs ‖x_t‖₂ ≤ B.
 
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
@@ -82,6 +83,21 @@ class Attacked:
     def least(self, epsilon: float) -> int:
         """No k below it will do at ε, one of those that were asked for."""
         return dict(self.windows)[epsilon]
+
+    def line(self) -> str:
+        """Below which k no window will do."""
+        told = ", ".join(f"no k below {k} at ε = {exactly(eps)}" for eps, k in self.windows)
+        return f"{self.cell}: {told}"
+
+    def rows(self) -> list[Row]:
+        """The least k that is not refuted at each ε, and the gap that was proved."""
+        gaps = {witness.epsilon: witness.gap for witness in self.witnesses}
+        return [{"eps": eps, "no k below": k, "gap": gaps.get(eps)} for eps, k in self.windows]
+
+    def draw(self, axes: Any) -> None:
+        """The least k that is not refuted, against ε."""
+        axes.plot([eps for eps, _ in self.windows], [k for _, k in self.windows], marker="o")
+        axes.set(xscale="log", xlabel="ε", ylabel="no k below", title=self.line())
 
     def to_json(self, *, inputs: bool = True) -> dict[str, Any]:
         """The record as plain JSON data, without the inputs of the witnesses if so asked."""
