@@ -108,7 +108,7 @@ def reach(
 
 
 def _reached(cell: Any, B: Bound) -> Tensor:
-    """An estimate of sup ‖h_t‖₂ of one layer: ‖h̄‖₂ of its box, or its drive over 1 − ‖W‖₂ where it has none."""
+    """An estimate of sup ‖h_t‖₂ of one layer: ‖h̄‖₂ of its box, or its drive over 1 − ‖W‖₂."""
     if not isinstance(cell, RNN) or math.isfinite(cell.activation.bound):
         size: Tensor = torch.linalg.vector_norm(_box(cell, B)[-cell.n :])
         return size
