@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from impl.training.stable_lstm import stable_lstm_
     from rnnbounds.assertions import (
         assert_contractive,
+        assert_measured,
         assert_receptive_field,
         assert_remembers,
         assert_truncation,
@@ -52,6 +53,7 @@ __all__ = [
     "ProgramCell",
     "Task",
     "assert_contractive",
+    "assert_measured",
     "assert_receptive_field",
     "assert_remembers",
     "assert_truncation",
@@ -86,6 +88,7 @@ _HOMES = {
     "InputSet": "impl.arithmetic.inputs.sets",
     "Task": "impl.training.certificate",
     "assert_contractive": "rnnbounds.assertions",
+    "assert_measured": "rnnbounds.assertions",
     "assert_receptive_field": "rnnbounds.assertions",
     "assert_remembers": "rnnbounds.assertions",
     "assert_truncation": "rnnbounds.assertions",

@@ -1,32 +1,38 @@
 """Assertions for a user's own tests; each says what was found and how to mend it.
 
-They raise AssertionError themselves, so that they hold under ``python -O`` too.
+All take the model, then its inputs (a bound B ≥ ‖x_t‖₂, a set of inputs, or data), then what is
+asked. They raise AssertionError themselves, so that they hold under ``python -O`` too.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from typing import Any
 
 import torch
 
+from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
 from impl.errors import RangeError, ShapeError, renamed
+from impl.memory.measure import Measurement, measure
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
+from impl.reading.data import Data, DataSource
 from rnnbounds.fields import Module, Probe
+from rnnbounds.guarding import unstated
 
 
 def assert_contractive(
     model: Source | LoadedModel[Any],
+    input_bound: float | InputSet,
     *,
     lam: float = 1.0,
-    input_bound: float = 1.0,
     norm: str = "auto",
     cell: str | None = None,
     ignore: Collection[str] = (),
@@ -37,10 +43,13 @@ def assert_contractive(
     The factor is a rigorous upper bound, in the norm that the returned certificate names. Fails for
     a model that no norm certifies, even if nothing refutes it. Source: Miller & Hardt, section 2.
 
+    >>> rnnbounds.assert_contractive("model.safetensors", rnnbounds.input_box(-1, 1, 1), lam=0.95)
+
     Raises:
         AssertionError: the model is refuted or undecided, or its factor is not below ``lam``.
         InputError: it is no model, or another argument makes no sense.
     """
+    __tracebackhide__ = True
     certificate = certified(
         certify(model, input_bound, norm=norm, cell=cell, ignore=ignore, layer=layer)
     )
@@ -55,23 +64,29 @@ def assert_contractive(
 @renamed(epsilon="eps")
 def assert_remembers(
     model: Source | LoadedModel[Any],
+    input_bound: float | InputSet,
     *,
     at_most: int,
     eps: float,
-    input_bound: float,
     cell: str | None = None,
     ignore: Collection[str] = (),
     layer: str | None = None,
+    readout: str | None = None,
 ) -> Certificate:
-    """Assert that the last ``at_most`` inputs fix the state to within ε in the Euclidean norm.
+    """Assert that the last ``at_most`` inputs fix the output to within ε in the Euclidean norm.
 
-    k ≥ ln(C S/((1 − λ) ε))/ln(1/λ) (Miller & Hardt, Lemma 1).
+    It is certified for every input within the bound, or of the set. Source: Miller & Hardt,
+    Lemma 1.
+
+    >>> rnnbounds.assert_remembers("model.safetensors", 1.0, eps=0.1, at_most=25)
 
     Raises:
         AssertionError: no window is certified, or the certified one is longer.
         InputError: it is no model, or another argument makes no sense.
     """
-    certificate = certified(certify(model, input_bound, eps, cell=cell, ignore=ignore, layer=layer))
+    __tracebackhide__ = True
+    how = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
+    certificate = certified(certify(model, input_bound, eps, **how))  # type: ignore[arg-type]
     k = certificate.window(eps)
     if k is None or k > at_most:
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
@@ -80,6 +95,42 @@ def assert_remembers(
             f"allow a larger ε, or {_remedy(certificate)}"
         )
     return certificate
+
+
+def assert_measured(
+    model: Source | LoadedModel[Any],
+    data: DataSource | Data,
+    *,
+    eps: float,
+    share: float,
+    at_most: int | None = None,
+    confidence: float = 0.99,
+    window: int | None = None,
+    cell: str | None = None,
+    ignore: Collection[str] = (),
+    layer: str | None = None,
+    readout: str | None = None,
+) -> Measurement:
+    """Assert that of windows drawn like the data at least the share is within ε at some k.
+
+    The statement holds with that confidence; with ``at_most`` k is to be no larger. Source: Clopper
+    & Pearson.
+
+    >>> rnnbounds.assert_measured("model.safetensors", "data.npy", eps=0.1, share=0.95, at_most=20)
+
+    Raises:
+        AssertionError: less is stated, or a longer k.
+        InputError: it is no model, or the data are too few to state so much.
+    """
+    __tracebackhide__ = True
+    how = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
+    found = measure(
+        model, data, window=window, eps=eps, confidence=confidence, share=share,
+        **how,  # type: ignore[arg-type]
+    )  # fmt: skip
+    if problems := unstated(found, eps, share, at_most):
+        raise AssertionError(f"{'; '.join(problems)}; {found.line()}")
+    return found
 
 
 @renamed(epsilon="eps")
@@ -102,6 +153,7 @@ def assert_truncation(
         AssertionError: no window is certified, or the models differ by more than ε.
         InputError: it is no model, or another argument makes no sense.
     """
+    __tracebackhide__ = True
     loaded, x = load_model(model, cell, ignore=ignore, layer=layer), inputs.detach().double()
     if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
         raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
@@ -122,8 +174,8 @@ def assert_truncation(
 
 def assert_receptive_field(
     module: Module,
-    field: int,
     inputs: torch.Tensor,
+    field: int,
     *,
     exact: bool = True,
     largest: float | None = None,
@@ -143,6 +195,14 @@ def assert_receptive_field(
         AssertionError: an output depends on more, or (``exact``) on less was all that was seen.
         InputError: the module gives two outputs for the same inputs, or an argument makes no sense.
     """
+    __tracebackhide__ = True
+    if isinstance(field, torch.Tensor):  # as before 0.2
+        warnings.warn(
+            "assert_receptive_field takes the inputs before the field; the other order goes in 0.3",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        inputs, field = field, inputs
     probe = Probe(module, inputs, largest)
     T = inputs.shape[1]
     if not 1 <= field < T:
@@ -169,6 +229,7 @@ def assert_receptive_field(
 
 def certified(certificate: Certificate) -> Certificate:
     """The certificate, if it certifies; raises AssertionError with what was found instead."""
+    __tracebackhide__ = True
     if certificate.verdict == "certified":
         return certificate
     tried = ", ".join(f"{name} {factor:.6g}" for name, factor, _ in certificate.tried)

@@ -7,6 +7,7 @@ The rooms are imported only when an option asks for them: the plugin is loaded i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,6 +40,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("bounds_baseline", "the default of --bounds-baseline", default=None)
 
 
+@pytest.fixture
+def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Ask of a model what [tool.rnnbounds.models.NAME] of the project's pyproject.toml asks.
+
+    >>> def test_the_forecaster(guarded):
+    ...     guarded("forecaster")
+
+    Tests that use it bear the marker `guarded`.
+    """
+
+    def require(name: str) -> None:
+        __tracebackhide__ = True
+        from rnnbounds.shadow import settle
+
+        settle(request.config.rootpath)
+        from rnnbounds.guarding import require_kept
+
+        require_kept(request.config.rootpath / "pyproject.toml", name)
+
+    return require
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that ask models, for ``-m "not guarded"``."""
+    for item in items:
+        if "guarded" in getattr(item, "fixturenames", ()):
+            item.add_marker("guarded")
+
+
 def setting(config: pytest.Config, name: str) -> str | None:
     """An option, or the ini file's setting of that name; a path there is from the ini file's."""
     given: str | None = config.getoption(f"--bounds-{name}")
@@ -51,6 +81,7 @@ def setting(config: pytest.Config, name: str) -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options, and collect what is reported if a report is asked for."""
+    config.addinivalue_line("markers", "guarded: asks a model of pyproject.toml what it is to keep")
     profile = setting(config, "profile")
     config.option.bounds_profile = profile  # what the cases, here and in workers, ask for
     if hasattr(config, "workerinput"):

@@ -23,6 +23,7 @@ COMMANDS = {
     "unitary": "models.unitary:unitary_model",
     "check": "check:check_file",
     "report": "pages:report",
+    "guard": "models.guard:guard",
     "compare": "compare:compare",
     "experiment": "experiments:experiment",
     "bench": "bench:bench",

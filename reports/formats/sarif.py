@@ -80,16 +80,20 @@ def _result(rule: int, claim: ClaimRecord, line: str, file: str) -> dict[str, An
 
 
 def _finding(rule: int, id: str, line: str, file: str) -> dict[str, Any]:
-    place = {"uri": quote(file), "uriBaseId": "SRCROOT"}
-    location = {"physicalLocation": {"artifactLocation": place, "region": {"startLine": 1}}}
     return {
         "ruleId": printable(cut(id)),
         "ruleIndex": rule,
         "level": "error",
         "message": {"text": printable(cut(line if id == RUN else f"{id}: {line}", 1000))},
-        "locations": [location] if file else [],
+        "locations": [location(file)] if file else [],
         "partialFingerprints": {"problem/v2": fingerprint(id, line)},
     }
+
+
+def location(file: str, line: int = 1) -> dict[str, Any]:
+    """A line of a file, relative to the folder of the run."""
+    place = {"uri": quote(file), "uriBaseId": "SRCROOT"}
+    return {"physicalLocation": {"artifactLocation": place, "region": {"startLine": line}}}
 
 
 def fingerprint(id: str, line: str) -> str:

@@ -175,6 +175,11 @@ def load_certificate(path: Path) -> Certificate:
         raise RecordError(f"{path}: no certificate ({told}); write it again") from None
 
 
+def certificate_of(record: bytes) -> Certificate:
+    """The certificate of a record that was just made."""
+    return msgspec.json.decode(record, type=Certificate)
+
+
 def _unread(schema: str) -> str:
     """Why a certificate of that schema is not read; empty if it is."""
     known = re.fullmatch(r"rnnbounds/([a-z-]+)/(\d{1,9})", schema)

@@ -31,35 +31,35 @@ TANH: dict[str, Any] = {"cell": "rnn-tanh"}
 
 def test_a_contractive_model_passes():
     """The certificate comes back, with its factor and norm."""
-    certificate = assert_contractive(network(0.5), norm="spectral")
+    certificate = assert_contractive(network(0.5), 1.0, norm="spectral")
     assert certificate.verdict == "certified"
     assert 0.4999 < certificate.lam < 0.5001
-    assert assert_contractive(network(0.5), lam=0.51, norm="spectral").lam < 0.51
+    assert assert_contractive(network(0.5), 1.0, lam=0.51, norm="spectral").lam < 0.51
 
 
 @pytest.mark.parametrize("lam", [0.5, 0.4, float("nan")])
 def test_a_factor_that_is_too_large_fails(lam):
     """λ must lie below what the test asks for; NaN is below nothing."""
     with pytest.raises(AssertionError, match=r"spectral norm is not below .*; project"):
-        assert_contractive(scalar(0.5), lam=lam, norm="spectral", **TANH)
+        assert_contractive(scalar(0.5), 1.0, lam=lam, norm="spectral", **TANH)
 
 
 def test_an_undecided_model_fails():
     """tanh(h + x) is not refuted, but no norm certifies it; the factors found are listed."""
     with pytest.raises(AssertionError, match=r"undecided: .*spectral 1, .*rnnbounds\.stable"):
-        assert_contractive(scalar(1.0), **TANH)
+        assert_contractive(scalar(1.0), 1.0, **TANH)
 
 
 def test_a_refuted_model_fails_with_its_witness():
     """What refutes the model is part of the message."""
     with pytest.raises(AssertionError, match=r"refuted \(W has the eigenvalue 1\.5"):
-        assert_contractive(scalar(1.5), cell="linear")
+        assert_contractive(scalar(1.5), 1.0, cell="linear")
 
 
 def test_bad_input_is_no_failed_assertion():
     """A wrong call raises an InputError: the model was never looked at."""
     with pytest.raises(InputError, match="NaN"):
-        assert_contractive(scalar(float("nan")), **TANH)
+        assert_contractive(scalar(float("nan")), 1.0, **TANH)
     with pytest.raises(RangeError):
         assert_remembers(scalar(0.5), at_most=3, eps=0.0, input_bound=1.0, **TANH)
 
@@ -110,7 +110,7 @@ def test_assertions_survive_optimisation():
     names: dict[str, Any] = {"__name__": "optimised"}
     exec(compile(path.read_text(encoding="utf-8"), path, "exec", optimize=1), names)
     with pytest.raises(AssertionError, match="undecided"):
-        names["assert_contractive"](scalar(1.0), **TANH)
+        names["assert_contractive"](scalar(1.0), 1.0, **TANH)
 
 
 def test_truncation_of_tiny_inputs():

@@ -59,28 +59,28 @@ def test_reference_models_pass(dtype):
         WaveNet(2, 2, 2, (1, 2, 4)),
         WindowedAttention(2, 4, 3, layers=3, heads=2),
     ):
-        assert_receptive_field(model.to(dtype), model.field, inputs(model.field + 6, dtype))
+        assert_receptive_field(model.to(dtype), inputs(model.field + 6, dtype), model.field)
 
 
 def test_models_of_torch_pass():
     """A stack of torch's convolutions, and its masked attention where nothing overflows."""
-    assert_receptive_field(Stack((2, 0), (2, 0)), 5, inputs())
-    assert_receptive_field(Stack((4, 0), (4, 0), dilation=2), 9, inputs())
-    assert_receptive_field(Masked(), 3, inputs(), largest=1e9)
+    assert_receptive_field(Stack((2, 0), (2, 0)), inputs(), 5)
+    assert_receptive_field(Stack((4, 0), (4, 0), dilation=2), inputs(), 9)
+    assert_receptive_field(Masked(), inputs(), 3, largest=1e9)
 
 
 def test_a_centred_kernel_is_not_causal():
     """A convolution padded on both sides sees the next input."""
     with pytest.raises(AssertionError, match=r"after time 1 were .* not causal; pad its inputs"):
-        assert_receptive_field(Stack((2, 0), (1, 1)), 5, inputs())
+        assert_receptive_field(Stack((2, 0), (1, 1)), inputs(), 5)
 
 
 def test_a_field_one_too_small_is_convicted():
     """What the model sees is said, and that is enough."""
     with pytest.raises(AssertionError, match="the field is at least 5, not 4; state that"):
-        assert_receptive_field(Stack((2, 0), (2, 0)), 4, inputs())
+        assert_receptive_field(Stack((2, 0), (2, 0)), inputs(), 4)
     with pytest.raises(AssertionError, match="the field is at least 9, not 5"):
-        assert_receptive_field(Stack((4, 0), (4, 0), dilation=2), 5, inputs())
+        assert_receptive_field(Stack((4, 0), (4, 0), dilation=2), inputs(), 5)
 
 
 def test_a_recurrent_model_has_no_field():
@@ -88,15 +88,15 @@ def test_a_recurrent_model_has_no_field():
     torch.manual_seed(4)
     lstm = torch.nn.LSTM(2, 4, batch_first=True)
     with pytest.raises(AssertionError, match="the field is at least"):
-        assert_receptive_field(lambda x: lstm(x)[0], 5, inputs(12))
+        assert_receptive_field(lambda x: lstm(x)[0], inputs(12), 5)
 
 
 def test_statistics_over_time_leak():
     """A mean over the whole sequence sees the future; one over the past sees all of it."""
     with pytest.raises(AssertionError, match="not causal"):
-        assert_receptive_field(lambda x: x - x.mean(dim=1, keepdim=True), 1, inputs())
+        assert_receptive_field(lambda x: x - x.mean(dim=1, keepdim=True), inputs(), 1)
     with pytest.raises(AssertionError, match="the field is at least"):
-        assert_receptive_field(lambda x: x.cumsum(dim=1), 1, inputs())
+        assert_receptive_field(lambda x: x.cumsum(dim=1), inputs(), 1)
 
 
 def test_a_convolution_by_fft_leaks_bits():
@@ -109,7 +109,7 @@ def test_a_convolution_by_fft_leaks_bits():
         return torch.fft.irfft(product, size, dim=1)[:, : x.shape[1]]
 
     with pytest.raises(AssertionError, match="changed from"):
-        assert_receptive_field(by_fft, 2, inputs())
+        assert_receptive_field(by_fft, inputs(), 2)
 
 
 def test_an_added_mask_leaks_overflows():
@@ -122,20 +122,20 @@ def test_an_added_mask_leaks_overflows():
         return torch.softmax(scores, dim=2) @ x.clamp(-1, 1)
 
     with pytest.raises(AssertionError, match="to nan"):
-        assert_receptive_field(added, 2, inputs())
+        assert_receptive_field(added, inputs(), 2)
 
 
 def test_a_field_that_is_too_long_is_noticed():
     """The oldest of the inputs that are claimed must be seen, unless the caller waives it."""
     model = Stack((2, 0), (2, 0))
     with pytest.raises(AssertionError, match=r"the oldest of 6 inputs was seen; .* exact=False"):
-        assert_receptive_field(model, 6, inputs())
-    assert_receptive_field(model, 6, inputs(), exact=False)
+        assert_receptive_field(model, inputs(), 6)
+    assert_receptive_field(model, inputs(), 6, exact=False)
 
 
 def test_one_output_and_long_sequences():
     """Outputs without units are looked at too; of a long sequence 32 times are."""
-    assert_receptive_field(lambda x: x[..., 0] * 2, 1, inputs(100))
+    assert_receptive_field(lambda x: x[..., 0] * 2, inputs(100), 1)
 
 
 def test_bad_calls_are_no_failed_assertions():
@@ -143,23 +143,23 @@ def test_bad_calls_are_no_failed_assertions():
     model = Stack((2, 0))
     for wrong in (inputs()[0], inputs()[:0], inputs().long()):
         with pytest.raises(ShapeError, match=r"\(N, T, d\)"):
-            assert_receptive_field(model, 3, wrong)
+            assert_receptive_field(model, wrong, 3)
     with pytest.raises(NotFiniteError):
-        assert_receptive_field(model, 3, inputs() * torch.nan)
+        assert_receptive_field(model, inputs() * torch.nan, 3)
     with pytest.raises(NotFiniteError, match="output"):
-        assert_receptive_field(lambda x: x / 0, 3, inputs())
+        assert_receptive_field(lambda x: x / 0, inputs(), 3)
     for field in (0, 20):
         with pytest.raises(RangeError, match="below the inputs' length T = 20"):
-            assert_receptive_field(model, field, inputs())
+            assert_receptive_field(model, inputs(), field)
     for largest in (0.0, 1e300, float("nan")):
         with pytest.raises(RangeError, match="largest"):
-            assert_receptive_field(model, 3, inputs(), largest=largest)
+            assert_receptive_field(model, inputs(), 3, largest=largest)
     with pytest.raises(ShapeError, match="the module's output"):
-        assert_receptive_field(lambda x: x[:, -1], 3, inputs())
+        assert_receptive_field(lambda x: x[:, -1], inputs(), 3)
     dropout = torch.nn.Dropout(0.5)
     with pytest.raises(InputError, match=r"two outputs .* \.eval\(\)"):
-        assert_receptive_field(dropout, 1, inputs())
-    assert_receptive_field(dropout.eval(), 1, inputs())
+        assert_receptive_field(dropout, inputs(), 1)
+    assert_receptive_field(dropout.eval(), inputs(), 1)
 
 
 def test_the_name_is_public():

@@ -97,7 +97,7 @@ def doubled(path: Path) -> object:
 def causal() -> None:
     """A program of the caller's, which runs as it stands."""
     short, _ = truncate(network("rnn"), 0.1, 1.0)
-    assert_receptive_field(short, short.k, INPUTS)
+    assert_receptive_field(short, INPUTS, short.k)
 
 
 DOORS: dict[str, Callable[[Path], object]] = {

@@ -23,7 +23,7 @@ import torch, rnnbounds
 import theory, reports
 weights = {name: part / 8 for name, part in torch.nn.GRU(2, 3).state_dict().items()}
 found = rnnbounds.certify(weights, input_bound=1.0)
-rnnbounds.assert_contractive(weights)
+rnnbounds.assert_contractive(weights, 1.0)
 print(found.verdict, type(found).__module__, theory.OWN, reports.OWN, len(rnnbounds.CLAIMS) > 9)
 print(sorted({name.partition('.')[0] for name in sys.modules} & {'impl', 'properties'}))
 """
@@ -37,7 +37,7 @@ def test_own():
     module = torch.nn.RNN(1, 1)
     with torch.no_grad():
         module.weight_hh_l0.fill_(0.5)
-    rnnbounds.assert_contractive(module)
+    rnnbounds.assert_contractive(module, 1.0)
     found = rnnbounds.certify(module, 1.0)
     assert pickle.loads(pickle.dumps(found)) == found
     import theory as again

@@ -50,13 +50,13 @@ def test_certify_text(call, gated, cell):
 def test_assertions(gated, cell):
     """A user's own tests: contractive, remembers, truncates; large weights are told what to do."""
     model = str(gated(cell))
-    certificate = rnnbounds.assert_contractive(model, cell=cell)
+    certificate = rnnbounds.assert_contractive(model, 1.0, cell=cell)
     k = certificate.window(1e-2)
     rnnbounds.assert_remembers(model, at_most=k, eps=1e-2, input_bound=1.0, cell=cell)
     x = torch.randn(3, 40, 2, generator=torch.Generator().manual_seed(0)).sign() / 2
     rnnbounds.assert_truncation(model, x, eps=1e-2, cell=cell)
     with pytest.raises(AssertionError, match="shrink its recurrent weights"):
-        rnnbounds.assert_contractive(str(gated(cell, 1.0)), cell=cell)
+        rnnbounds.assert_contractive(str(gated(cell, 1.0)), 1.0, cell=cell)
 
 
 def test_what_does_not_apply(refused, gated, tmp_path):

@@ -53,7 +53,7 @@ def test_slow_decays_are_told(call, saved):
     assert outcome.code == 1
     assert "undecided: 4 decays may round to 1 in bfloat16" in outcome.out
     with pytest.raises(AssertionError, match="4 decays may round to 1 in bfloat16"):
-        rnnbounds.assert_contractive(lru(-7.0, torch.bfloat16))
+        rnnbounds.assert_contractive(lru(-7.0, torch.bfloat16), 1.0)
 
 
 def test_eigenvalues_outside_are_refuted(call, saved):
@@ -63,4 +63,4 @@ def test_eigenvalues_outside_are_refuted(call, saved):
     assert outcome.code == 1
     assert "refuted: an eigenvalue has a modulus that is certified to be ≥ 1" in outcome.out
     with pytest.raises(AssertionError, match="move its eigenvalues into the unit circle"):
-        rnnbounds.assert_contractive(weights)
+        rnnbounds.assert_contractive(weights, 1.0)

@@ -1,0 +1,81 @@
+"""What a guard found, as pipelines read it: JUnit, SARIF, Markdown.
+
+JUnit: a test case a model, a failure with every reason. SARIF: a result a reason, at the table of
+the settings that asks the model's question.
+"""
+
+import json
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from reports.errors import printable
+from reports.formats.sarif import SCHEMA, fingerprint, location
+from reports.records.changes import cut, escaped
+from reports.records.guarded import Guarded, lines_of
+from reports.words import plural
+
+RULE = "model"
+
+
+def junit(found: Guarded) -> bytes:
+    """The document of one suite, UTF-8."""
+    failing = sum(not one.passes for one in found.outcomes)
+    counts = {"tests": str(len(found.outcomes)), "failures": str(failing), "errors": "0"}
+    suite = Element("testsuite", {"name": "rnnbounds", **counts, "timestamp": found.finished})
+    for one in found.outcomes:
+        case = SubElement(suite, "testcase", classname="rnnbounds.models", name=one.name)
+        if one.passes:
+            SubElement(case, "system-out").text = printable(one.line)
+        else:
+            failure = SubElement(case, "failure", message=printable(one.problems[0]))
+            failure.text = "\n".join(map(printable, (one.line, *one.problems)))
+    root = Element("testsuites", counts)
+    root.append(suite)
+    document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def sarif(found: Guarded, file: str, settings: str) -> bytes:
+    """The document, UTF-8; `file` holds the settings, relative to the folder of the run."""
+    results = [
+        {
+            "ruleId": RULE,
+            "ruleIndex": 0,
+            "level": "error",
+            "message": {"text": printable(cut(f"{one.name}: {line}", 1000))},
+            "locations": [location(file, lines_of(settings, f"tool.rnnbounds.models.{one.name}"))],
+            "partialFingerprints": {"problem/v2": fingerprint(one.name, line)},
+        }
+        for one in found.outcomes
+        for line in one.problems
+    ]
+    about = {"text": "A recurrent model keeps what was asked of it"}
+    rule = {"id": RULE, "shortDescription": about, "defaultConfiguration": {"level": "error"}}
+    run = {
+        "tool": {"driver": {"name": "rnnbounds", "rules": [rule]}},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+
+
+def markdown(found: Guarded) -> str:
+    """The verdict, a row for each model, what changed and what fails."""
+    failing = sum(not one.passes for one in found.outcomes)
+    verdict = f"{failing} of {plural(len(found.outcomes), 'model')} fail" if failing else "all pass"
+    lines = [
+        f"## rnnbounds: {verdict}",
+        "",
+        "| model | | λ | k | answer |",
+        "|---|---|---|---|---|",
+    ]
+    for one in found.outcomes:
+        lam, k = ("–" if value is None else f"{value:.4g}" for value in (one.lam, one.k))
+        mark = "passes" if one.passes else "**fails**"
+        lines.append(f"| {escaped(one.name)} | {mark} | {lam} | {k} | {escaped(cut(one.line))} |")
+    for one in found.outcomes:
+        if one.problems or (one.changes is not None and one.changes.rows):
+            lines += ["", f"### {escaped(one.name)}", ""]
+            lines += [f"- {escaped(cut(line))}" for line in one.problems]
+            lines += [] if one.changes is None else ["", one.changes.markdown]
+    return "\n".join((*lines, ""))

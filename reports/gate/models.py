@@ -1,0 +1,102 @@
+"""What a project asks of its own models: `[tool.rnnbounds.models.NAME]` of its pyproject.toml."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import msgspec
+
+from reports import disk
+from reports.errors import InputError
+from reports.gate.thresholds import LIMIT, PROJECT
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class ModelsError(InputError):
+    """Questions about models that cannot be read."""
+
+    def __init__(self, path: Path, what: str, remedy: str) -> None:
+        super().__init__(f"{path}: {what[:300]}; {remedy}")
+
+
+class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """Which model is asked about: a file relative to the settings, or package.module:factory.
+
+    eps: the ε within which the last k inputs fix its output, of which `readout` may be the name of
+    a linear layer; at_most: the largest k that passes.
+    """
+
+    model: str
+    eps: Positive
+    layer: str | None = None
+    cell: str | None = None
+    readout: str | None = None
+    ignore: tuple[str, ...] = ()
+    at_most: Count | None = None
+
+
+class Certified(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """A model that is to be certified for all inputs of a set.
+
+    inputs: LOW:HIGH of each channel, as on the command line, or a tensor of the file whose rows are
+    all inputs; or input_bound: B ≥ ‖x_t‖₂; or data, whose box and ball are meant, with a margin.
+    baseline: the certificate that it is compared with.
+    """
+
+    inputs: str | None = None
+    input_bound: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    data: str | None = None
+    margin: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        given = [self.inputs, self.input_bound, self.data]
+        if sum(one is not None for one in given) != 1:
+            raise ValueError("it takes one of inputs, input-bound and data")
+        if self.margin and self.data is None:
+            raise ValueError("margin is about data")
+
+
+class Measured(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """A model that is measured on recorded inputs: of windows drawn like these at least the share
+    is to be within ε at k, with that confidence. window: the length that sequences are cut into."""
+
+    data: str
+    share: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+    confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.99
+    window: Annotated[int, msgspec.Meta(ge=2)] | None = None
+
+
+Question: TypeAlias = Certified | Measured
+
+
+def questions(path: Path = PROJECT) -> tuple[dict[str, Question], str]:
+    """The questions by the names of their models, and the text of the file; raises ModelsError."""
+    add = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
+    try:
+        text = disk.read(path, LIMIT).decode()
+        document = tomllib.loads(text)
+    except OSError as error:
+        raise ModelsError(path, f"it {error.strerror}", add) from None
+    except RecursionError:
+        raise ModelsError(path, "it nests too deep", add) from None
+    except ValueError as error:
+        raise ModelsError(path, str(error), "mend the file") from None
+    found: Any = document
+    for name in ("tool", "rnnbounds", "models"):
+        found = found.get(name, {}) if isinstance(found, dict) else {}
+    if not found or not isinstance(found, dict):
+        raise ModelsError(path, "it asks about no model", add)
+    return {name: _question(path, name, told) for name, told in found.items()}, text
+
+
+def _question(path: Path, name: str, told: Mapping[str, Any]) -> Question:
+    sort: type[Question] = Measured if isinstance(told, dict) and "share" in told else Certified
+    try:
+        return msgspec.convert(told, sort)
+    except (ValueError, msgspec.MsgspecError) as error:
+        known = ", ".join(field.encode_name for field in msgspec.structs.fields(sort))
+        raise ModelsError(path, f"models.{name}: {error}", f"it may set {known}") from None

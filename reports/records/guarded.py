@@ -1,0 +1,49 @@
+"""What a guard found of the models of a project, each asked one question."""
+
+from typing import Literal
+
+import msgspec
+
+from reports.records.changes import Changes
+
+SCHEMA: Literal["rnnbounds/guarded/1"] = "rnnbounds/guarded/1"
+
+
+class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One model: the answer in a line, and each reason why it fails.
+
+    changes: since its baseline, None without one. lam, k: of the answer, None where none is known.
+    """
+
+    name: str
+    line: str
+    problems: tuple[str, ...] = ()
+    changes: Changes | None = None
+    lam: float | None = None
+    k: int | None = None
+
+    @property
+    def passes(self) -> bool:
+        """True if nothing speaks against the model."""
+        return not self.problems
+
+
+class Guarded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All models in the order of the settings; `finished` in UTC, ISO 8601."""
+
+    schema: Literal["rnnbounds/guarded/1"] = SCHEMA
+    finished: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Every reason why a model fails, each with its model's name."""
+        return tuple(f"{one.name}: {line}" for one in self.outcomes for line in one.problems)
+
+
+def lines_of(text: str, table: str) -> int:
+    """The line of a TOML document that begins a table, 1 if none does so by that name."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip().startswith("[") and line.strip().strip("[]").replace('"', "") == table:
+            return number
+    return 1

@@ -1,0 +1,100 @@
+"""``rnnbounds guard``: the models of a project keep what its pyproject.toml asks of them."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from reports.files import write_atomic
+from reports.formats.guarded import junit, markdown, sarif
+from reports.gate.models import questions
+from reports.gate.thresholds import PROJECT, thresholds
+from reports.records.guarded import Guarded
+from rnnbounds.commands.options import As, path_option
+from rnnbounds.guarding import Guard, UnknownModelError
+from rnnbounds.results import STEP, add_summary
+from rnnbounds.shell.output import Format, check_folder, echo, print_json, progress
+
+
+def guard(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="models; all by default")
+    ] = None,
+    config: Annotated[
+        Path, path_option("--config", "FILE.toml", "where [tool.rnnbounds.models.NAME] stands")
+    ] = PROJECT,
+    out: Annotated[
+        Path | None, path_option("--out", "DIR", "a folder a model, with its record and page")
+    ] = None,
+    junit_file: Annotated[
+        Path | None, path_option("--junit", "FILE.xml", "a test case a model, as JUnit")
+    ] = None,
+    sarif_file: Annotated[
+        Path | None, path_option("--sarif", "FILE.sarif", "what fails, as SARIF")
+    ] = None,
+    summary: Annotated[
+        Path | None, path_option("--summary", "FILE.md", "write it in Markdown")
+    ] = None,
+    history: Annotated[
+        Path | None, path_option("--history", "FILE.jsonl", "add λ and k of today, a line a run")
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="write the baselines of models that are certified")
+    ] = False,
+    format: As = Format.text,
+) -> int:
+    """Certify or measure each model of ./pyproject.toml and hold it against its baseline.
+
+    Exit 1 if one fails: not certified, a share that is not stated, k above at-most, a regression.
+    """
+    asked, text = questions(config)
+    for name in names or ():
+        if name not in asked:
+            raise UnknownModelError(name, list(asked))
+    files = [path for path in (junit_file, sarif_file, summary, history) if path is not None]
+    for path in files:
+        check_folder(path.parent, path.name)
+    if out is not None:
+        check_folder(out)
+    chosen = {name: one for name, one in asked.items() if not names or name in names}
+    guard = Guard(config.parent, thresholds(config), out, update)
+    outcomes = []
+    with progress(len(chosen), "asking models") as advance:
+        for name, one in chosen.items():
+            advance(name)
+            outcomes.append(guard.outcome(name, one))
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    found = Guarded(finished=now, outcomes=tuple(outcomes))
+    if junit_file is not None:
+        write_atomic(junit_file, junit(found))
+    if sarif_file is not None:
+        write_atomic(sarif_file, sarif(found, config.as_posix(), text))
+    if summary is not None:
+        write_atomic(summary, markdown(found).encode())
+    if history is not None:
+        before = history.read_bytes() if history.exists() else b""
+        write_atomic(history, before + msgspec.json.encode(found) + b"\n")
+    if step := os.environ.get(STEP):
+        add_summary(Path(step), markdown(found))
+    if format is Format.json:
+        print_json(found)
+    else:
+        show(found)
+    return int(bool(found.problems))
+
+
+def show(found: Guarded) -> None:
+    """The answers in lines of text."""
+    for one in found.outcomes:
+        echo(f"{'passes' if one.passes else 'FAILS'}: {one.name}: {one.line}")
+        for line in one.problems:
+            echo(f"  {line}")
+        if one.changes is not None:
+            for row in one.changes.rows:
+                if row not in one.changes.failing:
+                    echo(f"  {row.kind}: {row.line}")

@@ -1,0 +1,150 @@
+"""The models of a project, each asked its question: certified or measured, and held against its
+baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from impl.certificate.certify import certify
+from impl.certificate.inputs import input_data
+from impl.certificate.record import Certificate
+from impl.errors import exactly
+from impl.memory.measure import Measurement, measure
+from impl.models.loaded import LoadedModel
+from impl.numbers.told import at_most
+from impl.reading.adapters import Source, load_model
+from reports.errors import InputError
+from reports.files import write_atomic
+from reports.gate.certificates import compare_certificates
+from reports.gate.certified import certificate_of, load_certificate
+from reports.gate.models import Asked, Certified, Measured, Question, questions
+from reports.gate.thresholds import Thresholds, thresholds
+from reports.pages.certificate import certificate_page, write_certificate
+from reports.pages.measurement import measurement_page, write_measurement
+from reports.records.changes import Changes
+from reports.records.guarded import Outcome
+from rnnbounds.commands.models.inputs import Asked as AskedInputs
+
+
+@dataclass(frozen=True)
+class Guard:
+    """How models are asked: paths are relative to `home`; pages go below `out`, if any; `update`
+    writes the certificate of a model that is certified as its new baseline."""
+
+    home: Path
+    allowed: Thresholds
+    out: Path | None = None
+    update: bool = False
+
+    def outcome(self, name: str, asked: Question) -> Outcome:
+        """The answer for one model. Raises InputError for what cannot be read or written."""
+        model = self._read(asked)
+        if isinstance(asked, Measured):
+            return self._measured(name, asked, model)
+        return self._certified(name, asked, model)
+
+    def _read(self, asked: Asked) -> LoadedModel[Any]:
+        factory = ":" in asked.model and not (self.home / asked.model).exists()
+        source: Source = asked.model if factory else self.home / asked.model
+        how = {"ignore": asked.ignore, "layer": asked.layer, "readout": asked.readout}
+        return load_model(source, asked.cell, **how)  # type: ignore[arg-type]
+
+    def _certified(self, name: str, asked: Certified, model: LoadedModel[Any]) -> Outcome:
+        found = certify(model, self._inputs(asked, model.d), asked.eps)
+        document, k = found.to_json(), found.window(asked.eps)
+        problems, changes = problems_of(found, asked), None
+        if asked.baseline is not None:
+            place = self.home / asked.baseline
+            changes = self._since(place, document)
+            problems += [f"since {asked.baseline}: {row.line}" for row in changes.failing]
+            if self.update and found.verdict == "certified":
+                write_atomic(place, msgspec.json.format(msgspec.json.encode(document)) + b"\n")
+        if self.out is not None:
+            page = certificate_page(document, Path(asked.model).name)
+            write_certificate(document, self.out / name, page)
+        return Outcome(
+            name=name, line=found.line(), problems=tuple(problems), changes=changes,
+            lam=document["lambda"], k=k,
+        )  # fmt: skip
+
+    def _since(self, place: Path, document: dict[str, Any]) -> Changes:
+        """What changed since a baseline; nothing without one that is about to be written."""
+        new = certificate_of(msgspec.json.encode(document))
+        if self.update and not place.exists():
+            return compare_certificates(new, new, self.allowed)
+        return compare_certificates(load_certificate(place), new, self.allowed)
+
+    def _inputs(self, asked: Certified, d: int) -> Any:
+        if asked.data is not None:
+            return input_data(self.home / asked.data, asked.margin)
+        bound = None if asked.input_bound is None else repr(asked.input_bound)
+        return AskedInputs(bound, asked.inputs, None, 0.0).of(self.home / asked.model, d)
+
+    def _measured(self, name: str, asked: Measured, model: LoadedModel[Any]) -> Outcome:
+        found = measure(
+            model, self.home / asked.data, window=asked.window, eps=asked.eps,
+            confidence=asked.confidence, share=asked.share,
+        )  # fmt: skip
+        if self.out is not None:
+            document = found.to_json()
+            inputs = certify(model, input_data(self.home / asked.data), asked.eps)
+            beside = inputs.to_json()
+            page = measurement_page(document, beside, Path(asked.model).name)
+            write_measurement(document, beside, self.out / name, page)
+        problems = unstated(found, asked.eps, asked.share, asked.at_most)
+        line = None if found.statement is None else found.statement.lines[0]
+        return Outcome(
+            name=name, line=found.line(), problems=tuple(problems),
+            k=None if line is None else line.k,
+        )  # fmt: skip
+
+
+def require_kept(settings: Path, name: str) -> None:
+    """Raise AssertionError unless the model of that name keeps what the settings ask of it."""
+    __tracebackhide__ = True
+    asked, _ = questions(settings)
+    if name not in asked:
+        raise UnknownModelError(name, list(asked))
+    found = Guard(settings.parent, thresholds(settings)).outcome(name, asked[name])
+    if not found.passes:
+        raise AssertionError(f"{'; '.join(found.problems)}; {found.line}")
+
+
+class UnknownModelError(InputError):
+    """A name that the settings do not have."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        super().__init__(f"no model is named {name!r} there; name one of {', '.join(known)}")
+
+
+def problems_of(found: Certificate, asked: Asked) -> list[str]:
+    """Why a certificate does not say what was asked."""
+    if found.verdict != "certified":
+        witness = None if found.witness is None else found.witness.text
+        why = found.reason or witness or "no norm that was tried certifies it"
+        return [f"{found.verdict}: {why}"]
+    return beyond(found.window(asked.eps), asked.eps, asked.at_most)
+
+
+def unstated(found: Measurement, eps: float, share: float, at_most_k: int | None) -> list[str]:
+    """Why a measurement does not state what was asked, at the first ε."""
+    if found.statement is None:
+        return [f"nothing is stated of other windows: {found.unstated}"]
+    line = found.statement.lines[0]
+    if line.share is None or line.share < share:
+        told = "no share" if line.share is None else f"a share of {at_most(line.share)}"
+        return [f"{told} of windows is stated to be within ε = {exactly(eps)}, not {share:g}"]
+    return beyond(line.k, eps, at_most_k)
+
+
+def beyond(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
+    """Why a window is none, or longer than asked."""
+    if k is None:
+        return [f"no k is known at ε = {exactly(eps)}"]
+    if at_most_k is not None and k > at_most_k:
+        return [f"ε = {exactly(eps)} needs the last {k} inputs, more than {at_most_k}"]
+    return []

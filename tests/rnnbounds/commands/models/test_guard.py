@@ -1,0 +1,172 @@
+"""`rnnbounds guard`: models keep what pyproject.toml asks of them, in every format."""
+
+import json
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import rnnbounds
+from rnnbounds.cli import main
+
+ASKED = """
+[tool.rnnbounds]
+window = 0
+
+[tool.rnnbounds.models.forecaster]
+model = "model.safetensors"
+layer = "rnn"
+inputs = "-1:1"
+eps = 0.1
+at-most = 30
+baseline = "main.json"
+
+[tool.rnnbounds.models.seen]
+model = "model.safetensors"
+layer = "rnn"
+data = "data.npy"
+eps = 0.5
+share = 0.5
+confidence = 0.9
+"""
+
+
+def model(scale, path="model.safetensors"):
+    """An LSTM in a bigger model, whose weights are that large."""
+    torch.manual_seed(0)
+    rnn = torch.nn.LSTM(1, 4)
+    with torch.no_grad():
+        for part in rnn.parameters():
+            part.mul_(scale)
+    save_file({f"rnn.{key}": part for key, part in rnn.state_dict().items()}, path)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A repository with two questions about one model, and its baseline."""
+    monkeypatch.chdir(tmp_path)
+    model(0.3)
+    np.save("data.npy", np.random.default_rng(0).uniform(-1, 1, (40, 12, 1)))
+    (tmp_path / "pyproject.toml").write_text(ASKED)
+    assert main(["guard", "forecaster", "--update"]) == 0
+    return tmp_path
+
+
+def test_it_passes_and_writes_all(project, capsys):
+    """A line a model, and each format."""
+    capsys.readouterr()
+    files = ["--junit", "j.xml", "--sarif", "s.sarif", "--summary", "s.md", "--history", "h.jsonl"]
+    for _ in range(2):
+        assert main(["guard", "--out", "pages", *files]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("passes: forecaster: ")
+    assert "certified with λ ≤ 0." in lines[0]
+    assert lines[1].startswith("passes: seen: ")
+    assert (project / "pages" / "forecaster" / "index.html").exists()
+    assert (project / "pages" / "seen" / "measurement.json").exists()
+    suite = ElementTree.fromstring((project / "j.xml").read_bytes())
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "0")
+    assert json.loads((project / "s.sarif").read_bytes())["runs"][0]["results"] == []
+    assert "all pass" in (project / "s.md").read_text()
+    assert len((project / "h.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_regression_is_red_and_a_better_model_green(project, capsys):
+    """Against the baseline: larger weights fail, smaller ones pass, and say so."""
+    model(0.4)
+    capsys.readouterr()
+    assert main(["guard", "forecaster", "--sarif", "s.sarif", "--junit", "j.xml"]) == 1
+    told = capsys.readouterr().out
+    assert told.startswith("FAILS: forecaster: ")
+    assert "since main.json: " in told
+    results = json.loads((project / "s.sarif").read_bytes())["runs"][0]["results"]
+    place = results[0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "pyproject.toml"
+    assert ASKED.splitlines()[place["region"]["startLine"] - 1].startswith("[tool.rnnbounds.models")
+    failure = ElementTree.fromstring((project / "j.xml").read_bytes()).find(".//failure")
+    assert "since main.json" in failure.get("message")
+    model(0.2)
+    assert main(["guard", "forecaster"]) == 0
+    assert "improved: " in capsys.readouterr().out
+
+
+def test_what_is_asked_fails_by_itself(project, capsys):
+    """A longer memory than at-most, no certificate, a share that is not stated."""
+    text = (project / "pyproject.toml").read_text()
+    (project / "pyproject.toml").write_text(text.replace("at-most = 30", "at-most = 0"))
+    assert main(["guard", "forecaster"]) == 1
+    assert "more than 0" in capsys.readouterr().out
+    model(8.0)
+    assert main(["guard", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["outcomes"][0]["problems"][0].startswith(("undecided: ", "refuted: "))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it asks about no model; write \\[tool.rnnbounds.models.NAME\\]"),
+        ("[tool", "mend the file"),
+        ("[tool.rnnbounds.models.a]\nmodel = 'm'\n", "models.a: .*`eps`.*; it may set model, eps"),
+        ("[tool.rnnbounds.models.a]\nmodel='m'\neps=0.1\n", "one of inputs, input-bound and data"),
+        ("[tool.rnnbounds.models.a]\nmodel='m'\neps=0\ninputs='0:1'\n", "models.a: .*0.0"),
+        ("[tool.rnnbounds.models.a]\nmodle='m'\neps=1\ninputs='0:1'\n", "modle"),
+        ("[tool.rnnbounds.models.a]\nmodel='m'\neps=1\ndata='x'\nshare=2\n", "share"),
+        ("[tool.rnnbounds.models.a]\nmodel='none'\neps=1\ninputs='0:1'\n", "none.*does not exist"),
+        ("[tool.rnnbounds.models]\na = 3\n", "models.a: "),
+        ("tool.rnnbounds.models = 3\n", "it asks about no model"),
+    ],
+)
+def test_bad_settings_are_one_line(tmp_path, monkeypatch, capsys, text, said):
+    """Exit code 2, the remedy, and nothing written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert main(["guard", "--junit", "j.xml"]) == 2
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1
+    assert re.search(said, error), error
+    assert [path.name for path in tmp_path.iterdir()] == ["pyproject.toml"]
+
+
+def test_names_and_baselines_that_are_missing(project, capsys):
+    """A name that is not there, and a baseline that was not written."""
+    assert main(["guard", "forcaster"]) == 2
+    assert "name one of forecaster, seen" in capsys.readouterr().err
+    (project / "main.json").unlink()
+    assert main(["guard", "forecaster"]) == 2
+    assert "main.json" in capsys.readouterr().err
+
+
+def test_the_gate_reads_its_own_settings_beside(project, capsys):
+    """`compare` leaves questions about models alone."""
+    assert main(["compare", "main.json", "main.json"]) == 0
+
+
+@pytest.mark.slow
+def test_the_fixture(project):
+    """A test of the project's own, without a frame of ours."""
+    (project / "test_it.py").write_text("def test_it(guarded):\n    guarded('forecaster')\n")
+    run = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".")
+    model(8.0)
+    told = subprocess.run((*run, "test_it.py"), capture_output=True, text=True)
+    assert told.returncode == 1
+    assert "AssertionError: " in told.stdout
+    assert "guarding.py" not in told.stdout
+    none = subprocess.run((*run, "-m", "not guarded", "test_it.py"), capture_output=True)
+    assert none.returncode == 5
+
+
+def test_assert_measured(project):
+    """The statement, or what is missing of it."""
+    weights = "model.safetensors"
+    asked = {"eps": 0.5, "share": 0.5, "confidence": 0.9, "layer": "rnn"}
+    found = rnnbounds.assert_measured(weights, "data.npy", **asked)
+    k = found.statement.lines[0].k
+    rnnbounds.assert_measured(weights, "data.npy", at_most=k, **asked)
+    with pytest.raises(AssertionError, match=rf"needs the last {k} inputs, more than {k - 1}"):
+        rnnbounds.assert_measured(weights, "data.npy", at_most=k - 1, **asked)
