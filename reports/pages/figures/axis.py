@@ -12,7 +12,7 @@ from itertools import pairwise
 from reports.pages.figures.quiet import quiet_matplotlib
 
 DIGIT = 7.9  # units of width that a character of a label takes on a phone, the largest
-LENGTH = 380  # units that are sure for the x axis
+LENGTH = 350  # units that are sure for the x axis
 MOST = 7  # labels of one axis
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 Tick = tuple[float, str]

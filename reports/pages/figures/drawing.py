@@ -22,7 +22,7 @@ from reports.pages.figures.axis import DIGIT, Axis
 from reports.pages.figures.quiet import quiet_matplotlib
 
 WIDTH, HEIGHT = 460, 230
-TOP, RIGHT, BOTTOM = 8, 14, 38  # units about the frame; to the left they are those of the labels
+TOP, RIGHT, BOTTOM = 8, 18, 38  # units about the frame; to the left they are those of the labels
 _TITLE, _SPACE = 22, 4
 _SVG = "{http://www.w3.org/2000/svg}"
 Point = tuple[float, float]

@@ -30,10 +30,11 @@ def plot(
     for number, line in enumerate(series, 1):
         if band := _band(line, log_y):
             shapes.append(Shape(f"s{number} band", [band], closed=True))
+        cloud = line.style == "points"
         runs = _runs(_points(line, line.y, log_y))
-        if line.style == "points":
-            runs = [[point] for run in runs for point in run]
-        shapes.append(Shape(f"s{number} {line.style}", runs))
+        dots = [[point] for run in runs for point in run if cloud or len(run) == 1]
+        lines = [] if cloud else [run for run in runs if len(run) > 1]
+        shapes += [Shape(f"s{number} {line.style}", lines), Shape(f"s{number} points", dots)]
     xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
     return draw(

@@ -87,9 +87,10 @@ def test_any_floats_are_drawn(y, log_y):
 
 
 def test_a_point_between_gaps_shows():
-    """As a dot: a line of no length."""
+    """As a dot, as in a cloud: a line of no length."""
     drawn = plot([Series("a", [1, 2, 3], [math.nan, 1.0, math.nan])], x_label="", y_label="")
-    (path,) = re.findall('class="s1 line"><path d="M([^"]*)"', drawn)
+    (path,) = re.findall('class="s1 points"><path d="M([^"]*)"', drawn)
+    assert "s1 line" not in drawn
     first, second = path.split("L")
     assert first == second
 
