@@ -1,5 +1,6 @@
 import math
 import re
+import sys
 
 import pytest
 
@@ -84,6 +85,15 @@ def test_any_floats_are_drawn(y, log_y):
     assert "nan" not in drawn
     assert ">$gap</text>" in drawn
     assert len(set(labels(drawn, "y"))) == len(labels(drawn, "y")) if "axis y" in drawn else True
+
+
+def test_a_matplotlib_that_does_not_start(monkeypatch, tmp_path):
+    """Where it finds no folder for its cache it raises an OSError without a file's name."""
+    (tmp_path / "matplotlib.py").write_text("raise OSError('no place for a cache')\n")
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(FigureError, match="no place for a cache; set MPLCONFIGDIR to a folder"):
+        plot([Series("a", [1], [1])], x_label="", y_label="")
 
 
 def test_a_point_between_gaps_shows():
