@@ -14,18 +14,17 @@ from types import ModuleType
 from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from rnnbounds import __version__
+from rnnbounds.shell.help import SETTINGS, Command, Group
 from rnnbounds.shell.terminal import echo
 
 HOME = "rnnbounds.commands"
 # Modules whose work is shared among processes, and those that do it again, to the same bits.
 SHARED = ("attacks", "statements")
-SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-class LazyCommand(TyperCommand):
+class LazyCommand(Command):
     """The command that a function of a module of the commands is, named as in "claims:prove"."""
 
     def __init__(self, name: str, place: str) -> None:
@@ -40,8 +39,10 @@ class LazyCommand(TyperCommand):
 
             one_each()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
-        app.command(self.name, context_settings=SETTINGS)(
-            getattr(imported(f"{HOME}.{self.module}"), self.function)
+        module = imported(f"{HOME}.{self.module}")
+        epilog = getattr(module, "EPILOG", None)
+        app.command(self.name, cls=Command, context_settings=SETTINGS, epilog=epilog)(
+            getattr(module, self.function)
         )
         return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
 
@@ -57,11 +58,11 @@ def imported(name: str) -> ModuleType:
             gc.enable()
 
 
-def group(name: str, help: str, places: Mapping[str, str]) -> TyperGroup:
+def group(name: str, help: str, epilog: str, places: Mapping[str, str]) -> Group:
     """The commands of these places, in that order."""
     commands = {command: LazyCommand(command, place) for command, place in places.items()}
-    return TyperGroup(
-        name=name, help=help, commands=cast(Any, commands), rich_markup_mode=None,
+    return Group(
+        name=name, help=help, epilog=epilog, commands=cast(Any, commands), rich_markup_mode=None,
         params=_options(), context_settings=SETTINGS,
     )  # fmt: skip
 

@@ -30,11 +30,19 @@ COMMANDS = {
     "doctor": "machine:doctor",
 }
 PURPOSE = "Verification and property testing of bounds on stable recurrent networks."
+EPILOG = """
+\b
+Exit codes:
+  0         all holds
+  1         a claim, a certificate or a comparison fails
+  2         the call or the input is wrong, said in one line
+  130, 143  SIGINT or SIGTERM ended it
+"""
 
 
 def call(arguments: list[str] | None) -> int:
     """Run a command and return its exit code."""
-    command = group("rnnbounds", PURPOSE, COMMANDS)
+    command = group("rnnbounds", PURPOSE, EPILOG, COMMANDS)
     try:
         result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
         flush()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from reports.pages.figures.figure import Series
+from reports.pages.figures.plot import plot
 from reports.pages.frame import templates
 
 
@@ -49,10 +50,6 @@ class Plot:
     @property
     def svg(self) -> Markup:
         """The figure; raises FigureError."""
-        from reports.pages.figures.plot import (
-            plot,  # draws: too slow for a page that is told as text
-        )
-
         return plot(self.lines, x_label=self.x_label, y_label=self.y_label, log_y=self.log_y)
 
 

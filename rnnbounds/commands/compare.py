@@ -34,10 +34,11 @@ def compare(
     format: Annotated[Telling, typer.Option("--format", help="text, markdown or json")]
     = Telling.text,
 ) -> int:  # fmt: skip
-    """What regressed, improved, is new or gone between two runs, or two certificates of a model.
+    """What regressed, improved, is new or gone between two runs, or two certificates of a model;
+    exit 1 on a regression, or what is gone.
 
-    Exit 1 on a regression, or what is gone; [tool.rnnbounds] of ./pyproject.toml says what passes.
-    Certificates of different questions (inputs, readout, dtype, ε …) are refused, with exit 2.
+    [tool.rnnbounds] of ./pyproject.toml says what passes. Certificates of different questions
+    (inputs, readout, dtype, ε …) are refused, with exit 2.
     """
     if page is not None:
         check_target(page, ".html")

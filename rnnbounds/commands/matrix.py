@@ -10,9 +10,9 @@ from reports.errors import RecordError
 from reports.records.matrix import Column, Entry, Matrix
 from reports.records.record import Run
 from reports.table import Table
-from rnnbounds.shell.output import Format, echo, print_json, print_table
+from rnnbounds.shell.output import Format, columns_of_terminal, echo, print_json, print_table
 
-WIDTH = 120
+WIDTH = 120  # columns of a table, where there is no terminal
 FAILING = ("VIOLATED", "UNDECIDED", "NOT PROVED")
 
 
@@ -39,8 +39,9 @@ def print_matrix(matrix: Matrix) -> None:
     def text(entry: Entry) -> str:
         return f"{entry.short} [{numbers[entry.reason]}]" if entry.reason else entry.short
 
+    width = columns_of_terminal(WIDTH)
     first = max(len(claim) for claim in (*rows, "claim"))
-    for columns in fitting(matrix, first, text_width=lambda e: len(text(e))):
+    for columns in fitting(matrix, first, width, text_width=lambda e: len(text(e))):
         print_table(
             ("claim", *(column.title for column in columns)),
             [(claim, *(text(row[c.name]) for c in columns)) for claim, row in rows.items()],
@@ -48,23 +49,23 @@ def print_matrix(matrix: Matrix) -> None:
         echo()
     for column in matrix.columns:
         if len(column.cells) > 1:
-            paragraph(f"{column.title}: ", ", ".join(column.cells))
+            paragraph(f"{column.title}: ", ", ".join(column.cells), width)
     echo("n/a: not applicable, by the assumption that fails; not yet: not yet proved;")
     echo("not attacked: whatever is proved, no system of that cell was shown to it")
     for reason, number in numbers.items():
-        paragraph(f"[{number}] ", reason)
+        paragraph(f"[{number}] ", reason, width)
 
 
 def fitting(
-    matrix: Matrix, first: int, text_width: Callable[[Entry], int]
+    matrix: Matrix, first: int, room: int, text_width: Callable[[Entry], int]
 ) -> Iterator[list[Column]]:
-    """The columns in groups that fit beside a first column of that width."""
+    """The columns in groups that fit beside a first column of that width, in so much room."""
     rows = matrix.rows.values()
     group: list[Column] = []
     used = first
     for column in matrix.columns:
         width = 2 + max(len(column.title), *(text_width(row[column.name]) for row in rows))
-        if group and used + width > WIDTH:
+        if group and used + width > room:
             yield group
             group, used = [], first
         group.append(column)
@@ -73,7 +74,11 @@ def fitting(
         yield group
 
 
-def paragraph(label: str, text: str) -> None:
-    """A line, or a few with the rest below the text's beginning."""
-    for i, line in enumerate(wrap(text, WIDTH - len(label))):
-        echo((" " * len(label) if i else label) + line)
+def paragraph(label: str, text: str, width: int) -> None:
+    """A line, or a few with the rest below the text's beginning; no word is broken."""
+    below = " " * len(label)
+    for line in wrap(
+        text, width, initial_indent=label, subsequent_indent=below,
+        break_long_words=False, break_on_hyphens=False,
+    ):  # fmt: skip
+        echo(line)

@@ -7,21 +7,21 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import Any
 
-from rnnbounds.shell.output import Format, echo, print_json
+from rnnbounds.shell.output import Format, columns_of_terminal, echo, print_json
 from theory.errors import UnknownNameError
 from theory.language.printing import statement_text
 from theory.proof.claim import Claim
 from theory.proof.proof import Step
 from theory.proof.shown import Shown, shown
 
-WIDTH = 100  # columns that a formula is broken at
+WIDTH = 100  # columns that a formula is broken at, where there is no terminal
 
 
 def told(text: str, indent: int = 2) -> None:
     """A line, broken at blanks; what follows the first is indented further."""
     for line in wrap(
-        text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
-        break_long_words=False, break_on_hyphens=False,
+        text, columns_of_terminal(WIDTH), initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4), break_long_words=False, break_on_hyphens=False,
     ):  # fmt: skip
         echo(line)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from textwrap import wrap
 from time import monotonic
 from typing import Any
 
@@ -21,7 +23,6 @@ from reports.files import WriteError
 from rnnbounds.shell.terminal import echo as echo
 from rnnbounds.shell.terminal import printable, tell, write
 
-WIDE = 10_000  # columns: nothing wraps where there is no terminal
 PAUSE = 10.0  # seconds between two lines about a long run
 EACH = 0.0  # the same where each part is worth a line
 
@@ -50,24 +51,73 @@ def _escaped(text: str, encoding: str) -> str:
     return "".join(c if fine(c) else json.dumps(c)[1:-1] for c in text)
 
 
+def columns_of_terminal(otherwise: int) -> int:
+    """How many columns a line of standard output has room for, if it is a terminal."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return otherwise
+    return shutil.get_terminal_size((otherwise, 0)).columns
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A plain table on standard output; nothing is cut off where it is no terminal."""
+    """A plain table on standard output, each row named by its first cell.
+
+    Nothing is cut off: where a terminal has no room for the longest words, a row is its name and a
+    line or more for each other cell; where there is no terminal, a line is as long as it takes.
+    """
     from rich.console import Console  # slow to import: what shows no table does without
     from rich.table import Table
 
+    width = columns_of_terminal(sys.maxsize)
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = _widths([columns, *cells], width)
+    if widths is None:
+        write("".join(f"{line}\n" for row in cells for line in _entry(columns, row, width)))
+        return
     # Rich writes to memory: it would flush standard output and answer for its failures itself.
     terminal = sys.stdout is not None and sys.stdout.isatty()
     console = Console(
-        file=io.StringIO(), force_terminal=terminal, markup=False, emoji=False, highlight=False
-    )
-    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
-    for row in rows:
-        table.add_row(*(printable(cell) for cell in row))
-    if not terminal:
-        console.width = WIDE
+        file=io.StringIO(), force_terminal=terminal, markup=False, emoji=False, highlight=False,
+        width=sum(widths) + 2 * len(widths),
+    )  # fmt: skip
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column, room in zip(columns, widths, strict=True):
+        table.add_column(column, width=room)
+    for row in cells:
+        table.add_row(*row)
     with console.capture() as shown:
         console.print(table)
     write(shown.get())
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """The widths of columns two apart, in which no word and no name, the first cell, is broken;
+    what is left goes to those that need it. None where these alone take more."""
+    from rich.cells import cell_len
+
+    columns = list(zip(*rows, strict=True))
+    full = [max(map(cell_len, column)) for column in columns]
+    words = [[word for cell in column for word in cell.split()] for column in columns[1:]]
+    found = [full[0], *(max(map(cell_len, these), default=0) for these in words)]
+    spare = width - sum(found) - 2 * (len(found) - 1)
+    if spare < 0:
+        return None
+    order = sorted(range(len(found)), key=lambda i: full[i] - found[i])
+    for place, column in enumerate(order):
+        more = min(full[column] - found[column], spare // (len(order) - place))
+        found[column] += more
+        spare -= more
+    return found
+
+
+def _entry(columns: Sequence[str], row: Sequence[str], width: int) -> Iterator[str]:
+    """A row whose columns do not fit beside one another."""
+    yield f"{columns[0]} {row[0]}"
+    head = max(map(len, columns[1:]), default=0)
+    for column, cell in zip(columns[1:], row[1:], strict=True):
+        yield from wrap(
+            cell, max(width, head + 24), initial_indent=f"  {column:<{head}}  ",
+            subsequent_indent=" " * (head + 4), break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
 
 
 def path_of(text: str) -> Path:

@@ -49,7 +49,6 @@ def test_what_judges_has_one_thread(call, monkeypatch, command):
 @pytest.mark.parametrize(
     ("arguments", "fault", "where"),
     [
-        ((), "Missing command", "rnnbounds"),
         (("nope",), "No such command 'nope'", "rnnbounds"),
         (("--nope",), "No such option: --nope", "rnnbounds"),
         (("verify", "--nope"), "No such option: --nope", "rnnbounds verify"),

@@ -2,11 +2,15 @@
 
 import io
 import json
+import re
+import sys
 
 import pytest
 from rich.console import Console
 
 from reports.files import WriteError
+from reports.table import carried
+from rnnbounds.cli import main
 from rnnbounds.shell import output
 from rnnbounds.shell.output import check_folder, print_json, print_table, progress
 
@@ -27,6 +31,77 @@ def test_a_table_is_neither_cut_nor_interpreted(capsys):
     assert header.split() == ["a", "b"]
     assert first.split() == ["[red]:smile:[/red]", long]
     assert second.split() == ["1", "None"]
+
+
+@pytest.fixture
+def terminal(capsys, monkeypatch):
+    """A terminal of so many columns: what was printed since, without escapes."""
+
+    def told(columns, print_it):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+        print_it()
+        out = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out)
+        return [line.rstrip() for line in out.splitlines()]
+
+    return told
+
+
+ROWS = [("one-long-name", "words that wrap", "0.7310585786300049"), ("two", "-", "1")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (
+            80,
+            ["claim          statement        ratio",
+             "one-long-name  words that wrap  0.7310585786300049",
+             "two            -                1"],
+        ),
+        (
+            45,
+            ["claim          statement   ratio",
+             "one-long-name  words that  0.7310585786300049",
+             "               wrap",
+             "two            -           1"],
+        ),
+        (
+            40,
+            ["claim one-long-name",
+             "  statement  words that wrap",
+             "  ratio      0.7310585786300049",
+             "claim two",
+             "  statement  -",
+             "  ratio      1"],
+        ),
+        (
+            8,
+            ["claim one-long-name",
+             "  statement  words that wrap",
+             "  ratio      0.7310585786300049",
+             "claim two",
+             "  statement  -",
+             "  ratio      1"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_terminal_cuts_no_name_and_no_number(terminal, columns, expected):
+    """Columns wrap between words; where the longest words have no room, rows are entries."""
+    heads = ("claim", "statement", "ratio")
+    assert terminal(columns, lambda: print_table(heads, ROWS)) == expected
+
+
+@pytest.mark.parametrize("columns", [80, 120, 200])
+@pytest.mark.parametrize("arguments", [("claims",), ("claims", "--matrix")])
+def test_claims_on_a_terminal(terminal, arguments, columns):
+    """Each id whole, and no line too long for the terminal."""
+    told = terminal(columns, lambda: main([*arguments]))
+    ids = [row.id for row in carried().claims]
+    words = {word for line in told for word in line.split()[:2]}
+    assert {*ids} <= words
+    assert not re.search(r"\w…", "\n".join(told))  # a formula has one between signs
+    assert max(map(len, told)) <= columns
 
 
 def test_progress_without_a_terminal(capsys, monkeypatch):

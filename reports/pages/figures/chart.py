@@ -2,10 +2,10 @@
 
 import math
 
-import pygal
 from markupsafe import Markup
 
-from reports.pages.figures.drawing import WIDTH, drawn, options
+from reports.pages.figures.axis import DIGIT, MOST, Axis, Tick
+from reports.pages.figures.drawing import RIGHT, WIDTH, Shape, draw, left_of
 from reports.pages.figures.figure import Series
 from reports.pages.figures.plot import plot
 from reports.pages.text import count, scientific, short_count
@@ -13,7 +13,6 @@ from reports.records.curve import Curve
 from reports.records.record import Histogram
 
 AXES = {"k": "window k, steps", "N": "N, steps of descent", "T": "T, steps"}
-_DIGIT = 7.9  # units of width that a character of a label takes on a phone, the largest
 
 
 def chart(histogram: Histogram) -> Markup:
@@ -22,23 +21,30 @@ def chart(histogram: Histogram) -> Markup:
     edges, counts = histogram.edges, histogram.counts
     beyond = [index > 0 and edges[index - 1] >= 1 for index in range(len(counts))]
     tall = [math.log10(1 + number) for number in counts]
-    powers = [10**power for power in range(len(str(max(*counts, 1))))]
-    drawing = pygal.Histogram(
-        x_title="lhs/rhs: slack to the left, tight to the right", y_title="checks",
-        x_labels=_spread([_edge(edge) for edge in edges]),
-        y_labels=[{"label": short_count(p), "value": math.log10(1 + p)} for p in powers],
-        range=(0, max(tall) or 1), xrange=(0, len(counts)), **options(),
-    )  # fmt: skip
-    for side in (False, True):
-        bars = [(tall[i], i + 0.05, i + 0.95) for i in range(len(counts)) if beyond[i] == side]
-        drawing.add("", [bar for bar in bars if bar[0]])
+    orders = len(str(max(*counts, 1)))
+    powers = [10**power for power in range(0, orders, -(-orders // MOST))]
+    y = Axis("checks", 0, max(tall) or 1, [(math.log10(1 + p), short_count(p)) for p in powers])
+    title = "lhs/rhs: slack to the left, tight to the right"
+    x = Axis(title, 0, len(counts), _spread([_edge(edge) for edge in edges], left_of(y)))
+    bars = [
+        Shape(
+            look,
+            [
+                [(i + 0.05, 0), (i + 0.05, tall[i]), (i + 0.95, tall[i]), (i + 0.95, 0)]
+                for i in range(len(counts))
+                if tall[i] and beyond[i] == side
+            ],
+            closed=True,
+        )
+        for look, side in (("bar", False), ("bar beyond", True))
+    ]
     total = sum(counts)
     summary = (
         f"Histogram of lhs/rhs of {count(total)} checks: {count(_above(histogram, 0.9))} above 0.9,"
         f" {count(_above(histogram, 0.999))} above 0.999, {count(_above(histogram, 1.0))} above 1;"
         f" {count(histogram.unmeasured)} more have no ratio."
     )
-    return drawn(drawing, summary, ("bar", "bar beyond"))
+    return draw(bars, x, y, summary)
 
 
 def curve_plot(curve: Curve) -> Markup:
@@ -62,15 +68,15 @@ def _above(histogram: Histogram, edge: float) -> int:
     return sum(number for low, number in pairs if low >= edge)
 
 
-def _spread(names: list[str]) -> list[dict[str, object]]:
+def _spread(names: list[str], left: float) -> list[Tick]:
     """The labels of the edges that fit, from the right, where the bounds are tight."""
-    ticks: list[dict[str, object]] = []
-    width = (WIDTH - 50) / (len(names) + 1)
+    ticks: list[Tick] = []
+    width = (WIDTH - left - RIGHT) / (len(names) + 1)
     free = math.inf
     for index in reversed(range(len(names))):
-        at, half = (index + 1) * width, _DIGIT * len(names[index]) / 2
+        at, half = (index + 1) * width, DIGIT * len(names[index]) / 2
         if at + half <= free:
-            ticks.append({"label": names[index], "value": index + 1})
+            ticks.append((index + 1, names[index]))
             free = at - half - 4
     return ticks[::-1]
 

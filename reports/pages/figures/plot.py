@@ -3,63 +3,62 @@
 import math
 from collections.abc import Iterable, Sequence
 
-import pygal
 from markupsafe import Markup
 
-from reports.errors import InputError
-from reports.pages.figures.drawing import decades, drawn, options
+from reports.pages.figures.axis import LENGTH, decades, linear
+from reports.pages.figures.drawing import Point, Shape, draw
 from reports.pages.figures.figure import Series
+from reports.pages.figures.quiet import FigureError
 
 MOST = 6
 """Lines in one figure: so many colours can be told apart by everybody."""
-Point = tuple[float, float | None]
-
-
-class FigureError(InputError):
-    """Data that cannot be drawn."""
+LARGEST = 1e300  # beyond, the length of an axis may be no float
 
 
 def plot(
-    series: Sequence[Series],
-    *,
-    x_label: str,
-    y_label: str,
-    log_y: bool = False,
-    summary: str = "",
-    height: int = 230,
+    series: Sequence[Series], *, x_label: str, y_label: str, log_y: bool = False, summary: str = ""
 ) -> Markup:
     """The series as one <svg>, at most six of them, in the order of the legend.
 
-    Points that are not finite leave gaps, on a logarithmic axis those that are not positive too.
-    Raises FigureError for more than six series, and for one whose x and y differ in length.
+    Points that are not finite, or beyond 1e300, leave gaps; on a logarithmic axis those that are
+    not positive too. Raises FigureError for more than six series, and for one whose x and y differ
+    in length.
     """
     if not 1 <= len(series) <= MOST:
         raise FigureError(f"{len(series)} series in one figure; draw between one and six")
-    lines = [_points(line, line.y, log_y) for line in series]
-    heights = [y for line in lines for _, y in line if y is not None]
-    bands = [_band(line, log_y) for line in series]
-    heights += [y for band in bands for _, y in band if y is not None]
-    chart = pygal.XY(
-        x_title=x_label, y_title=y_label, height=height, value_formatter=lambda value: f"{value:g}",
-        y_labels=decades(min(heights), max(heights)) if log_y and heights else None,
-        **{name: value for name, value in options().items() if name != "height"},
-    )  # fmt: skip
-    looks = []
-    for number, (line, points, band) in enumerate(zip(series, lines, bands, strict=True), 1):
-        if band:
-            chart.add("", band, fill=True, show_dots=False)
-            looks.append(f"s{number} band")
+    shapes = []
+    for number, line in enumerate(series, 1):
+        if band := _band(line, log_y):
+            shapes.append(Shape(f"s{number} band", [band], closed=True))
         cloud = line.style == "points"
-        chart.add("", points, stroke=not cloud, show_dots=cloud, allow_interruptions=True)
-        looks.append(f"s{number} {line.style}")
+        runs = _runs(_points(line, line.y, log_y))
+        dots = [[point] for run in runs for point in run if cloud or len(run) == 1]
+        lines = [] if cloud else [run for run in runs if len(run) > 1]
+        shapes += [Shape(f"s{number} {line.style}", lines), Shape(f"s{number} points", dots)]
+    xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
-    return drawn(chart, summary or f"{y_label} against {x_label}: {names}", looks)
+    return draw(
+        shapes, linear(x_label, xs, LENGTH), (decades if log_y else linear)(y_label, ys),
+        summary or f"{y_label} against {x_label}: {names}",
+    )  # fmt: skip
 
 
-def _points(line: Series, heights: Iterable[float], log_y: bool) -> list[Point]:
+def _points(line: Series, heights: Iterable[float], log_y: bool) -> list[Point | None]:
+    """The points as they are drawn, None for each gap."""
     if len(line.x) != len(line.y):
         raise FigureError(f"{line.label}: {len(line.x)} x for {len(line.y)} y; pair them")
-    return [(float(x), _height(y, log_y)) for x, y in zip(line.x, heights, strict=True)]
+    return [_point(x, y, log_y) for x, y in zip(line.x, heights, strict=True)]
+
+
+def _runs(points: Iterable[Point | None]) -> list[list[Point]]:
+    """The points between gaps."""
+    runs: list[list[Point]] = [[]]
+    for point in points:
+        if point is None:
+            runs.append([])
+        else:
+            runs[-1].append(point)
+    return [run for run in runs if run]
 
 
 def _band(line: Series, log_y: bool) -> list[Point]:
@@ -74,10 +73,10 @@ def _band(line: Series, log_y: bool) -> list[Point]:
     lower = [y * (y / (y + s)) if log_y and y + s > 0 else y - s for y, s in pairs]
     below = _points(line, lower, log_y)
     outline = [*above, *reversed(below)]
-    return [point for point in outline if point[1] is not None]
+    return [point for point in outline if point is not None]
 
 
-def _height(y: float, log_y: bool) -> float | None:
-    if not math.isfinite(y) or (log_y and y <= 0):
+def _point(x: float, y: float, log_y: bool) -> Point | None:
+    if not (abs(x) <= LARGEST and abs(y) <= LARGEST) or (log_y and y <= 0):
         return None
-    return math.log10(y) if log_y else float(y)
+    return float(x), math.log10(y) if log_y else float(y)

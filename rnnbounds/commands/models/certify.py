@@ -27,6 +27,7 @@ from rnnbounds.commands.models.attacked import (
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.layers import List, require_alone, show_layers
 from rnnbounds.commands.models.measured import tell_both
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     show_certificate,

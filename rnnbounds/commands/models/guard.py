@@ -48,9 +48,10 @@ def guard(
     ] = False,
     format: As = Format.text,
 ) -> int:
-    """Certify or measure each model of ./pyproject.toml and hold it against its baseline.
+    """Certify or measure each model of ./pyproject.toml and hold it against its baseline; exit 1 if
+    one fails.
 
-    Exit 1 if one fails: not certified, a share that is not stated, k above at-most, a regression.
+    It fails that is not certified, states less than its share, has k above at-most, or regressed.
     """
     asked, text = questions(config)
     for name in names or ():

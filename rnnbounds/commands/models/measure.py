@@ -19,6 +19,7 @@ from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, tell_both
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.shell.output import Format, check_folder, echo, print_json
@@ -66,11 +67,11 @@ def measure_model(
     ] = None,
     format: As = Format.text,
 ) -> int:
-    """Run a model on data in full and truncated, and state what follows for data drawn alike.
+    """Run a model on data in full and truncated, and state what follows for data drawn alike; exit
+    1 where a --share that was asked for is not stated of every ε.
 
     Data beyond the inputs that are stated are refused; the page has what is certified for these, by
-    default for the box around the data. Exit 1 where a --share that was asked for is not stated of
-    every ε.
+    default for the box around the data.
     """  # fmt: skip
     asked = Asked(input_bound, inputs, data, margin, stated=False)
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,23 @@ from impl.cells.stacks.stack import PREFIX
 from impl.cells.table import CELLS, STACK
 from rnnbounds.commands.options import path_option
 
+
+def cells_by_family(names: Iterable[str]) -> str:
+    """What ends the help of commands with --cell: a paragraph for each family of cells that have
+    their first word in common, before it those that have it with few."""
+    families: dict[str, list[str]] = {}
+    for name in names:
+        families.setdefault(name.partition("-")[0], []).append(name)
+    large = [family for family in families.values() if len(family) > 4]
+    others = [name for family in families.values() if family not in large for name in family]
+    paragraphs = "\n\n".join(", ".join(family) for family in (others, *large))
+    return (
+        f"Cells: {paragraphs}\n\nOf several layers: {PREFIX} before one of these names, or {STACK} "
+        "for whatever fits."
+    )
+
+
+EPILOG = cells_by_family(CELLS)
 Model = Annotated[
     Path,
     typer.Argument(
@@ -23,8 +41,7 @@ Cell = Annotated[
     str | None,
     typer.Option(
         "--cell",
-        help=f"{', '.join(CELLS)}, any of them after {PREFIX} or {STACK} (of layers); asked for "
-        "where the file, names and shapes do not say it",
+        help="the cell, where the file, names and shapes do not say it; one of those below",
         autocompletion=lambda: [*CELLS, STACK],
     ),
 ]
@@ -39,7 +56,8 @@ Ignore = Annotated[
 Layer = Annotated[
     str | None,
     typer.Option(
-        "--layer", help="the part of a bigger model that is meant, as encoder.rnn; --list has them"
+        "--layer",
+        help="the part of a bigger model that is meant, as encoder.rnn; certify --list has them",
     ),
 ]
 Readout = Annotated[

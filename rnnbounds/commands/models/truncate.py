@@ -15,6 +15,7 @@ from impl.reading.files import check_target, write_files
 from reports.files import made_folder
 from reports.pages.certificate import FILES, certificate_files, certificate_page
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import (
     print_left_out,

@@ -10,6 +10,7 @@ from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from impl.errors import exactly
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, tell
 from rnnbounds.commands.options import As

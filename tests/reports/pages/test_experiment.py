@@ -1,5 +1,6 @@
 import math
 import re
+import sys
 
 import pytest
 
@@ -35,7 +36,8 @@ def test_plot_is_deterministic_and_inline():
     assert drawn.startswith('<svg class="chart" viewBox="')
     for absent in ("http", "<style", "<script", "<!--", "<?xml", "<title", "2026", "<gap>"):
         assert absent not in drawn
-    assert re.findall('class="(s[1-6] [a-z]+)"', drawn) == ["s1 dashed", "s3 line", "s2 points"]
+    assert re.findall('class="(s[1-6] [a-z]+)"', drawn) == ["s1 dashed", "s2 points", "s3 line"]
+    assert not re.search(r"\b(id|style|fill|stroke|font[a-z-]*)=", drawn)
     assert ">window k</text>" in drawn
     assert ">10⁻²</text>" in drawn
 
@@ -46,6 +48,61 @@ def test_plot_scales():
     assert ">100</text>" in plot(series, x_label="", y_label="")
     assert ">10²</text>" in plot(series, x_label="", y_label="", log_y=True)
     assert "<svg" in plot([Series("a", [1], [0.0])], x_label="", y_label="", log_y=True)
+
+
+def labels(drawn, side):
+    """The labels of one axis."""
+    (axis,) = re.findall(f'<g class="axis {side}">(.*?)</g>', drawn)
+    return re.findall(">([^<]+)</text>", axis)
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([0, 1, 2, 3], ["0", "1", "2", "3"]),
+        ([1], ["1"]),
+        ([0.0, 1.0], ["0", "1"]),
+        ([0.0, 0.5, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ([-2e6, 2e6], ["−2·10⁶", "−10⁶", "0", "10⁶", "2·10⁶"]),
+        ([2e-7, 4e-7], ["2·10⁻⁷", "2.5·10⁻⁷", "3·10⁻⁷", "3.5·10⁻⁷", "4·10⁻⁷"]),
+    ],
+)
+def test_labels(x, expected):
+    """Whole numbers where all data are, and never two labels alike."""
+    assert labels(plot([Series("a", x, [1] * len(x))], x_label="", y_label=""), "x") == expected
+
+
+@pytest.mark.parametrize("log_y", [False, True])
+@pytest.mark.parametrize(
+    "y", [[math.nan], [5e-324, 1e-300], [1.8e308, -1e300, 1e300], [1.0, 1 + 2**-52], [-math.inf, 1]]
+)
+def test_any_floats_are_drawn(y, log_y):
+    """Of whatever size; what no axis can hold is a gap, and coordinates stay within the frame."""
+    drawn = plot([Series("a", range(len(y)), y)], x_label="k", y_label="$gap", log_y=log_y)
+    assert drawn == plot([Series("a", range(len(y)), y)], x_label="k", y_label="$gap", log_y=log_y)
+    paths = "".join(re.findall(' d="([^"]*)"', drawn))
+    assert all(0 <= float(number) <= 460 for number in re.findall(r"[-\d.e]+", paths))
+    assert "nan" not in drawn
+    assert ">$gap</text>" in drawn
+    assert len(set(labels(drawn, "y"))) == len(labels(drawn, "y")) if "axis y" in drawn else True
+
+
+def test_a_matplotlib_that_does_not_start(monkeypatch, tmp_path):
+    """Where it finds no folder for its cache it raises an OSError without a file's name."""
+    (tmp_path / "matplotlib.py").write_text("raise OSError('no place for a cache')\n")
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(FigureError, match="no place for a cache; set MPLCONFIGDIR to a folder"):
+        plot([Series("a", [1], [1])], x_label="", y_label="")
+
+
+def test_a_point_between_gaps_shows():
+    """As a dot, as in a cloud: a line of no length."""
+    drawn = plot([Series("a", [1, 2, 3], [math.nan, 1.0, math.nan])], x_label="", y_label="")
+    (path,) = re.findall('class="s1 points"><path d="M([^"]*)"', drawn)
+    assert "s1 line" not in drawn
+    first, second = path.split("L")
+    assert first == second
 
 
 def test_plot_spread():

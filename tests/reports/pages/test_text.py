@@ -86,7 +86,8 @@ def test_chart():
     drawn = chart(count_ratios([0.5] * 10 + [0.95] * 1000 + [2.0, math.nan]))
     bars, beyond = drawn.split('class="bar beyond"')
     assert (bars.count("z"), beyond.count("z")) == (2, 1)
-    tall = [float(height) for height in re.findall(r"v([\d.]+)h-", drawn)]
+    sides = re.findall(r"M([\d.]+) ([\d.]+)L\1 ([\d.]+)L[\d.]+ \3L", bars + beyond)
+    tall = [float(foot) - float(head) for _, foot, head in sides]
     assert tall[1] > tall[0] > tall[2] > 0
     assert [f">{label}</text>" in drawn for label in ("1", "10", "100", "1k", "0.99")] == [True] * 5
     assert "…" not in drawn
@@ -105,6 +106,7 @@ def test_curve():
     """A curve is drawn as points under a line, on an axis that says what it counts."""
     points = tuple(Point(at=k, lhs=0.5**k, rhs=2 * 0.6**k) for k in range(9))
     drawn = curve_plot(Curve(against="k", points=points))
-    assert drawn.count("h0") == 9
+    (dots,) = re.findall('class="s2 points"><path d="([^"]*)"', drawn)
+    assert dots.count("M") == 9
     assert ">window k, steps</text>" in drawn
     assert "from 1 under 2 at k = 0 to 0.00391 under 0.0336 at k = 8" in drawn

@@ -72,7 +72,7 @@ def test_claims_say_what_is_not_proved(call, proofs):
     proofs(ledger("failed", proved=False))
     outcome = call("claims", "--now")
     assert outcome.code == 0
-    assert outcome.out.count("NOT PROVED, 1 steps") == len(CLAIMS)
+    assert outcome.out.count("NOT PROVED, 1 step, ") == len(CLAIMS)
 
 
 @pytest.mark.slow

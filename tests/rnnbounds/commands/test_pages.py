@@ -22,6 +22,23 @@ def test_the_same_page(call, verified, tmp_path):
     assert document == {"page": str(out / "index.html"), "problems": []}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["HOME", "MPLCONFIGDIR"])
+def test_no_home_and_no_settings_of_others(python, verified, tmp_path, monkeypatch, name):
+    """To the same bytes and without a word where nothing can be kept, whatever a matplotlibrc in
+    the current folder asks for."""
+    for variable in ("MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv(name, str(verified / "run.json" / "below-a-file"))
+    odd = "font.size: 40\nsvg.fonttype: path\npath.sketch: 5, 9, 3\nnonsense: 1\ntext.usetex: True"
+    (tmp_path / "matplotlibrc").write_text(odd)
+    program = "import sys; from rnnbounds.cli import main; sys.exit(main())"
+    ran = python("-c", program, "report", verified / "run.json", "--out", "again")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    again = (tmp_path / "again" / "index.html").read_bytes()
+    assert again == (verified / "index.html").read_bytes()
+
+
 def test_what_changed_since_a_baseline(call, refused, verified, tmp_path):
     """On the page, in the text and in JSON; exit 1 on a regression; the baseline stays."""
     record, out, old = verified / "run.json", tmp_path / "again", tmp_path / "old.json"
