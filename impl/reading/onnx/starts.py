@@ -1,60 +1,105 @@
-"""Where the runs of a node of ONNX start and end, if the file itself says so.
+"""Where the runs of a recurrent ONNX node start and end, as far as the file says so.
 
-What is certified is about runs from the zero state that read all their inputs. A state that is
-handed over with the inputs, or computed from them, is the caller's; one that is stored, however it
-is copied for a batch, makes another network of the node unless it is 0, and so do stored lengths,
-after which a node puts out zeros. Source: the operators RNN, LSTM and GRU of ONNX, version 22.
+What is certified is about runs from the zero state that read all their inputs. A start is zero, or
+one that the caller hands over beside the sequence, as torch's modules take it; lengths are the
+caller's. Every other start, and other lengths, make another network of the node. Source: the
+operators RNN, LSTM and GRU of ONNX, version 22.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from impl.errors import shown
-from impl.reading.onnx.nodes import NodeError
+from impl.reading.onnx.nodes import NodeError, axes_of, input_of, recurrent
+from impl.reading.onnx.values import COPIES, UnfixedError, Values, stored_array
 
-_LENGTHS, _STATES = 4, slice(5, 7)  # the places of sequence_lens, initial_h and initial_c
-_COPIES = {
-    "Cast", "Concat", "Expand", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Tile",
-    "Transpose", "Unsqueeze",
-}  # fmt: skip
+_FROM_ZERO = "to certify its cell from 0, hand over the state dict"
 
 
-def refuse_stored_runs(node: Any, stored: Mapping[str, Any], made: Mapping[str, Any]) -> None:
-    """Raise NodeError for a node whose runs start or end as the file says.
+def refuse_other_runs(node: Any, values: Values, n: int) -> None:
+    """Raise NodeError unless a node of n units runs from zero, or from what the caller hands over,
+    to the end of its inputs."""
+    lengths = input_of(node, "sequence_lens")
+    if lengths and not values.inputs.issuperset(_origins(lengths, values)):
+        what = f"reads as many inputs as are stored or computed ({shown(lengths)})"
+        raise NodeError(node.name, what, "leave the lengths out")
+    for role in ("initial_h", "initial_c"):
+        if state := input_of(node, role):
+            try:
+                _require_start(node, state, values, n)
+            except UnfixedError as reason:
+                what = f"starts from {role} ({shown(state)}), which {reason}"
+                raise NodeError(node.name, what, _FROM_ZERO) from None
 
-    stored: constant tensors by name; made: the other nodes, by what they put out.
-    """
-    if any(name in stored for name in node.input[_LENGTHS : _LENGTHS + 1]):
-        raise NodeError(node.name, "reads as many inputs as are stored", "leave the lengths out")
-    for name in node.input[_STATES]:
-        if not all(map(_zero, _sources(name, stored, made))):
-            what = f"starts from a state that is stored ({shown(name)}) and not 0"
-            raise NodeError(node.name, what, "to certify its cell from 0, hand over the state dict")
 
-
-def _sources(name: str, stored: Mapping[str, Any], made: Mapping[str, Any]) -> list[Any]:
-    """The constants that a value is a copy of, as far as any is stored."""
-    found, seen, ahead = list[Any](), set[str](), [name]
-    while ahead:
-        name = ahead.pop()
-        if name in seen:
+def _require_start(node: Any, state: str, values: Values, n: int) -> None:
+    """Raise UnfixedError for a state that is neither zero nor the caller's, or of a wrong shape."""
+    handed = False
+    for name in _origins(state, values):
+        if name in values.inputs:
+            handed = True
+            if name in _sequence(node, values):
+                raise UnfixedError("is read off the sequence")
+        elif _filled(name, values):
             continue
-        seen.add(name)
-        if name in stored:
-            found.append(stored[name])
-        elif name in made and made[name].op_type == "ConstantOfShape":
-            found += [part.t for part in made[name].attribute]
-        elif name in made and made[name].op_type in _COPIES:
-            several = made[name].op_type == "Concat"
-            ahead += made[name].input if several else made[name].input[:1]
-    return found
+        elif values.fixed(name) or name not in values.made:
+            if values.array(name).any():
+                raise UnfixedError("is not 0")
+        else:
+            raise UnfixedError(f"is computed by {shown(values.made[name].op_type)}")
+    shape = values.array(state).shape if values.fixed(state) else values.shape(state)
+    if shape is None and not handed:
+        raise UnfixedError("is 0, but of no shape that shape inference finds")
+    expected = (None, 1, n) if axes_of(node) else (1, None, n)
+    if shape is not None and not _fits(shape, expected, open_ended=handed):
+        axes = f"(N, 1, {n})" if axes_of(node) else f"(1, N, {n})"
+        found = ", ".join("?" if size is None else str(size) for size in shape)
+        raise UnfixedError(f"has the shape ({found}), not {axes}")
 
 
-def _zero(told: Any) -> bool:
-    """Whether a constant is 0 throughout, for certain."""
-    from onnx.numpy_helper import to_array
+def _fits(
+    shape: tuple[int | None, ...], expected: tuple[int | None, ...], *, open_ended: bool
+) -> bool:
+    """True if a shape is the expected one, where that is not None; open_ended: or not known."""
+    return len(shape) == len(expected) and all(
+        size in (needed, None if open_ended else needed)
+        for size, needed in zip(shape, expected, strict=True)
+        if needed is not None
+    )
 
-    try:
-        return not to_array(told).any()
-    except Exception:  # in another file, or damaged
+
+def _origins(name: str, values: Values) -> Iterator[str]:
+    """The values that a value is copied from; fixed ones are taken whole."""
+    seen, ahead = set[str](), [name]
+    while ahead:
+        now = ahead.pop()
+        if now in seen:
+            continue
+        seen.add(now)
+        node = values.made.get(now)
+        if node is None or values.fixed(now) or node.op_type not in COPIES:
+            yield now
+        else:
+            ahead += node.input if node.op_type == "Concat" else node.input[:1]
+
+
+def _filled(name: str, values: Values) -> bool:
+    """True for a tensor of zeros of a size that varies; raises UnfixedError for other fillings."""
+    node = values.made.get(name)
+    if node is None or values.fixed(name) or node.op_type != "ConstantOfShape":
         return False
+    if any(stored_array(part.t).any() for part in node.attribute):
+        raise UnfixedError("is not 0")
+    return True
+
+
+def _sequence(node: Any, values: Values) -> set[str]:
+    """The values that a node's sequence is made of, not counting the states of other nodes."""
+    seen, ahead = set[str](), [input_of(node, "X")]
+    while ahead:
+        now = ahead.pop()
+        if now not in seen:
+            seen.add(now)
+            if (made := values.made.get(now)) is not None:
+                ahead += made.input[:1] if recurrent(made) else made.input
+    return seen
