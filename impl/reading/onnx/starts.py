@@ -49,7 +49,7 @@ def _require_start(node: Any, state: str, values: Values, n: int) -> None:
             raise UnfixedError(f"is computed by {shown(values.made[name].op_type)}")
     shape = values.array(state).shape if values.fixed(state) else values.shape(state)
     if shape is None and not handed:
-        raise UnfixedError("is 0, but of no shape that shape inference finds")
+        raise UnfixedError("is 0, but of no shape that is known")
     expected = (None, 1, n) if axes_of(node) else (1, None, n)
     if shape is not None and not _fits(shape, expected, open_ended=handed):
         axes = f"(N, 1, {n})" if axes_of(node) else f"(1, N, {n})"

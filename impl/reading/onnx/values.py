@@ -7,6 +7,7 @@ shape inference has said how large its result is; nothing runs that the file def
 file is read. Sources: ONNX's IR specification; IEEE 754-2019, section 5.4.
 """
 
+import copy
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -28,11 +29,14 @@ COPIES = {
 _FILLED = {"Constant", "ConstantOfShape", "Shape"}
 _ROUNDED = {"Abs", "Add", "Div", "Mul", "Neg", "Sqrt", "Sub"}
 _EXACT = ("float32", "float64")  # halves are computed as float32 by some runtimes
+_WHOLE = ("int32", "int64")
+_TRIALS = (11, 13)  # two sizes for what varies
 _FLOATS = ("float16", "bfloat16", *_EXACT)
 _HINT = 64  # entries of an integer tensor whose values may be a shape
 
 
 _INSIDE = "export the model with its weights in the file"
+_WITHIN = "save the model with them in it, as torch.onnx.export(…, external_data=False) does"
 _AGAIN = "export it again"
 _FOLDED = "store it as a constant, or hand over the state dict of the model that was exported"
 
@@ -99,13 +103,50 @@ class Values:
         return self._held(name)
 
     def shape(self, name: str) -> tuple[int | None, ...] | None:
-        """The shape of a value by shape inference, with None for a size that is not known; None if
-        it finds none. Raises UnfixedError for damaged tensors."""
+        """The shape of a value that is copied and filled alone, None for a size that varies with
+        the inputs; None if it is not known. Found by two trials, in which what varies differs."""
+        try:
+            one, other = (self._tried(name, size) for size in _TRIALS)
+        except UnfixedError:
+            return None
+        if len(one) != len(other):
+            return None
+        return tuple(a if a == b else None for a, b in zip(one, other, strict=True))
+
+    def _tried(self, name: str, size: int) -> tuple[int, ...]:
+        """The shape of a value where all sizes that vary are one; raises UnfixedError."""
+        trial = copy.copy(self)
+        trial._known = dict(self._known)
+        seen, ahead = set[str](), [name]
+        while ahead:
+            now = ahead.pop()
+            if now in seen or self.fixed(now):
+                continue
+            seen.add(now)
+            node = self.made.get(now)
+            if node is None:
+                trial._known[now] = np.broadcast_to(np.float32(0), self._sizes(now, size))
+            elif node.op_type == "Shape":
+                cut = {part.name: part.i for part in node.attribute}
+                sizes = self._sizes(node.input[0], size)[cut.get("start", 0) : cut.get("end")]
+                trial._known[now] = np.array(sizes, "int64")
+            else:
+                ahead += node.input
+        for node in trial._behind(name):
+            trial._evaluate(node)
+        return trial._held(name).shape
+
+    def _sizes(self, name: str, size: int) -> tuple[int, ...]:
+        """The sizes of a value by shape inference, those that vary set to one; raises
+        UnfixedError."""
         nodes = self._behind(name)
-        read = {one for node in nodes for one in node.input}
+        read = {name} | {one for node in nodes for one in node.input}
         given = [one for one in self._model.graph.input if one.name in self.inputs & read]
         held = {one: self._held(one) for one in read if one in self.stored or one in self._known}
-        return _inferred(self._part(nodes, held, given), name)
+        shape = _inferred(self._part(nodes, held, given), name)
+        if shape is None:
+            raise UnfixedError("has no shape that shape inference finds")
+        return tuple(size if one is None else one for one in shape)
 
     def _behind(self, name: str) -> list[Any]:
         """The nodes that make a value and are not evaluated yet, in the order of the graph."""
@@ -147,8 +188,9 @@ class Values:
         except Exception:  # the evaluator raises what it likes
             raise UnfixedError(f"is computed by a node {op} that fails") from None
         types = {array.dtype.name for array in made}
-        whole = op == "Cast" and not types & set(_FLOATS)
-        if (op in _ROUNDED and not types <= set(_EXACT)) or (whole and _is_float(read)):
+        exact = _EXACT if op == "Div" else (*_EXACT, *_WHOLE)
+        cut = op == "Cast" and _is_float(read) and not types <= set(_FLOATS)
+        if cut or (op in _ROUNDED and not types <= set(exact)):
             kinds = ", ".join(sorted(types))
             raise UnfixedError(f"is computed by {op} in {kinds}, which runtimes round differently")
         self._known |= dict(zip(names, made, strict=True))
@@ -197,7 +239,7 @@ def _inferred(model: Any, name: str) -> tuple[int | None, ...] | None:
     from onnx import shape_inference
 
     try:
-        found = shape_inference.infer_shapes(model, data_prop=True).graph
+        found = shape_inference.infer_shapes(model).graph
     except Exception:  # the inference raises what it likes
         return None
     known = {one.name: one.type.tensor_type for one in (*found.value_info, *found.input)}
@@ -213,7 +255,7 @@ def stored_array(tensor: Any) -> Array:
     from onnx.numpy_helper import to_array
 
     if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
-        raise UnfixedError("lies in another file", _INSIDE)
+        raise UnfixedError("lies in another file", _WITHIN)
     try:
         return np.asarray(to_array(tensor))
     except Exception:  # dims that do not fit the data, and whatever else is damaged
