@@ -25,8 +25,10 @@ class InputError(ValueError):
 class ShapeError(InputError):
     """A tensor does not have the shape that its role asks for."""
 
-    def __init__(self, what: str, expected: str, actual: object) -> None:
-        super().__init__(f"{what} has shape {_shape(actual)}, but {expected} is needed; reshape it")
+    def __init__(
+        self, what: str, expected: str, actual: object, remedy: str = "pass one of that shape"
+    ) -> None:
+        super().__init__(f"{what} has shape {_shape(actual)}, but {expected} is needed; {remedy}")
 
 
 class PrecisionError(InputError):

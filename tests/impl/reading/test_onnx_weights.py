@@ -100,7 +100,9 @@ HOSTILE = {
     "whole": (
         [op("Cast", "w", "h", to=6), op("Cast", "h", "rnn.R", to=1)], "by Cast in int32, which"
     ),
-    "outside": ([attributed("Constant", "rnn.R", value=outside())], "in another file; save the .*external_data=False"),
+    "outside": (
+        [attributed("Constant", "rnn.R", value=outside())], "in another file; save .*external_data"
+    ),
     "sparse": ([attributed("Constant", "rnn.R", sparse_value=sparse())], "is a sparse tensor"),
     "circle": ([op("Neg", "t", "rnn.R"), op("Neg", "rnn.R", "t")], "not made of constants alone"),
     "no order": ([op("Neg", "t", "rnn.R"), op("Neg", "w", "t")], "not made of constants alone"),
