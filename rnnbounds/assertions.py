@@ -14,7 +14,7 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
-from impl.errors import RangeError, ShapeError, renamed
+from impl.errors import RangeError, ShapeError, number, renamed
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
 from impl.numbers.outward import norm_up
@@ -41,6 +41,7 @@ def assert_contractive(
         AssertionError: the model is refuted or undecided, or its factor is not below ``lam``.
         InputError: it is no model, or another argument makes no sense.
     """
+    number("lam", lam, "a number")
     certificate = certified(
         certify(model, input_bound, norm=norm, cell=cell, ignore=ignore, layer=layer)
     )
@@ -71,6 +72,7 @@ def assert_remembers(
         AssertionError: no window is certified, or the certified one is longer.
         InputError: it is no model, or another argument makes no sense.
     """
+    number("at_most", at_most, "a number of inputs")
     certificate = certified(certify(model, input_bound, eps, cell=cell, ignore=ignore, layer=layer))
     k = certificate.window(eps)
     if k is None or k > at_most:
@@ -102,7 +104,10 @@ def assert_truncation(
         AssertionError: no window is certified, or the models differ by more than ε.
         InputError: it is no model, or another argument makes no sense.
     """
-    loaded, x = load_model(model, cell, ignore=ignore, layer=layer), inputs.detach().double()
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    if not isinstance(inputs, torch.Tensor):
+        raise ShapeError("inputs", f"a tensor (N, T, {loaded.d})", type(inputs).__name__)
+    x = inputs.detach().double()
     if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
         raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
     bound = float(norm_up(x).max())
@@ -145,7 +150,7 @@ def assert_receptive_field(
     """
     probe = Probe(module, inputs, largest)
     T = inputs.shape[1]
-    if not 1 <= field < T:
+    if not 1 <= number("field", field, "a number of inputs") < T:
         raise RangeError("field", field, f"at least 1 and below the inputs' length T = {T}")
     leak = next(probe.future(), None)
     if leak is not None:

@@ -55,6 +55,8 @@ def recognise(
     other cell shares; "." for none. Raises an InputError.
     """
     known = _named(tensors, where)
+    if not isinstance(ignore, Collection):
+        raise WeightsError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
     ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
     if unknown := [full for full in ignored if full not in known]:
         what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
