@@ -25,8 +25,10 @@ class InputError(ValueError):
 class ShapeError(InputError):
     """A tensor does not have the shape that its role asks for."""
 
-    def __init__(self, what: str, expected: str, actual: object) -> None:
-        super().__init__(f"{what} has shape {_shape(actual)}, but {expected} is needed; reshape it")
+    def __init__(
+        self, what: str, expected: str, actual: object, remedy: str = "pass one of that shape"
+    ) -> None:
+        super().__init__(f"{what} has shape {_shape(actual)}, but {expected} is needed; {remedy}")
 
 
 class PrecisionError(InputError):
@@ -50,12 +52,22 @@ class RangeError(InputError):
         super().__init__(f"{what} = {value}, but it must be {needed}; choose another value")
 
 
+def number(what: str, value: object, needed: str) -> float:
+    """One real number as a float; raises RangeError with what is needed for text and all else."""
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]  # refuses all other types itself
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise RangeError(what, shown(repr(value)), needed) from None
+
+
 class UnknownNameError(InputError):
     """A name that no table holds; lists the close matches."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         known = sorted(known)
-        close = get_close_matches(name, known, n=3) or known
+        close = get_close_matches(str(name), known, n=3) or known
         super().__init__(f"unknown {kind} {name!r}; did you mean {' or '.join(close)}?")
 
 
@@ -79,7 +91,7 @@ class NotContractiveError(InputError):
     def __init__(self, norm: float, limit: float = 1.0) -> None:
         super().__init__(
             f"‖W‖₂ = {norm:.6g}, but the cell needs ‖W‖₂ < {limit:.6g}; "
-            f"project it with impl.training.projection.project_spectral"
+            f"project it with rnnbounds.stable"
         )
 
 

@@ -17,7 +17,7 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
-from impl.errors import RangeError, ShapeError, renamed
+from impl.errors import RangeError, ShapeError, number, renamed
 from impl.memory.measure import Measurement, measure
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
@@ -50,6 +50,7 @@ def assert_contractive(
         InputError: it is no model, or another argument makes no sense.
     """
     __tracebackhide__ = True
+    number("lam", lam, "a number")
     certificate = certified(
         certify(model, input_bound, norm=norm, cell=cell, ignore=ignore, layer=layer)
     )
@@ -85,6 +86,7 @@ def assert_remembers(
         InputError: it is no model, or another argument makes no sense.
     """
     __tracebackhide__ = True
+    number("at_most", at_most, "a number of inputs")
     how = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
     certificate = certified(certify(model, input_bound, eps, **how))  # type: ignore[arg-type]
     k = certificate.window(eps)
@@ -154,7 +156,10 @@ def assert_truncation(
         InputError: it is no model, or another argument makes no sense.
     """
     __tracebackhide__ = True
-    loaded, x = load_model(model, cell, ignore=ignore, layer=layer), inputs.detach().double()
+    loaded = load_model(model, cell, ignore=ignore, layer=layer)
+    if not isinstance(inputs, torch.Tensor):
+        raise ShapeError("inputs", f"a tensor (N, T, {loaded.d})", type(inputs).__name__)
+    x = inputs.detach().double()
     if x.ndim != 3 or x.shape[2] != loaded.d or 0 in x.shape:
         raise ShapeError("inputs", f"(N, T, {loaded.d}) with N, T ≥ 1", x)
     bound = float(norm_up(x).max())
@@ -205,7 +210,7 @@ def assert_receptive_field(
         inputs, field = field, inputs
     probe = Probe(module, inputs, largest)
     T = inputs.shape[1]
-    if not 1 <= field < T:
+    if not 1 <= number("field", field, "a number of inputs") < T:
         raise RangeError("field", field, f"at least 1 and below the inputs' length T = {T}")
     leak = next(probe.future(), None)
     if leak is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, number
 
 Tensor = torch.Tensor
 Module = Callable[[Tensor], Tensor]
@@ -33,6 +33,8 @@ class Probe:
     """
 
     def __init__(self, module: Module, inputs: Tensor, largest: float | None) -> None:
+        if not isinstance(inputs, Tensor):
+            raise ShapeError("inputs", "a tensor (N, T, d)", type(inputs).__name__)
         self.module, self.x = module, inputs.detach()
         if inputs.ndim != 3 or 0 in inputs.shape or not inputs.is_floating_point():
             raise ShapeError("inputs", "(N, T, d), all positive, of floats", inputs)
@@ -40,7 +42,7 @@ class Probe:
             raise NotFiniteError("inputs")
         top = torch.finfo(inputs.dtype).max
         self.largest = top if largest is None else largest
-        if not 0 < self.largest <= top:
+        if not 0 < number("largest", self.largest, "positive") <= top:
             raise RangeError("largest", largest, f"positive and at most {top:.3g}")
         self.y = self.run(self.x)
         if not self.y.isfinite().all():
@@ -52,6 +54,9 @@ class Probe:
         """The outputs (N, T, m) on a copy of the same layout."""
         with torch.no_grad():
             y = self.module(x.clone(memory_format=torch.contiguous_format))
+        if not isinstance(y, Tensor):
+            what = f"the module returns a {type(y).__name__}, no tensor"
+            raise InputError(f"{what}; wrap it so that it returns the outputs (N, T, …) alone")
         if y.ndim < 2 or y.shape[:2] != self.x.shape[:2]:
             raise ShapeError("the module's output", f"({self.x.shape[0]}, {self.x.shape[1]}, …)", y)
         return y.flatten(2) if y.ndim > 2 else y[..., None]

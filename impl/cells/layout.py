@@ -13,6 +13,7 @@ from torch import Tensor
 
 from impl.errors import ShapeError
 
+_ANOTHER = "take the weights of one cell, each of its own shape"
 _TERM = re.compile(r"(\d*)([a-z]\w*)?")
 
 
@@ -49,7 +50,9 @@ class Layout:
         known: dict[str, int] = {}
         for name, shape in self.shapes.items():
             if name in weights and not _fit(shape, tuple(weights[name].shape), known):
-                raise ShapeError(name, _told(shape, known), weights[name])
+                weight = weights[name]
+                remedy = "expand it to that shape" if weight.ndim == 0 else _ANOTHER
+                raise ShapeError(name, _told(shape, known), weight, remedy)
         return Sizes(_value(self.output, known), known["d"], _value(self.state, known))
 
     def shaped(self, known: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

@@ -125,14 +125,14 @@ def register_installed() -> None:
 class UnknownCellError(UnknownNameError):
     """A cell that is not read."""
 
-    def __init__(self, name: str) -> None:
-        layers = PREFIX if name.startswith(PREFIX) else ""
+    def __init__(self, name: object) -> None:
+        layers = PREFIX if str(name).startswith(PREFIX) else ""
         super().__init__("cell", name, [layers + inner for inner in CELLS])
 
 
 def kind_of(name: str) -> Kind:
     """The kind of that name, also of a stack: "stacked-lstm"; raises UnknownCellError."""
-    inner = name.removeprefix(PREFIX)
+    inner = str(name).removeprefix(PREFIX)
     if inner not in CELLS:
         raise UnknownCellError(name)
     return CELLS[inner] if inner == name else stacked(CELLS[inner])

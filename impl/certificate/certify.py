@@ -16,12 +16,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from impl.arithmetic.inputs.sets import InputSet
+from impl.arithmetic.inputs.sets import InputSet, bound_of
 from impl.cells.kind import Kind
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
-from impl.errors import InputError, RangeError, UnknownNameError, renamed
+from impl.errors import InputError, UnknownNameError, renamed
 from impl.models.device import check_device
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
@@ -88,7 +88,7 @@ def certify(
     """
     require_sound(check_device(device))
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
-    bound, epsilons = _checked(input_bound), epsilons_of(eps)
+    bound, epsilons = bound_of(input_bound), epsilons_of(eps)
     kind, task = kind_of(loaded.name), training or Task()
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
@@ -177,12 +177,6 @@ def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
     """That of the outputs h, or of the readout."""
     scale = 1.0 if model.readout is None else model.readout.norm
     return float(mul_up(norm.gain, scale))
-
-
-def _checked(input_bound: float) -> float:
-    if not 0 <= input_bound < math.inf:
-        raise RangeError("the input bound B", input_bound, "a number ≥ 0")
-    return input_bound if isinstance(input_bound, InputSet) else float(input_bound)
 
 
 def _names(norm: str, kind: Kind) -> tuple[str, ...]:

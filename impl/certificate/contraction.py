@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.base import Floats
-from impl.arithmetic.inputs.sets import InputSet
+from impl.arithmetic.inputs.sets import InputSet, bound_of
 from impl.cells.deep import DeepCell
 from impl.cells.gated.gru import GRU
 from impl.cells.gated.lstm import LSTM
@@ -29,7 +29,7 @@ from impl.cells.scans.scan import ScanCell
 from impl.cells.stacks.stack import Stack
 from impl.cells.table import kind_of
 from impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached, spectral
-from impl.errors import InputError, NotFiniteError, RangeError, UnknownNameError
+from impl.errors import InputError, NotFiniteError, UnknownNameError
 from impl.models.rnn import RNN
 from impl.models.surroundings import undisturbed
 from impl.norms.weighted import perron_vector
@@ -64,8 +64,7 @@ def contraction(
     on their device; evaluated in exact arithmetic it is never below λ in the same norm.
     Raises an InputError for what is no model, NaN, B < 0, and a norm that the cell has not.
     """
-    if not 0 <= input_bound < math.inf:
-        raise RangeError("the input bound B", input_bound, "a number ≥ 0")
+    input_bound = bound_of(input_bound)
     kind, weights = _read(model, cell)
     names = [name for name in NORMS if name in kind.norms]
     if norm != "auto":

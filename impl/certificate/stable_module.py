@@ -9,7 +9,8 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.errors import InputError, RangeError
+from impl.arithmetic.inputs.sets import bound_of
+from impl.errors import InputError, RangeError, number
 from impl.models.surroundings import undisturbed, writing
 from impl.numbers.ball_functions import float_above
 from impl.reading.torch_modules import module_tensors
@@ -57,7 +58,7 @@ def stable_(
     Raises an InputError for other modules, two directions, λ or f̄ out of range, NaN and B < 0.
     Sources: Miller & Hardt, section 4; `impl.training.stable_gru` for the proof about GRUs.
     """
-    if not 0 < lam < 1:
+    if not 0 < number("λ", lam, "above 0 and below 1") < 1:
         raise RangeError("λ", lam, "above 0 and below 1")
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"{type(module).__name__} is no module; pass one of torch.nn")
@@ -65,7 +66,7 @@ def stable_(
     part = next(one for one in module.modules() if isinstance(one, _RECURRENT))
     layers = part.num_layers if isinstance(part, torch.nn.RNNBase) else 1
     names = [f"_l{l}" for l in range(layers)] if isinstance(part, torch.nn.RNNBase) else [""]
-    B, all_moved = float(input_bound), []
+    B, all_moved = float(bound_of(input_bound)), []
     for weights in [_weights(part, suffix) for suffix in names]:
         moved = _moved(part, weights, lam, B, forget, norm)
         all_moved += [(weights[role], value) for role, value in moved.items()]
@@ -86,8 +87,8 @@ def stable_set(
         forget = lam / (1 + math.sqrt(1 - lam))  # 1 − √(1 − λ)
         if forget == 0:
             raise RangeError("λ", lam, "so large that half of it is above 0")
-    if not 0 < forget < lam:
-        needed = f"above 0 and below λ = {lam:g}"
+    needed = f"above 0 and below λ = {lam:g}"
+    if not 0 < number(f"the bound on the {make.kept_by} gate", forget, needed) < lam:
         raise RangeError(f"the bound on the {make.kept_by} gate", forget, needed)
     return _set(make, lam, input_bound, forget)
 

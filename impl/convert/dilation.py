@@ -32,7 +32,7 @@ class NotContractionError(InputError):
     def __init__(self, norm: float) -> None:
         super().__init__(
             f"‖W‖₂ ≤ {norm:.17g} is all that is proved, but a dilation needs ‖W‖₂ ≤ 1; "
-            f"project it with impl.training.projection.project_spectral"
+            f"project it with rnnbounds.stable"
         )
 
 

@@ -22,6 +22,7 @@ from flint import arb, ctx
 from safetensors.torch import save
 from torch import Tensor
 
+from impl.arithmetic.inputs.sets import bound_of
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
@@ -66,7 +67,7 @@ class NoUnitaryError(InputError):
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(
             f"{certificate.model}: ‖W‖₂ ≤ {certificate.lam:.9g} is all that is certified, but a "
-            f"unitary equivalent needs ‖W‖₂ < 1; train it with impl.training.projection.stable"
+            f"unitary equivalent needs ‖W‖₂ < 1; train it with rnnbounds.stable"
         )
         self.certificate = certificate
 
@@ -130,8 +131,7 @@ def unitary(
     if loaded.name != "rnn-relu":
         raise NotReluError(loaded.name)
     start = _initial(initial, loaded.n)
-    if not 0 <= input_bound < float("inf"):
-        raise RangeError("the input bound B", input_bound, "a number ≥ 0")
+    input_bound = bound_of(input_bound)
     lam = float(certified_norm(loaded.cell.W))
     if not lam < 1:
         raise NoUnitaryError(certify(loaded, input_bound, norm="spectral"))

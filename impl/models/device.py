@@ -15,7 +15,7 @@ def check_device(name: str) -> str:
     """
     if name == "cpu":
         return name
-    if not name.startswith("cuda"):
+    if not str(name).startswith("cuda"):
         raise InputError(f"unknown device {name!r}; choose cpu or cuda")
     if not torch.cuda.is_available():
         raise InputError("no CUDA device is available; choose --device cpu")

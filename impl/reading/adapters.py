@@ -68,7 +68,9 @@ def read(
     within = None if layer is None else told.own or layer
     found = recognise(told.tensors, opened.where, named, ignore, layer=within)
     if isinstance(opened, Module):
-        opened.refuse_hooks()  # after weights that are stored in parts, which hooks put together
+        opened.refuse_hooks(
+            layer
+        )  # after weights that are stored in parts, which hooks put together
     model = _model(found, opened.title)
     if readout is None:
         return model

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import InputSet
-from impl.errors import InputError, RangeError, shown
+from impl.errors import InputError, RangeError, number, shown
 from impl.numbers.outward import norm_up
 from impl.reading.data_files import LARGEST, open_data
 
@@ -94,7 +94,7 @@ class Data:
 
     def require_within(self, B: float) -> "Data":
         """Itself; raises DataError if an input has ‖x_t‖₂ > B, which is decided exactly."""
-        if not 0 <= B < math.inf:
+        if not 0 <= number("the input bound B", B, "a number ≥ 0") < math.inf:
             raise RangeError("the input bound B", B, "a number ≥ 0")
         beyond, largest = 0, 0.0
         for block in self.inputs():

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from impl.cells.table import CELLS, kind_of
 from impl.errors import InputError
 from impl.reading.adapters import read
-from impl.reading.fit import direct, holds
+from impl.reading.fit import TORCH, direct, holds
 from impl.reading.opened import Opened
+from impl.reading.parts import prefixes_of_parts
 from impl.reading.recognition import ROOT
 from impl.reading.sources import Source, open_source
 
@@ -44,11 +45,18 @@ def _named(opened: Opened) -> list[str]:
     """The prefixes whose tensors speak of some cell, by their names."""
     names = [str(key) for key in opened.told(None).tensors]
     kinds = CELLS.values()
-    return [
-        prefix[:-1] or ROOT
+    found = [
+        prefix
         for prefix, group in direct(names).items()
         if any(holds(kind, group, asked=False) for kind in kinds)
     ]
+    recurrent = [one for one in prefixes_of_parts(names) if _recurrent(one, names)]
+    return [prefix[:-1] or ROOT for prefix in dict.fromkeys([*found, *recurrent])]
+
+
+def _recurrent(prefix: str, names: list[str]) -> bool:
+    """True if a module whose weights are in parts has others by torch's names of a cell."""
+    return any(TORCH.fullmatch(own) for own in direct(names).get(prefix, ()))
 
 
 def _layer(opened: Opened, name: str, cell: str | None) -> Layer:

@@ -78,6 +78,6 @@ class Module:
         """Its recurrent parts."""
         return [path or "." for path, _ in recurrent_parts(self.module)]
 
-    def refuse_hooks(self) -> None:
-        """Raise WeightsError if what a part computes is not known, since it has hooks."""
-        refuse_hooks(self.module)
+    def refuse_hooks(self, layer: str | None) -> None:
+        """Raise WeightsError if what the part computes is not known, since it has hooks."""
+        refuse_hooks(self.module, layer)

@@ -15,6 +15,7 @@ from impl.cells.table import CELLS, STACK, kind_of
 from impl.errors import shown
 from impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
 from impl.reading.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, misshapen
+from impl.reading.parts import stored_in_parts
 
 LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -54,6 +55,8 @@ def recognise(
     other cell shares; "." for none. Raises an InputError.
     """
     known = _named(tensors, where)
+    if not isinstance(ignore, Collection):
+        raise WeightsError(f"ignore = {shown(ignore)} is no list; give it the names of tensors")
     ignored = tuple(dict.fromkeys([ignore] if isinstance(ignore, str) else ignore))
     if unknown := [full for full in ignored if full not in known]:
         what = f"{where} holds no {shown(unknown[0])}, so that it cannot be ignored"
@@ -115,6 +118,8 @@ def _prefix(
         if speaking:
             cells[prefix] = [fit(kind, group, ignored) for kind in speaking]
     if not cells:
+        if parts := stored_in_parts(names):
+            raise WeightsError(f"{where} holds {parts}")
         held = ", ".join(shown(full) for full in list(names)[:4]) or "nothing"
         wanted, what = _wanted(kinds)
         raise WeightsError(f"{where} holds {held}, but no {wanted}; save {what} state dict")
@@ -144,6 +149,8 @@ def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
         check_tensor(shown(full), known[full])
     exact = [one for one in fits if one.exact]
     if not exact:
+        if parts := stored_in_parts(fits[0].group.values()):
+            raise WeightsError(f"{where} holds {parts}")
         raise misfit(max(fits, key=lambda one: _nearness(one, known)), where)
     fitting = [one for one in exact if one.fits(known)]
     if not fitting:
@@ -187,6 +194,8 @@ def _no_strays(best: Fit, prefix: str, known: Collection[str], where: str) -> No
             lost = torchs and any(map(TORCH.fullmatch, parts))
             below = not prefix and parts[0] in best.places.values()
             if (lost or below) and full not in best.ignored:
+                if apart := stored_in_parts([name for name in known if name.startswith(other)]):
+                    raise WeightsError(f"{where} holds {apart}")
                 what = f"{where} holds {shown(full)} apart from {shown(anchor)}"
                 raise WeightsError(f"{what}; rename it, or say --ignore {shown(full)}")
 
@@ -195,9 +204,18 @@ def check_tensor(name: str, tensor: object) -> None:
     """Refuse, before anything is allocated, what is not a plain array of real floats."""
     if not isinstance(tensor, Tensor):
         raise WeightsError(f"{name} is a {type(tensor).__name__}, not a tensor; save a state dict")
-    plain = type(tensor) in _PLAIN and tensor.layout == torch.strided and not tensor.is_quantized
-    if not plain or tensor.device.type == "meta":
-        raise WeightsError(f"{name} is no plain dense tensor; convert it with .to_dense() first")
+    if type(tensor) not in _PLAIN:
+        what = f"{name} is a {type(tensor).__name__}, no plain tensor"
+        raise WeightsError(f"{what}; convert it with .as_subclass(torch.Tensor) first")
+    if tensor.device.type == "meta":
+        what = f"{name} is on the meta device, which holds no values"
+        raise WeightsError(
+            f"{what}; load the weights first, as with load_state_dict(…, assign=True)"
+        )
+    if tensor.is_quantized:
+        raise WeightsError(f"{name} is quantised; take the model before it was quantised")
+    if tensor.layout != torch.strided:
+        raise WeightsError(f"{name} is no dense tensor; convert it with .to_dense() first")
     if tensor.dtype not in _DTYPES:
         raise WeightsError(f"{name} is {tensor.dtype}, not a real float; convert it with .float()")
     if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():

@@ -19,6 +19,7 @@ _OWN: dict[type[torch.nn.Module], str] = {
     torch.nn.LSTM: "LSTM", torch.nn.LSTMCell: "LSTM",
     torch.nn.GRU: "GRU", torch.nn.GRUCell: "GRU",
 }  # fmt: skip
+_QUANTISED = ("torch.ao.nn.quant", "torch.nn.quant")
 
 
 def recurrent_parts(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
@@ -54,23 +55,40 @@ def _meant(module: torch.nn.Module, layer: str | None) -> tuple[str, torch.nn.Mo
     if len(found) == 1:
         return found[0]
     where = "" if layer is None else f" in {shown(layer)}"
+    if not parts:
+        raise _none_in(module)
     what = f"{type(module).__name__} holds {len(found)} recurrent modules{where}"
     names = ", ".join(shown(path or ".") for path, _ in parts[:LISTED])
     names += ", …" if len(parts) > LISTED else ""
-    remedy = f"choose one with --layer: {names}" if parts else "pass one torch.nn.RNN"
-    raise WeightsError(f"{what}; {remedy}")
+    raise WeightsError(f"{what}; choose one with --layer: {names}")
 
 
-def refuse_hooks(module: torch.nn.Module) -> None:
-    """Raise WeightsError for a recurrent part whose hooks may change what goes in or comes out, its
-    own or those of all modules."""
+def _none_in(module: torch.nn.Module) -> WeightsError:
+    """That a module holds no recurrent module of torch's, as far as one can say what it holds."""
+    name = type(module).__name__
+    if isinstance(module, torch.jit.ScriptModule):
+        what = f"{module.original_name} is TorchScript, which does not say what its parts are"
+        return WeightsError(f"{what}; pass the module that was scripted, or its state dict")
+    for path, part in module.named_modules():
+        if type(part).__module__.startswith(_QUANTISED):
+            what = f"{name} holds a quantised {type(part).__name__} ({shown(path or '.')})"
+            return WeightsError(f"{what}; pass the model before it was quantised")
+    what = f"{name} holds no recurrent module of torch's"
+    return WeightsError(
+        f"{what}; pass one with a torch.nn.RNN, LSTM or GRU, or the state dict of another cell"
+    )
+
+
+def refuse_hooks(module: torch.nn.Module, layer: str | None = None) -> None:
+    """Raise WeightsError if hooks, its own or those of all modules, may change what goes into the
+    recurrent part that is meant or comes out of it."""
+    part = _meant(module, layer)[1]
     of_all = hooked._global_forward_hooks or hooked._global_forward_pre_hooks
-    for part in module.modules():
-        if isinstance(part, _BASES) and (part._forward_hooks or part._forward_pre_hooks or of_all):
-            raise WeightsError(
-                f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
-                f"them, or pass its state dict with the cell that it is"
-            )
+    if part._forward_hooks or part._forward_pre_hooks or of_all:
+        raise WeightsError(
+            f"{type(part).__name__} has hooks, so that what it computes is not known; remove "
+            f"them, or pass its state dict with the cell that it is"
+        )
 
 
 def _full(path: str, name: str) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.errors import RangeError, UnknownNameError
+from impl.errors import RangeError, UnknownNameError, number
 from impl.gradients.constants import Constants
 from impl.gradients.loss import Loss, loss
 from impl.gradients.weight_sets import Region
@@ -86,7 +86,7 @@ def training_constants(
         zip(("L_p", "β_p"), given or (), strict=False)
     )
     for name, value in named.items():
-        if not 0 <= value < math.inf:
+        if not 0 <= number(name, value, "a number ≥ 0") < math.inf:
             raise RangeError(name, value, "a number ≥ 0")
     last = None if isinstance(p, tuple) else p or state_loss("squared", model.n)
     bounds = _radii(model, radii or {})

@@ -14,11 +14,13 @@ import torch
 from torch import Tensor
 
 from impl.errors import (
+    InputError,
     NotFiniteError,
     PrecisionError,
     RangeError,
     ShapeError,
     UnknownNameError,
+    number,
 )
 from impl.models.surroundings import undisturbed
 from impl.numbers.outward import UNIT, gamma, norm_up, sum_up
@@ -169,11 +171,13 @@ def _thresholded(W: Tensor, ell: float | Tensor) -> Tensor:
 
 
 def _check(W: Tensor, ell: float) -> None:
+    if not isinstance(W, Tensor):
+        raise InputError(f"W is a {type(W).__name__}, no matrix; pass a weight as a tensor")
     if W.ndim < 2 or W.numel() == 0:
         raise ShapeError("W", "(..., m, n) with m, n ≥ 1", W)
     if W.dtype not in (torch.float32, torch.float64):
         raise PrecisionError("W", W.dtype, "float32 or float64")
-    if not ell >= 0:
+    if not number("the radius ℓ", ell, "at least 0") >= 0:
         raise RangeError("the radius ℓ", ell, "at least 0")
     if not bool(torch.isfinite(W).all()):
         raise NotFiniteError("W")

@@ -22,7 +22,8 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.errors import NotFiniteError, PrecisionError, RangeError
+from impl.arithmetic.inputs.sets import bound_of
+from impl.errors import NotFiniteError, PrecisionError, RangeError, number
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, mul_up, norm_up, sum_up
 from impl.numbers.scaling import exponent, shift
@@ -51,13 +52,12 @@ class StableGates(ABC):
     limited: ClassVar[str] = ""  # the one whose b_hh is at most 1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.theta < 1:
+        if not 0 <= number("θ", self.theta, "at least 0 and below 1") < 1:
             raise RangeError("θ", self.theta, "at least 0 and below 1")
-        if not 0 < self.forget < 1:
-            what = f"the bound on the {self.kept_by} gate"
+        what = f"the bound on the {self.kept_by} gate"
+        if not 0 < number(what, self.forget, "between 0 and 1") < 1:
             raise RangeError(what, self.forget, "between 0 and 1")
-        if not 0 <= self.input_bound < math.inf:
-            raise RangeError("the input bound B", self.input_bound, "a number ≥ 0")
+        bound_of(self.input_bound)
         if not self.factor < 1:
             raise RangeError("θ", self.theta, "smaller: 1 − (1 − θ)(1 − f̄) rounds to 1")
 

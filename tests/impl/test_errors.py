@@ -11,8 +11,12 @@ from impl.errors import exactly
 @pytest.mark.parametrize(
     ("make", "fact", "remedy"),
     [
-        (lambda: errors.ShapeError("W", "(n, n)", torch.zeros(2, 3)), "(2, 3)", "reshape"),
-        (lambda: errors.ShapeError("W", "(n, n)", "nothing"), "nothing", "reshape"),
+        (
+            lambda: errors.ShapeError("W", "(n, n)", torch.zeros(2, 3)),
+            "(2, 3)",
+            "pass one of that shape",
+        ),
+        (lambda: errors.ShapeError("W", "(n, n)", "nothing"), "nothing", "pass one of that shape"),
         (lambda: errors.PrecisionError("W", torch.float32), "float32", ".double()"),
         (lambda: errors.NotFiniteError("W"), "NaN", "repair"),
         (lambda: errors.RangeError("K", 9, "at most 8"), "K = 9", "choose"),

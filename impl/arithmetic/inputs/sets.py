@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, exactly
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, exactly, number
 from impl.numbers.outward import add_up, norm_up
 
 _SHOWN = 4  # sides of a box in words
@@ -87,6 +87,16 @@ class InputSet(float):
         return all(l <= a <= h for l, a, h in inside) and square <= Fraction(float(self)) ** 2
 
 
+def bound_of(input_bound: object) -> float:
+    """B of inputs ‖x_t‖₂ ≤ B, or the set that stands for it; raises RangeError unless 0 ≤ B < ∞."""
+    if isinstance(input_bound, InputSet):
+        return input_bound
+    B = number("the input bound B", input_bound, "a number ≥ 0")
+    if not 0 <= B < math.inf:
+        raise RangeError("the input bound B", input_bound, "a number ≥ 0")
+    return B
+
+
 def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
     """low ≤ x ≤ high, channel by channel; d for one number that is meant for all of them.
 
@@ -130,7 +140,7 @@ def input_around(
     largest: float, ends: tuple[Tensor, Tensor], margin: float = 0.0, what: str = "the data"
 ) -> InputSet:
     """All within a Euclidean margin of what was seen to lie in these ends and in ‖x‖₂ ≤ largest."""
-    if not 0 <= margin < math.inf:
+    if not 0 <= number("the margin", margin, "a number ≥ 0") < math.inf:
         raise RangeError("the margin", margin, "a number ≥ 0")
     low, high = -add_up(-ends[0], margin), add_up(ends[1], margin)
     near = f" and all within {exactly(margin)} of it" if margin else ""

@@ -1,8 +1,8 @@
 """ONNX models: the RNN, LSTM and GRU nodes of a graph, as state dicts with torch's names.
 
-Nodes that feed one another are the layers of a stack, which is called as its first node. What a
-node computes beyond the cell, and weights that are computed or lie in another file, are refused, as
-are graphs that loop or branch, in which nobody knows what is run.
+Nodes that feed one another are the layers of a stack, which is called as its first node. Weights
+are constants, stored or computed from stored ones. What a node computes beyond the cell is refused,
+as are graphs that loop or branch, or that define operators anew, in which nobody knows what is run.
 """
 
 from collections import Counter
@@ -11,16 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from impl.errors import InputError, shown
 from impl.reading.files import ModelFileError
 from impl.reading.misfit import LISTED, WeightsError
-from impl.reading.onnx.constants import Constants
 from impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
 from impl.reading.onnx.starts import refuse_other_runs
+from impl.reading.onnx.values import STANDARD, Values, ValueTwiceError
 from impl.reading.opened import Told
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
 _STATE = "save the state dict of the model that was exported as safetensors"
+_OPSET = 7  # the first version of the operators with today's broadcasting
 _SAME = ("Identity", "Squeeze")  # what lies between the layers of a stack
 
 
@@ -28,31 +31,33 @@ _SAME = ("Identity", "Squeeze")  # what lies between the layers of a stack
 class Graph:
     """The recurrent nodes of a graph, the layers of each stack together, by the name of the first.
 
-    values: what is known of the values of the graph by name.
+    values: those of the graph, none of which is read or computed yet.
     """
 
     stacks: Mapping[str, list[Any]]
-    values: Constants
+    values: Values
     where: str
     title: str
 
     def told(self, layer: str | None) -> Told:
         """The tensors of one stack, by torch's names below the name of its first node."""
-        if not self.stacks:
-            raise WeightsError(f"{self.where} holds no node RNN, LSTM or GRU; {_STATE}")
         if layer is None and len(self.stacks) == 1:
             layer = next(iter(self.stacks))
+        if not self.stacks:
+            what = f"{self.where} holds no recurrent node (an RNN, an LSTM or a GRU of ONNX)"
+            raise WeightsError(f"{what}; {_STATE}")
         if layer is None or layer not in self.stacks:
             names = ", ".join(shown(name) for name in list(self.stacks)[:LISTED])
+            names += ", …" if len(self.stacks) > LISTED else ""
             what = f"{self.where} holds {len(self.stacks)} recurrent nodes or stacks of them"
             raise WeightsError(f"{what}; choose one with --layer: {names}")
         nodes = self.stacks[layer]
-        cells = [cell_of(node) for node in nodes]
+        cells = [cell_of(node, self.values) for node in nodes]
         if other := [cell for cell in cells if cell != cells[0]]:
             raise NodeError(layer, f"of {cells[0]} feeds one of {other[0]}", _STATE)
         if len(set(map(axes_of, nodes))) > 1:
             raise NodeError(layer, "feeds one of another layout, which reads time as batch", _STATE)
-        found = dict[str, Any]()
+        found: dict[str, Tensor] = {}
         for l, node in enumerate(nodes):
             weights = weights_of(node, self.values)
             refuse_other_runs(node, self.values, weights["weight_hh"].shape[1])
@@ -85,15 +90,19 @@ def graph_of(data: bytes, path: Path) -> Graph:
             raise ModelFileError(path, what, f"which cell is run is not known; {_STATE}")
     if any(map(recurrent, inside)):
         raise ModelFileError(path, "has recurrent nodes in functions of its own", _STATE)
-    stored = {one.name: one for one in model.graph.initializer}
-    for node in nodes:
-        if node.op_type == "Constant" and node.output:
-            for part in node.attribute:
-                if part.name == "value":
-                    stored[node.output[0]] = part.t
-    made = {name: node for node in nodes for name in node.output}
-    values = Constants(stored, made, tuple(model.opset_import))
-    return Graph(_stacks(nodes), values, shown(path), str(path))
+    if any(function.domain in STANDARD for function in model.functions):
+        raise ModelFileError(path, "defines an operator of ONNX anew", _STATE)
+    if (
+        max((one.version for one in model.opset_import if one.domain in STANDARD), default=0)
+        < _OPSET
+    ):
+        what = f"has operators of a version before {_OPSET}"
+        raise ModelFileError(path, what, "export it again with a newer opset")
+    try:
+        return Graph(_stacks(nodes), Values(model), shown(path), str(path))
+    except ValueTwiceError as twice:
+        what = f"has two values named {shown(twice)}"
+        raise ModelFileError(path, what, "export it again") from None
 
 
 def _stacks(nodes: Iterable[Any]) -> dict[str, list[Any]]:

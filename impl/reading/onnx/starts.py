@@ -1,59 +1,105 @@
-"""Where the runs of a node of ONNX start and end, if the file itself says so.
+"""Where the runs of a recurrent ONNX node start and end, as far as the file says so.
 
-A certificate is about runs from the zero state that read all their inputs. A state, or lengths,
-that are handed over beside the inputs are the caller's. What the file determines makes another
-network of the node, but for a state that is 0 and has the node's shape; so does what is computed
-from the inputs. Source: the operators RNN, LSTM and GRU of ONNX, version 22.
+What is certified is about runs from the zero state that read all their inputs. A start is zero, or
+one that the caller hands over beside the sequence, as torch's modules take it; lengths are the
+caller's. Every other start, and other lengths, make another network of the node. Source: the
+operators RNN, LSTM and GRU of ONNX, version 22.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from impl.errors import shown
-from impl.reading.onnx.constants import MOVES, Constants, sources, stored_array
-from impl.reading.onnx.nodes import NodeError, axes_of
+from impl.reading.onnx.nodes import NodeError, axes_of, input_of, recurrent
+from impl.reading.onnx.values import COPIES, UnfixedError, Values, stored_array
 
-_LENGTHS, _STATES = 4, slice(5, 7)  # the places of sequence_lens, initial_h and initial_c
 _FROM_ZERO = "to certify its cell from 0, hand over the state dict"
 
 
-def refuse_other_runs(node: Any, values: Constants, n: int) -> None:
-    """Raise NodeError for a node of n units unless its runs start from 0, or from what the caller
-    hands over, and end with their inputs."""
-    for name in filter(None, node.input[_LENGTHS : _LENGTHS + 1]):
-        if not all(map(values.outside, sources(name, values, _copied))):
-            what = f"reads as many inputs as the graph says ({shown(name)})"
-            raise NodeError(node.name, what, "leave the lengths out")
-    for name in filter(None, node.input[_STATES]):
-        whole = values.array(name)
-        if whole is not None and not _fits(whole.shape, node, n):
-            what = f"starts from a state {shown(name)} of shape {whole.shape}, not of {n} units"
-            raise NodeError(node.name, what, _FROM_ZERO)
-        for source in sources(name, values, _copied):
-            if not values.outside(source) and not _zero(source, values, n):
-                what = f"starts from a state that is stored or computed ({shown(name)}) and not 0"
-                raise NodeError(node.name, what, _FROM_ZERO)
+def refuse_other_runs(node: Any, values: Values, n: int) -> None:
+    """Raise NodeError unless a node of n units runs from zero, or from what the caller hands over,
+    to the end of its inputs."""
+    lengths = input_of(node, "sequence_lens")
+    if lengths and not values.inputs.issuperset(_origins(lengths, values)):
+        what = f"reads as many inputs as are stored or computed ({shown(lengths)})"
+        raise NodeError(node.name, what, "leave the lengths out")
+    for role in ("initial_h", "initial_c"):
+        if state := input_of(node, role):
+            try:
+                _require_start(node, state, values, n)
+            except UnfixedError as reason:
+                what = f"starts from {role} ({shown(state)}), which {reason}"
+                raise NodeError(node.name, what, _FROM_ZERO) from None
 
 
-def _fits(shape: tuple[int, ...], node: Any, n: int) -> bool:
-    """True for the shape of a state of one direction and n units: (1, N, n), or (N, 1, n)."""
-    return len(shape) == 3 and shape[2] == n and shape[axes_of(node)] == 1
+def _require_start(node: Any, state: str, values: Values, n: int) -> None:
+    """Raise UnfixedError for a state that is neither zero nor the caller's, or of a wrong shape."""
+    handed = False
+    for name in _origins(state, values):
+        if name in values.inputs:
+            handed = True
+            if name in _sequence(node, values):
+                raise UnfixedError("is read off the sequence")
+        elif _filled(name, values):
+            continue
+        elif values.fixed(name) or name not in values.made:
+            if values.array(name).any():
+                raise UnfixedError("is not 0")
+        else:
+            raise UnfixedError(f"is computed by {shown(values.made[name].op_type)}")
+    shape = values.array(state).shape if values.fixed(state) else values.shape(state)
+    if shape is None and not handed:
+        raise UnfixedError("is 0, but of no shape that is known")
+    expected = (None, 1, n) if axes_of(node) else (1, None, n)
+    if shape is not None and not _fits(shape, expected, open_ended=handed):
+        axes = f"(N, 1, {n})" if axes_of(node) else f"(1, N, {n})"
+        found = ", ".join("?" if size is None else str(size) for size in shape)
+        raise UnfixedError(f"has the shape ({found}), not {axes}")
 
 
-def _copied(node: Any) -> Iterable[str]:
-    """The inputs of a node that are copied to its outputs."""
-    if node.domain or node.op_type not in MOVES | {"Cast", "CastLike"}:
-        return ()
-    return list(node.input if node.op_type == "Concat" else node.input[:1])
+def _fits(
+    shape: tuple[int | None, ...], expected: tuple[int | None, ...], *, open_ended: bool
+) -> bool:
+    """True if a shape is the expected one, where that is not None; open_ended: or not known."""
+    return len(shape) == len(expected) and all(
+        size in (needed, None if open_ended else needed)
+        for size, needed in zip(shape, expected, strict=True)
+        if needed is not None
+    )
 
 
-def _zero(name: str, values: Constants, n: int) -> bool:
-    """True for what is certainly 0 throughout, and no row of another number of units."""
-    known = values.array(name)
-    if known is not None:
-        return not known.any() and known.shape[-1:] in ((), (1,), (n,))
+def _origins(name: str, values: Values) -> Iterator[str]:
+    """The values that a value is copied from; fixed ones are taken whole."""
+    seen, ahead = set[str](), [name]
+    while ahead:
+        now = ahead.pop()
+        if now in seen:
+            continue
+        seen.add(now)
+        node = values.made.get(now)
+        if node is None or values.fixed(now) or node.op_type not in COPIES:
+            yield now
+        else:
+            ahead += node.input if node.op_type == "Concat" else node.input[:1]
+
+
+def _filled(name: str, values: Values) -> bool:
+    """True for a tensor of zeros of a size that varies; raises UnfixedError for other fillings."""
     node = values.made.get(name)
-    if node is None or node.op_type != "ConstantOfShape" or node.domain:
+    if node is None or values.fixed(name) or node.op_type != "ConstantOfShape":
         return False
-    filled = [stored_array(part.t) for part in node.attribute]
-    return all(value is not None and not value.any() for value in filled)
+    if any(stored_array(part.t).any() for part in node.attribute):
+        raise UnfixedError("is not 0")
+    return True
+
+
+def _sequence(node: Any, values: Values) -> set[str]:
+    """The values that a node's sequence is made of, not counting the states of other nodes."""
+    seen, ahead = set[str](), [input_of(node, "X")]
+    while ahead:
+        now = ahead.pop()
+        if now not in seen:
+            seen.add(now)
+            if (made := values.made.get(now)) is not None:
+                ahead += made.input[:1] if recurrent(made) else made.input
+    return seen

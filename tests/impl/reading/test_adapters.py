@@ -137,11 +137,13 @@ def test_directions_are_refused(tmp_path):
 
 def test_modules_without_one_cell():
     """No recurrent module, or two of them."""
-    refused(torch.nn.Linear(2, 2), WeightsError, "holds 0 recurrent modules")
+    told = "Linear holds no recurrent module of torch's; pass one with a torch.nn.RNN, LSTM or GRU"
+    refused(torch.nn.Linear(2, 2), WeightsError, told)
     two = torch.nn.ModuleList([torch.nn.RNN(2, 3), torch.nn.RNN(2, 3)])
     refused(two, WeightsError, "holds 2 recurrent modules")
     refused(two.state_dict(), WeightsError, r"several cells \(0, 1\)")
-    refused(torch.nn.RNN(2, 3, device="meta"), WeightsError, "no plain dense tensor")
+    told = "weight_hh_l0 is on the meta device, which holds no values; load the weights first"
+    refused(torch.nn.RNN(2, 3, device="meta"), WeightsError, told)
     other = torch.nn.RNNCellBase(2, 3, True, num_chunks=2)
     refused(other, UnsupportedModelError, "torch.nn.RNNCellBase")
 

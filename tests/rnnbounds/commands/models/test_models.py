@@ -198,10 +198,13 @@ def test_the_evil_pickle_is_evil(tmp_path):
         ({"W": [[NAN]]}, "weight_hh holds NaN or infinity; repair"),
         ({"W": [[0.5]], "U": [[NAN]]}, "weight_ih holds NaN"),
         ({"W": [[0.5]], "b": [-INF]}, "bias_ih holds NaN"),
-        ({"W": [[0.5, 0.5]]}, "(n, n) with n ≥ 1 is needed; reshape it"),
+        ({"W": [[0.5, 0.5]]}, "(n, n) with n ≥ 1 is needed; take the weights of one cell"),
         ({"W": [[1], [1], [1], [1]]}, "float"),
-        ({"W": [[1.0]] * 4, "U": [[1.0]] * 3}, "(4, d) with d ≥ 1 is needed; reshape it"),
-        ({"W": [[1.0]] * 3, "b": [0.0] * 4}, "(3,) is needed; reshape it"),
+        (
+            {"W": [[1.0]] * 4, "U": [[1.0]] * 3},
+            "(4, d) with d ≥ 1 is needed; take the weights of one cell",
+        ),
+        ({"W": [[1.0]] * 3, "b": [0.0] * 4}, "(3,) is needed; take the weights of one cell"),
     ],
 )
 def test_bad_weights(refused, save, weights, fault):
