@@ -45,6 +45,8 @@ def call(arguments: list[str] | None) -> int:
         return wrong("interrupted; run it again")
     except OSError as error:
         return wrong(f"{error.filename or 'a file'}: {error.strerror}; choose another path")
+    except UnicodeDecodeError:
+        return wrong("what was read is not UTF-8; save it as UTF-8, or name another file")
     except UnicodeError:
         return wrong("a name is not valid text here; rename the file or set PYTHONUTF8=1")
     except MemoryError:
