@@ -72,7 +72,7 @@ def _give_up(error: OSError) -> None:
     """Print no more; raises the error unless it says that nobody reads."""
     _silence(sys.stdout)
     if error.errno != errno.EPIPE:
-        raise error
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def _silence(stream: object) -> None:

@@ -133,7 +133,9 @@ def test_a_full_disk_is_said(program, unbuffered):
     with Path("/dev/full").open("wb") as full:
         done = program("claims", stdout=full, PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 2, done.stderr
-    assert done.stderr.decode().endswith("No space left on device; choose another path\n")
+    assert done.stderr.decode().endswith(
+        "rnnbounds: standard output: No space left on device; choose another path\n"
+    )
     assert done.stderr.count(b"\n") == 1
 
 
