@@ -9,12 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from rnnbounds.shell.signals import guarded
-from rnnbounds.shell.terminal import relax, wrong
+from rnnbounds.shell.terminal import open_streams, relax, wrong
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; without arguments it is the whole program,
     which signals may end."""
+    open_streams()
     return guarded(lambda: run(None)) if arguments is None else run(arguments)
 
 
