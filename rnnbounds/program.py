@@ -8,6 +8,7 @@ import typer
 
 from rnnbounds.lazy import group
 from rnnbounds.shadow import ROOMS, room_module
+from rnnbounds.shell.imports import failed_import
 from rnnbounds.shell.terminal import flush, wrong
 
 COMMANDS = {
@@ -52,7 +53,7 @@ def call(arguments: list[str] | None) -> int:
     except MemoryError:
         return wrong("this needs more memory than there is; take a smaller system")
     except ImportError as error:
-        return wrong(f"{error}; install rnnbounds again, with what it needs")
+        return wrong(failed_import(error))
     return int(result or 0)
 
 
