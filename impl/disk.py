@@ -1,8 +1,9 @@
 """Files taken whole: read at once if they are regular and not huge, written all or not at all.
 
 A file is written beside its target under another name, flushed to the disk and renamed, so that a
-reader sees the old one or the new one. A link is written through: what it names is replaced, and
-what is no regular file, as a pipe or a device, never is. Its writer holds a lock on it: what a
+reader sees the old one or the new one. A link of that name is replaced and what it names is left as
+it is, for the folder may have been another's to fill; and what is no regular file, as a pipe or a
+device, stays, link and all. Its writer holds a lock on it: what a
 killed process left is the unlocked, and the next writer in that folder removes it.
 Everything here raises OSError.
 
@@ -17,8 +18,9 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 if sys.platform != "win32":
     import fcntl
@@ -65,25 +67,27 @@ def write(files: Mapping[Path, bytes]) -> None:
         ready = []
         for target, data in files.items():
             with _named(target):
-                place = _place(target)
-                temporary, stream = _temporary(place.parent)
+                _require_place(target)
+                temporary, stream = _temporary(target.parent)
                 cleanup.callback(temporary.unlink, missing_ok=True)
                 cleanup.enter_context(stream)
-                stream.write(data)
-                stream.flush()
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[stream.write(rest) :]
                 os.fsync(stream.fileno())
-                ready.append((target, temporary, place))
-        for target, temporary, place in ready:
+                ready.append((target, temporary))
+        for target, temporary in ready:
             with _named(target):
-                temporary.replace(place)
-    for folder in {place.parent for _, _, place in ready}:
+                temporary.replace(target)
+    for folder in {target.parent for target in files}:
         _sync(folder)
 
 
 def require_writable(target: Path) -> None:
     """Raise OSError unless a file of that name could be written now; nothing is left behind."""
     with _named(target):
-        temporary, stream = _temporary(_place(target).parent)
+        _require_place(target)
+        temporary, stream = _temporary(target.parent)
         stream.close()
         temporary.unlink(missing_ok=True)
 
@@ -105,8 +109,8 @@ def _named(target: Path) -> Iterator[None]:
         raise OSError(error.errno or errno.EIO, reason, str(target)) from None
 
 
-def _place(target: Path) -> Path:
-    """Where a file of that name lies, at the end of all links; raises OSError unless one may."""
+def _require_place(target: Path) -> None:
+    """Raise OSError unless a file of that name may be written, or one in place of a link."""
     if not target.name or "\0" in str(target):
         raise OSError(errno.EINVAL, "that is no name of a file")
     with suppress(FileNotFoundError):
@@ -114,9 +118,11 @@ def _place(target: Path) -> Path:
         if stat.S_ISDIR(told.st_mode):
             raise OSError(errno.EISDIR, "a folder has that name")
         _require_regular(told)
-        if not os.access(target, os.W_OK):
+        if target.is_symlink():
+            if os.path.realpath(target.parent) == "/dev":  # a stream, such as /dev/stdout
+                raise UnfitError(errno.EINVAL, "is no regular file")
+        elif not os.access(target, os.W_OK):
             raise OSError(errno.EACCES, "it is write-protected")
-    return Path(os.path.realpath(target))
 
 
 def _require_regular(told: os.stat_result) -> None:
@@ -124,12 +130,15 @@ def _require_regular(told: os.stat_result) -> None:
         raise UnfitError(errno.EINVAL, "is no regular file")
 
 
-def _temporary(folder: Path) -> tuple[Path, BinaryIO]:
-    """A new file, locked as long as it is open; what the dead left in the folder is removed."""
+def _temporary(folder: Path) -> tuple[Path, FileIO]:
+    """A new file, locked as long as it is open; what the dead left in the folder is removed.
+
+    Without a buffer, which would fail on a full disk once more when the file is closed.
+    """
     _sweep(folder)
     while True:
         path = folder / f".rnnbounds-{secrets.token_hex(8)}.tmp"
-        stream = path.open("xb")
+        stream = path.open("xb", buffering=0)
         _lock(stream)
         if os.fstat(stream.fileno()).st_nlink:  # no sweep came between opening and locking
             return path, stream
@@ -144,7 +153,7 @@ def _sweep(folder: Path) -> None:
                     path.unlink()
 
 
-def _lock(stream: BinaryIO, *, wait: bool = True) -> bool:
+def _lock(stream: IO[bytes], *, wait: bool = True) -> bool:
     """Whether the lock on an open file could be had; it ends with the process, however it ends."""
     if sys.platform != "win32":
         with suppress(OSError):

@@ -9,34 +9,30 @@ from __future__ import annotations
 from pathlib import Path
 
 from rnnbounds.shell.signals import guarded
-from rnnbounds.shell.terminal import relax, wrong
+from rnnbounds.shell.terminal import open_streams, relax, wrong
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; without arguments it is the whole program,
     which signals may end."""
+    open_streams()
     return guarded(lambda: run(None)) if arguments is None else run(arguments)
 
 
 def run(arguments: list[str] | None) -> int:
     """The same in a program that handles signals itself."""
     from rnnbounds.shadow import MissingRoomError, settle
+    from rnnbounds.shell.imports import failed_import
 
     relax()
     try:
-        settle(*_here())  # before a room is imported
+        settle(Path.cwd())  # a factory's modules come from there; before a room is imported
+    except FileNotFoundError:
+        return wrong("the current folder was removed; change to another one and run it again")
     except MissingRoomError as error:
         return wrong(str(error))
     try:
         from rnnbounds.program import call
     except ImportError as error:
-        return wrong(f"{error}; install rnnbounds again, with what it needs")
+        return wrong(failed_import(error))
     return call(arguments)
-
-
-def _here() -> list[Path]:
-    """The current folder, from which a factory's modules come, if it is still there."""
-    try:
-        return [Path.cwd()]
-    except OSError:
-        return []

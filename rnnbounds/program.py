@@ -8,6 +8,7 @@ import typer
 
 from rnnbounds.lazy import group
 from rnnbounds.shadow import ROOMS, room_module
+from rnnbounds.shell.imports import failed_import
 from rnnbounds.shell.terminal import flush, wrong
 
 COMMANDS = {
@@ -54,12 +55,14 @@ def call(arguments: list[str] | None) -> int:
         return wrong("interrupted; run it again")
     except OSError as error:
         return wrong(f"{error.filename or 'a file'}: {error.strerror}; choose another path")
+    except UnicodeDecodeError:
+        return wrong("what was read is not UTF-8; save it as UTF-8, or name another file")
     except UnicodeError:
         return wrong("a name is not valid text here; rename the file or set PYTHONUTF8=1")
     except MemoryError:
         return wrong("this needs more memory than there is; take a smaller system")
     except ImportError as error:
-        return wrong(f"{error}; install rnnbounds again, with what it needs")
+        return wrong(failed_import(error))
     return int(result or 0)
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from impl.errors import shown
 from impl.reading.files import ModelFileError, parse_safetensors, read_file
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
 LARGEST_TEXT = 2**28  # bytes of a text, whose numbers take up to four times as much
+LARGEST_HEADER = 10_000  # bytes of a .npy's, as NumPy has it, which reads a longer one first
 _AGAIN = "save the numbers again"
 
 Array = np.ndarray[Any, Any]
@@ -34,6 +36,7 @@ def _npy(path: Path) -> Array:
         what = "is no regular file" if path.exists() else "does not exist"
         raise ModelFileError(path, what, "name a file of data")
     try:
+        _require_header(path)
         array = np.lib.format.open_memmap(path, mode="r")
     except Exception as cause:  # a damaged header makes NumPy raise anything
         if "Python objects" in str(cause):
@@ -44,6 +47,15 @@ def _npy(path: Path) -> Array:
     if (beyond := path.stat().st_size - array.offset - array.nbytes) > 0:
         raise ModelFileError(path, f"has {beyond} bytes after its numbers", _AGAIN)
     return array
+
+
+def _require_header(path: Path) -> None:
+    """Raise ValueError for a header that says it is longer than any: it would be read whole."""
+    with path.open("rb") as stream:
+        major, _ = np.lib.format.read_magic(stream)
+        length = int.from_bytes(stream.read(2 if major == 1 else 4), "little")
+    if length > LARGEST_HEADER:
+        raise ValueError(f"it has a header of {length} bytes")
 
 
 def _csv(path: Path) -> Array:
@@ -94,16 +106,36 @@ def _parquet(path: Path) -> Array:
         raise ModelFileError(path, "needs pyarrow to be read", remedy) from None
     try:
         file = parquet.ParquetFile(data)
-        rows, width = file.metadata.num_rows, len(file.schema_arrow)
-        if rows * width * 8 > LARGEST:
+        _require_numbers(file.schema_arrow, path)
+        if _unpacked(file.metadata) > LARGEST:
             raise ModelFileError(path, f"unpacks to more than {LARGEST} bytes", _AGAIN)
         batches = [_columns(batch) for batch in file.iter_batches()]
-        return np.concatenate(batches) if batches else np.empty((0, width))
+        return np.concatenate(batches) if batches else np.empty((0, len(file.schema_arrow)))
     except ModelFileError:
         raise
     except Exception as cause:  # a damaged file makes the parser raise anything
         reason = f"is no intact table of numbers ({_line(cause)})"
         raise ModelFileError(path, reason, "keep columns of numbers alone") from None
+
+
+def _require_numbers(schema: Any, path: Path) -> None:
+    """Raise ModelFileError for a column that is not of numbers, before a value of it is decoded: a
+    text of a few bytes in the file may stand in every row."""
+    from pyarrow import types
+
+    for field in schema:
+        kind = field.type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            reason = f"column {shown(field.name)!r} is of {shown(kind)}, not of numbers"
+            raise ModelFileError(path, reason, "keep columns of numbers alone")
+
+
+def _unpacked(metadata: Any) -> int:
+    """Bytes that a Parquet file takes in memory: of its pages, or of its numbers as float64."""
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    columns = [group.column(i) for group in groups for i in range(group.num_columns)]
+    pages = sum(int(column.total_uncompressed_size) for column in columns)
+    return max(pages, int(metadata.num_rows) * int(metadata.num_columns) * 8)
 
 
 @np.errstate(all="ignore")  # a NaN may signal

@@ -22,6 +22,7 @@ LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
 _SMALLER = "save the state dict of the recurrent layer alone, as safetensors"
 _DEEPEST = 8  # dictionaries in one another: a pickle may hold itself
+_MOST = 2**16  # tensors: a pickle may hold one dictionary many times
 
 
 class ModelFileError(InputError):
@@ -103,6 +104,8 @@ def flat(state: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str
             what = f"the file has two keys that read alike ({shown(min(twice))})"
             raise InputError(f"{what}; keep one of them")
         found |= below
+        if len(found) > _MOST:
+            raise InputError(f"the file holds more than {_MOST} tensors; {_SMALLER}")
     return found
 
 

@@ -17,11 +17,12 @@ from properties.attacks.table import attacks as every
 from properties.attacks.table import check_attacks
 from properties.errors import InputError
 from properties.judging import meter
-from properties.runs.cluster import Cluster, reached
+from properties.runs.cluster import Cluster
 from properties.runs.enough import drawn, systems_of, until_enough
 from properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
 from properties.runs.record import lacking, merge, variant_records
 from properties.runs.run import collect_seldom, environment, run_calls, run_parts
+from properties.runs.scheduler import reached
 from properties.runs.seeds import seeds_of, sweep
 from properties.runs.workers import Crew, hired
 from reports.pages.page import FILES, write_report
@@ -47,6 +48,7 @@ from rnnbounds.results import Wanted
 from rnnbounds.shell import output
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
 from rnnbounds.shell.signals import unwatched
+from rnnbounds.shell.terminal import tell
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
@@ -181,7 +183,7 @@ def hands(
     collect_seldom()  # Hypothesis collects too, at its first draw
     with ExitStack() as stack:
         if address is not None:
-            yield stack.enter_context(reached(address, workers))
+            yield stack.enter_context(reached(address, workers, tell))
         elif workers <= 1:
             yield None
         else:

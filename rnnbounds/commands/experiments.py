@@ -100,4 +100,8 @@ def pairs(given: Sequence[str]) -> dict[str, Any]:
             found[name] = msgspec.json.decode(value)
         except msgspec.DecodeError:
             found[name] = value
+        except UnicodeError:
+            raise InputError(f"--set {name} has a value that is not UTF-8; write it so") from None
+        except RecursionError:
+            raise InputError(f"--set {name} has a value that nests too deep; flatten it") from None
     return found

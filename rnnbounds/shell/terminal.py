@@ -61,6 +61,18 @@ def tell(line: str) -> None:
         _silence(sys.stderr)
 
 
+def open_streams() -> None:
+    """Lead the standard streams that the caller closed nowhere. Else `print` takes standard output
+    for standard error, and the first files that are opened get what a library writes to both."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it has the lowest number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+
+
 def relax() -> None:
     """Where a stream knows few characters, as in the locale C, print the others as escapes."""
     for stream in (sys.stdout, sys.stderr):
@@ -72,7 +84,7 @@ def _give_up(error: OSError) -> None:
     """Print no more; raises the error unless it says that nobody reads."""
     _silence(sys.stdout)
     if error.errno != errno.EPIPE:
-        raise error
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def _silence(stream: object) -> None:

@@ -1,9 +1,11 @@
 """Files taken whole, in both rooms that have them: what is read, written, and left behind."""
 
 import os
+import resource
 import stat
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,17 @@ disk.write({{Path(sys.argv[1]): b"half"}})
 def names(folder: Path) -> list[str]:
     """What lies in the folder."""
     return sorted(path.name for path in folder.iterdir())
+
+
+@contextmanager
+def no_file_beyond(size):
+    """No file of this process may grow beyond so many bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.fixture(params=TWINS)
@@ -162,26 +175,55 @@ def test_what_is_no_regular_file_is_never_replaced(tmp_path, module):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe"]
 
 
+@pytest.mark.parametrize("size", [10, 10**6])
+def test_a_full_disk_is_said_of_the_file(tmp_path, module, size):
+    """By both rooms' writers, however much is written at once; what was there stays."""
+    (tmp_path / "a.json").write_bytes(b"old")
+    for write, error in ((write_file, InputError), (write_atomic, ReportsError)):
+        with no_file_beyond(5), pytest.raises(error, match=r"a\.json.*File too large"):
+            write(tmp_path / "a.json", bytes(size))
+    with no_file_beyond(5), pytest.raises(OSError, match="File too large") as told:
+        module.write({tmp_path / "b": b"", tmp_path / "a.json": bytes(size)})
+    assert told.value.filename == str(tmp_path / "a.json")
+    assert names(tmp_path) == ["a.json"]
+    assert (tmp_path / "a.json").read_bytes() == b"old"
+
+
 def test_no_device_is_replaced(module):
     """`--out /dev/null` leaves the device."""
     with pytest.raises(OSError, match="is no regular file"):
         module.require_writable(Path(os.devnull))
 
 
-def test_a_link_is_written_through(tmp_path, module):
-    """The link stays, also one to a file that is not there yet; in a circle it is refused."""
+def test_a_link_is_replaced_and_what_it_names_stays(tmp_path, module):
+    """A link in a folder that is written to may lead anywhere, to what is not there yet as well;
+    in a circle it is refused. The folder itself may be a link: that is where the caller wrote."""
     (tmp_path / "sub").mkdir()
+    (tmp_path / "folder").symlink_to("sub")
     (tmp_path / "old").write_bytes(b"old")
-    for name, end in (("one", "old"), ("two", "sub/new")):
+    for name, end in (("one", "old"), ("two", "sub/new"), ("folder/three", "../old")):
         (tmp_path / name).symlink_to(end)
         module.require_writable(tmp_path / name)
         module.write({tmp_path / name: b"written"})
-        assert (tmp_path / name).is_symlink()
-        assert (tmp_path / end).read_bytes() == b"written"
+        assert not (tmp_path / name).is_symlink()
+        assert (tmp_path / name).read_bytes() == b"written"
+    assert (tmp_path / "old").read_bytes() == b"old"
+    assert names(tmp_path / "sub") == ["three"]
+    assert (tmp_path / "folder").is_symlink()
     (tmp_path / "round").symlink_to("round")
     with pytest.raises(OSError, match=str(tmp_path / "round")):
         module.write({tmp_path / "round": b"new"})
     assert (tmp_path / "round").is_symlink()
+
+
+def test_a_stream_is_not_replaced_by_a_file(tmp_path, module, monkeypatch):
+    """`--summary /dev/stdout > FILE` leads to a regular file, by a link that root could replace."""
+    (tmp_path / "FILE").touch()
+    (tmp_path / "stdout").symlink_to("FILE")
+    monkeypatch.setattr(os.path, "realpath", lambda path: "/dev")
+    with pytest.raises(OSError, match="is no regular file"):
+        module.write({tmp_path / "stdout": b"new"})
+    assert (tmp_path / "stdout").is_symlink()
 
 
 def test_a_write_protected_file_stays(tmp_path, module, monkeypatch):

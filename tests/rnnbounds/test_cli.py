@@ -12,6 +12,7 @@ from properties.runs.threads import ASKED
 from reports.errors import InputError as ReportsError
 from rnnbounds import cli
 from rnnbounds.commands import machine
+from theory.claims import table
 from theory.errors import InputError as TheoryError
 
 COMMANDS = (
@@ -93,6 +94,7 @@ def test_input_errors_of_every_room(refused, monkeypatch, base):
         (PermissionError(errno.EACCES, "Permission denied", "x"), "x: Permission denied; choose"),
         (OSError(errno.ENOSPC, "No space left on device"), "a file: No space left on device; choo"),
         (MemoryError(), "more memory than there is; take a smaller system"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "start"), "what was read is not UTF-8; save"),
         (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates"), "not valid text here; rename"),
         (typer.Abort(), "interrupted; run it again"),
     ],
@@ -108,6 +110,37 @@ def test_what_the_machine_refuses(call, monkeypatch, error, line):
     assert outcome.code == 2
     assert outcome.out == ""
     assert line in outcome.err.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("from theory.proof import Clam", "cannot import name 'Clam' from 'theory.proof'"),
+        ("import theory.prof", "No module named 'theory.prof'"),
+        ("import gone_with_the_wind", "No module named 'gone_with_the_wind'"),
+    ],
+)
+def test_a_wrong_import_in_a_claim(refused, monkeypatch, tmp_path, line, what):
+    """Every command that loads the theory imports it: its file, its line and the name are said."""
+    from rnnbounds.shell import imports
+
+    file = tmp_path / "brand_new_claim.py"
+    file.write_text(f'"""A claim."""\n\n{line}\n')
+    monkeypatch.setattr(table.theory.claims, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(imports, "HOUSE", tmp_path)
+    monkeypatch.setattr(machine, "examine", lambda device: table.by_module.__wrapped__())
+    said = refused("doctor")
+    assert said.startswith(f"rnnbounds: {file}, line 3: {what}")
+    assert said.endswith("; correct that import, or install rnnbounds again, with what it needs")
+
+
+def test_a_current_folder_that_was_removed(refused, tmp_path, monkeypatch):
+    """Said before a library that looks for its files there ends the program."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    line = "rnnbounds: the current folder was removed; change to another one and run it again"
+    assert refused("claims") == line
 
 
 def test_an_interrupt_is_the_shell_s(call, monkeypatch):

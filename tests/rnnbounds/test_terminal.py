@@ -133,8 +133,44 @@ def test_a_full_disk_is_said(program, unbuffered):
     with Path("/dev/full").open("wb") as full:
         done = program("claims", stdout=full, PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 2, done.stderr
-    assert done.stderr.decode().endswith("No space left on device; choose another path\n")
+    assert done.stderr.decode().endswith(
+        "rnnbounds: standard output: No space left on device; choose another path\n"
+    )
     assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(("stream", "left"), [("stdout", "err"), ("stderr", "out")])
+def test_what_is_closed_is_not_said_elsewhere(call, monkeypatch, stream, left):
+    """`2>&-`: an error is no output, and the exit code says it still."""
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, stream, None)
+        for arguments, code in ((("nope",), 2), (("--version",), 0)):
+            outcome = call(*arguments)
+            assert outcome.code == code
+            assert bool(getattr(outcome, left)) == ((code == 2) == (stream == "stdout"))
+
+
+CLOSED = """
+import os, sys
+from rnnbounds.cli import main
+from rnnbounds.shell import signals
+signals.signal.set_wakeup_fd = lambda number, **_: print("wake", number > 2)
+sys.argv = ["rnnbounds", "--version"]
+code = main()
+held = os.open(os.devnull, os.O_RDONLY)
+print(held > 2, sys.stderr.fileno(), os.get_inheritable(2))
+sys.exit(code)
+"""
+
+
+def test_no_file_takes_the_place_of_a_closed_stream():
+    """What a library writes to standard error would go into the file, or the pipe, that has it."""
+    ran = subprocess.run(
+        [sys.executable, "-c", CLOSED], env=os.environ | {"PYTHONPATH": str(HOUSE)},
+        stdout=subprocess.PIPE, preexec_fn=lambda: (os.close(0), os.close(2)), text=True,
+        timeout=300, check=True,
+    )  # fmt: skip
+    assert ran.stdout.splitlines() == ["wake True", "rnnbounds 0.1.0", "True 2 True"]
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def markdown(records: Sequence[Record]) -> list[str]:
 def _record(path: Path) -> Record | None:
     try:
         record = decode(disk.read(path, _LIMIT))
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, UnicodeError, RecursionError, msgspec.MsgspecError):
         return None
     return record if record.schema == SCHEMA else None
 

@@ -5,7 +5,7 @@ whose pickle can run code and is refused; as JSON with a list of MIDI pitches a 
 .mat file with 0/1 matrices (T, 88) that is used with the TCN of Bai et al. (2018).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
 from pathlib import Path
 
 import msgspec
@@ -22,7 +22,7 @@ from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 KEYS, LOWEST = 88, 21  # MIDI pitches 21 to 108
 REMEDY = "the chorales as .json with train, valid and test, or JSB_Chorales.mat"
 FILES = ("jsb-chorales-quarter.json", "JSB_Chorales.mat")
-MOST = 2**18  # frames: three times what there are in sixteenths
+MOST = 2**18  # frames: twice what there are in sixteenths, each chorale filled up
 COUNT, LENGTH = 120, 48  # chorales where not all are asked for, frames of a sequence
 _PARTS = dict(zip(PARTS, ("train", "valid", "test"), strict=True))
 
@@ -104,18 +104,23 @@ def published(path: Path) -> dict[str, Rolls]:
         if path.suffix == ".mat":
             names = ("traindata", "validdata", "testdata")
             found: dict[str, Rolls] = dict(zip(_PARTS, rolls(data, names, KEYS), strict=True))
+            require_few(x for part in found.values() for x in part)
         else:
             told = msgspec.json.decode(data, type=Chorales)
-            frames = sum(len(x) for key in _PARTS.values() for x in getattr(told, key))
-            if frames > MOST:
-                raise msgspec.ValidationError(f"{frames} frames are too many")
+            require_few(x for key in _PARTS.values() for x in getattr(told, key))
             found = {name: [roll(x) for x in getattr(told, key)] for name, key in _PARTS.items()}
-    except (msgspec.DecodeError, MatlabError) as error:
+    except (msgspec.DecodeError, MatlabError, RecursionError) as error:
         raise DataError(path, f"holds no chorales ({error})", REMEDY) from None
     for name, chorales in found.items():
         if not any(len(one) > 1 for one in chorales):
             raise DataError(path, f"has no chorale of two frames for {name}", REMEDY)
     return found
+
+
+def require_few(chorales: Iterable[Sized]) -> None:
+    """Raise ValidationError for more frames than `MOST`, once `part` has filled up sequences."""
+    if (frames := sum(len(one) + LENGTH for one in chorales)) > MOST:
+        raise msgspec.ValidationError(f"they fill {frames} frames, more than {MOST}")
 
 
 def roll(frames: Sequence[Sequence[int]]) -> Tensor:

@@ -95,16 +95,19 @@ def iob(path: Path) -> list[Sentence]:
 
 def table(path: Path) -> list[Sentence]:
     """The columns tokens and slots of a table; raises DataError."""
+    rows, found = csv.reader(io.StringIO(text(path, REMEDY)), strict=True), []
     try:
-        rows = list(csv.DictReader(io.StringIO(text(path, REMEDY)), strict=True))
+        names = next(rows)
+        if not {"tokens", "slots"} <= set(names):
+            raise DataError(path, "has no columns tokens and slots", REMEDY)
+        words, tags = names.index("tokens"), names.index("slots")
+        for number, row in enumerate(filter(None, rows), start=2):
+            if len(row) <= max(words, tags):
+                raise DataError(path, f"has no cells tokens and slots in line {number}", REMEDY)
+            found.append(sentence(path, number, row[words], row[tags], 0))
     except csv.Error as error:
         raise DataError(path, f"is no table ({error})", REMEDY) from None
-    if not rows or not {"tokens", "slots"} <= rows[0].keys():
-        raise DataError(path, "has no columns tokens and slots", REMEDY)
-    return [
-        sentence(path, number, row["tokens"] or "", row["slots"] or "", 0)
-        for number, row in enumerate(rows, start=2)
-    ]
+    return found
 
 
 def sentence(path: Path, number: int, told: str, tagged: str, intents: int) -> Sentence:

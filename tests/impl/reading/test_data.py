@@ -71,6 +71,39 @@ class TestFiles:
         with pytest.raises(InputError, match="no intact table"):
             read_data(tmp_path / "z.parquet")
 
+    @pytest.mark.parametrize("stored", ["text", "bytes", "dictionary", "list", "date", "decimal"])
+    def test_parquet_is_refused_by_its_types_before_anything_is_decoded(
+        self, tmp_path, monkeypatch, stored
+    ):
+        """A dictionary of one long text unpacks to that text in every row."""
+        arrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        long = arrow.DictionaryArray.from_arrays([0] * 4000, ["x" * 2**20])
+        columns = {
+            "text": long, "dictionary": long, "bytes": [b"x"], "list": [[1.5]],
+            "date": arrow.array([1], arrow.date32()),
+            "decimal": arrow.array([1], arrow.decimal128(5)),
+        }  # fmt: skip
+        rows = len(columns[stored])
+        table = arrow.table({"a": [0.5] * rows, "b": columns[stored]})
+        parquet.write_table(table, tmp_path / "x.parquet", store_schema=stored != "text")
+        monkeypatch.setattr(parquet.ParquetFile, "iter_batches", pytest.fail)
+        with pytest.raises(InputError, match=r"column 'b' is of .*; keep columns of numbers alone"):
+            read_data(tmp_path / "x.parquet")
+
+    def test_parquet_that_unpacks_to_more_than_its_rows(self, tmp_path, monkeypatch):
+        """A page may hold a dictionary of which the rows use little."""
+        arrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        table = arrow.table({"a": np.arange(1000.0)})
+        parquet.write_table(table, tmp_path / "x.parquet", use_dictionary=False)
+        monkeypatch.setattr(data_files, "LARGEST", 8000)  # the rows; their page has a header too
+        monkeypatch.setattr(parquet.ParquetFile, "iter_batches", pytest.fail)
+        with pytest.raises(InputError, match="unpacks to more than 8000 bytes"):
+            read_data(tmp_path / "x.parquet")
+
     def test_parquet_without_its_library_says_what_to_install(self, tmp_path, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
         with pytest.raises(InputError, match=r"rnnbounds\[parquet\]"):
@@ -124,6 +157,7 @@ class TestHostileFiles:
         [("x.npy", b"", "empty"), ("x.npy", saved(SERIES)[:-8], "no intact"),
          ("x.npy", saved(np.array([{}, 1], dtype=object), allow_pickle=True), "objects"),
          ("x.npy", HEADER + b"\xff\xff" + b"(" * 70000, "no intact"),
+         ("x.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{", "header of 4294967295 bytes"),
          ("x.npy", saved(SERIES).replace(b"(6, 2)", b"(6e9,)"), "no intact"),
          ("x.npy", saved(SERIES).replace(b"(6, 2), }  ", b"(6, 2**60)}"), "no intact"),
          ("x.npy", saved(SERIES).replace(b"(6, 2), }     ", b"(6, 99999999)}"), "no intact"),

@@ -12,6 +12,7 @@ from refusals import refused
 from safetensors.torch import save_file
 
 from impl.cells.table import UnknownCellError
+from impl.errors import InputError
 from impl.reading.files import ModelFileError
 from impl.reading.misfit import WeightsError
 
@@ -51,6 +52,16 @@ def test_pickled_view_bomb(tmp_path):
     torch.save(state() | {"weight_hh_l0": torch.zeros(1).expand(10**6, 10**6)}, tmp_path / "m.pt")
     assert (tmp_path / "m.pt").stat().st_size < 10_000
     refused(tmp_path / "m.pt", WeightsError, "claims more entries")
+
+
+def test_a_dictionary_that_holds_one_many_times(tmp_path):
+    """A small file of a tensor under 10⁸ names, eight dictionaries deep, is not read out."""
+    held = {"x": torch.ones(1)}
+    for _ in range(8):
+        held = {str(i): held for i in range(10)}
+    torch.save(held, tmp_path / "m.pt")
+    assert (tmp_path / "m.pt").stat().st_size < 10_000
+    refused(tmp_path / "m.pt", InputError, "more than 65536 tensors; save the state")
 
 
 def test_zip_bomb(tmp_path):

@@ -122,6 +122,28 @@ def test_bad_calls(refused, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+DEEP = "[" * 3000 + "]" * 3000
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        (DEEP, "--set norms has a value that nests too deep; flatten it"),
+        ("\udcff", "--set norms has a value that is not UTF-8; write it so"),
+    ],
+)
+def test_a_setting_that_is_not_read(refused, value, line):
+    """JSON without end, and bytes that are no text: said of the setting."""
+    assert refused("experiment", "norms", "--set", f"norms={value}") == f"rnnbounds: {line}"
+
+
+@pytest.mark.parametrize("held", [f'{{"x":{DEEP}}}'.encode(), b'{"schema":"\xff"}'])
+def test_a_record_that_is_not_read(refused, tmp_path, held):
+    """It is no record of an experiment, like any other file."""
+    (tmp_path / "norms.json").write_bytes(held)
+    assert "no record of an experiment is there" in refused("experiment", "--table", tmp_path)
+
+
 @pytest.mark.parametrize("name", HOMES)
 def test_texts(name):
     """Every experiment states a conclusion, its source, and a rule before the figures."""

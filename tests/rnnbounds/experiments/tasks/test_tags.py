@@ -1,7 +1,11 @@
 """Tags: what the words of a header are, and the chunks that tags are of."""
 
+import pytest
+
 from rnnbounds.experiments.tasks.chunks import chunks, count_chunks
+from rnnbounds.experiments.tasks.files import DataError
 from rnnbounds.experiments.tasks.headers import tagged
+from rnnbounds.experiments.tasks.slots import slots
 
 
 def test_headers():
@@ -27,3 +31,13 @@ def test_chunks():
     assert list(chunks(tags)) == [("a", 0, 2), ("a", 2, 3), ("b", 4, 5), ("a", 5, 7)]
     assert count_chunks(["B-a", "I-a", "O"], ["B-a", "O", "B-b"]) == (0, 1, 2)
     assert count_chunks(["B-a", "I-a", "O"], ["B-a", "I-a", "B-b"]) == (1, 1, 2)
+
+
+def test_a_row_of_a_table_takes_what_it_holds(tmp_path):
+    """Not a cell for each name of the header, of which a million rows would make a million each."""
+    names = ("atis.train.csv", "atis.test.csv")
+    header = ",".join(["slots", *(f"x{i}" for i in range(2000)), "tokens"])
+    for name in names:
+        (tmp_path / name).write_text(header + "\nO\n")
+    with pytest.raises(DataError, match="has no cells tokens and slots in line 2"):
+        slots(tmp_path)

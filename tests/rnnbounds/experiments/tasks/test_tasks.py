@@ -157,8 +157,13 @@ def bad(tmp_path):
         ),
         "frames": (
             "music",
-            lambda p: raw(p, ["a.json"], b'{"train":[[[],[],[]]],"valid":[],"test":[]}'),
-            "3 frames are too many",
+            lambda p: raw(p, ["a.json"], b'{"train":[[[],[]],[[],[]]],"valid":[],"test":[]}'),
+            "fill 100 frames, more than 99",
+        ),
+        "deeper": (
+            "music",
+            lambda p: raw(p, ["a.json"], b'{"x":' + b"[" * 5000 + b"]" * 5000 + b"}"),
+            "holds no chorales",
         ),
         "none": (
             "music",
@@ -204,7 +209,7 @@ def test_what_is_wrong(case, tmp_path, monkeypatch):
     """A wrong or hostile file is refused in a line that ends with what to give."""
     monkeypatch.setattr(data_files, "LARGEST", 20_000)
     monkeypatch.setattr(matlab, "LARGEST", 20_000)
-    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST", 2)
+    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST", 99)
     name, make, words = bad(tmp_path)[case]
     with pytest.raises(DataError) as told:
         TASKS[name](make(tmp_path), False)
@@ -212,6 +217,13 @@ def test_what_is_wrong(case, tmp_path, monkeypatch):
     assert words in message
     assert "; give " in message
     assert "\n" not in message
+
+
+def test_a_short_chorale_fills_a_sequence(tables, monkeypatch):
+    """Memory is taken by sequences of 48 frames, of which a chorale of two fills one."""
+    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST", 305)
+    with pytest.raises(DataError, match=r"fill 306 frames, more than 305"):  # of six with three
+        TASKS["music"](tables("mat"), True)
 
 
 def test_a_vocabulary_is_bounded(monkeypatch):

@@ -1,0 +1,23 @@
+"""What is said of an import that fails: a claim's file is imported by every command that loads the
+theory, and whoever wrote it needs its line; what is not installed is said by the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from traceback import walk_tb
+
+from rnnbounds.shadow import HOUSE
+
+HOOK = HOUSE / "rnnbounds" / "rooms.py"  # through which imports pass; none is written there
+
+
+def failed_import(error: ImportError) -> str:
+    """FILE, line N: what could not be imported; and the remedy. The file is the last of ours that
+    is on the way to the error, unless none is."""
+    ours = [
+        f"{file}, line {line}: "
+        for frame, line in walk_tb(error.__traceback__)
+        if (file := Path(frame.f_code.co_filename)) != HOOK and file.is_relative_to(HOUSE)
+    ]
+    where = ours[-1] if ours else ""
+    return f"{where}{error}; correct that import, or install rnnbounds again, with what it needs"

@@ -1,0 +1,22 @@
+"""A cluster, reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from properties.runs.cluster import Cluster
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """One with a worker in a thread of this process."""
+    from cluster_of_threads import threads
+
+    from properties.runs.scheduler import reached
+
+    with threads() as there, reached(there.scheduler_address, 0) as found:
+        yield found
