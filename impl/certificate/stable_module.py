@@ -9,7 +9,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.errors import InputError, RangeError
+from impl.errors import InputError, RangeError, exactly
 from impl.models.surroundings import undisturbed, writing
 from impl.numbers.ball_functions import float_above
 from impl.reading.torch_modules import module_tensors
@@ -87,7 +87,7 @@ def stable_set(
         if forget == 0:
             raise RangeError("λ", lam, "so large that half of it is above 0")
     if not 0 < forget < lam:
-        needed = f"above 0 and below λ = {lam:g}"
+        needed = f"above 0 and below λ = {exactly(lam)}"
         raise RangeError(f"the bound on the {make.kept_by} gate", forget, needed)
     return _set(make, lam, input_bound, forget)
 

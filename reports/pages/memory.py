@@ -6,6 +6,7 @@ them, or stated of others like them; each is named, and none takes another's pla
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from reports.pages.experiment import Block, Code, Paragraph, Plot, Section, Table
@@ -88,7 +89,7 @@ def _on_data(seen: Document) -> list[Kind]:
     found = []
     if seen.get("near"):
         told = {row["eps"]: _k(row["k"]) for row in seen["near"]["memory"]}
-        words = f"Near: certified of inputs within {seen['near']['delta']:g} of these windows."
+        words = f"Near: certified of inputs within {typed(seen['near']['delta'])} of these windows."
         found.append(Kind("near your data", words, told))
     memory = {row["eps"]: _k(row["k"]) for row in seen["memory"]}
     found.append(Kind("seen", "Seen: the windows of the data, the worst of them.", memory))
@@ -120,7 +121,7 @@ def curve(certificate: Document, seen: Document | None) -> list[Plot]:
 
 def share_of(share: float | None) -> str:
     """A share in four digits, rounded down."""
-    return NOTHING if share is None else f"{int(share * 10**4) / 10**4:.4f}"
+    return NOTHING if share is None else f"{int(Fraction(share) * 10**4) / 10**4:.4f}"
 
 
 def _k(value: int | None) -> str:
