@@ -10,7 +10,6 @@ from impl.memory.adversary.attack import attack, bracket
 from impl.memory.measure import Measurement, measure
 from impl.training.projection import stable
 from reports.pages.experiment import Paragraph, Section, Table
-from reports.pages.text import above, typed
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, of_certificate
 from rnnbounds.experiments.engine.trainer import Plan, losses
@@ -131,7 +130,7 @@ def _stated(seen: Measurement) -> tuple[dict[str, float | None], dict[str, str]]
         return {}, {"stated": f"nothing: {seen.unstated}"}
     (line,), told = seen.statement.lines, seen.statement
     words = (
-        f"confidence {typed(told.confidence)}, windows of {told.length} inputs, k chosen on "
+        f"confidence {told.confidence:g}, windows of {told.length} inputs, k chosen on "
         f"{told.chosen} and tried on {told.held}"
     )
     return {STATED: line.k, SHARE: line.share}, {"stated": words, "length": str(told.length)}
@@ -148,7 +147,7 @@ def _next(certificate: Certificate) -> dict[str, str]:
     if advice.drivers:
         told.append(f"its {advice.drivers[0][0]} drives λ")
     if (found := advice.weights) is not None:
-        told.append(f"recurrent weights × {typed(found.size)} certify k = {found.k}")
+        told.append(f"recurrent weights × {found.size:g} certify k = {found.k}")
     return {NEXT: "; ".join([*told, "or train it with the penalty"])}
 
 
@@ -167,7 +166,7 @@ def judge(runs: Sequence[Run], setting: Models) -> Outcome:
     if wide:
         said += (
             f" Their certified k is {median(wide):.3g} times the adversary's in the median, "
-            f"{above(max(wide), 3)} at most."
+            f"{max(wide):.3g} at most."
         )
     if open_:
         said += f" Without an answer: {'; '.join(open_)}."
