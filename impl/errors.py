@@ -1,6 +1,11 @@
-"""Errors of this room: named, built from facts, and ending with the remedy."""
+"""Errors of this room: named, built from facts, and ending with the remedy; numbers in messages.
 
+A bound is rounded outwards to the digits that are shown, so that what is read is true too.
+"""
+
+import math
 from collections.abc import Callable, Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from difflib import get_close_matches
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -90,7 +95,7 @@ class NotContractiveError(InputError):
 
     def __init__(self, norm: float, limit: float = 1.0) -> None:
         super().__init__(
-            f"‖W‖₂ = {norm:.6g}, but the cell needs ‖W‖₂ < {limit:.6g}; "
+            f"‖W‖₂ ≤ {at_least(norm)} is all that is known, but the cell needs ‖W‖₂ < {limit:g}; "
             f"project it with rnnbounds.stable"
         )
 
@@ -104,6 +109,32 @@ def exactly(value: float) -> str:
     """The number in as few digits as tell it from all others: 2, 0.1, 1.9999996, 1e-06."""
     told = float(value)
     return str(int(told)) if told.is_integer() and abs(told) < 1e16 else repr(told)
+
+
+def at_least(bound: float, digits: int = 6, below: float = math.inf) -> str:
+    """An upper bound in decimal digits, rounded up; in 13 or 17 of them where fewer would hide that
+    it is less than `below`."""
+    return _outwards(bound, digits, ROUND_CEILING, lambda told: bound < below <= told)
+
+
+def at_most(bound: float, digits: int = 6, above: float = -math.inf) -> str:
+    """A lower bound in decimal digits, rounded down; in 13 or 17 of them where fewer would hide
+    that it is greater than `above`."""
+    return _outwards(bound, digits, ROUND_FLOOR, lambda told: bound > above >= told)
+
+
+def factor(lam: float) -> str:
+    """A factor λ in nine digits, rounded up, but below 1 if it is."""
+    return at_least(lam, 9, below=1.0)
+
+
+def _outwards(bound: float, digits: int, rounding: str, hides: Callable[[Decimal], bool]) -> str:
+    """The digits of a bound, rounded that way: the fewest that do not hide what they must not."""
+    for precision in (digits, 13, 17):
+        told = Context(prec=precision, rounding=rounding).create_decimal(Decimal(bound))
+        if not hides(told):
+            break
+    return f"{told:g}"
 
 
 def _shape(actual: object) -> str:

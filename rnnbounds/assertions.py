@@ -17,7 +17,7 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
-from impl.errors import RangeError, ShapeError, number, renamed
+from impl.errors import RangeError, ShapeError, exactly, factor, number, renamed
 from impl.memory.measure import Measurement, measure
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
@@ -56,7 +56,8 @@ def assert_contractive(
     )
     if not certificate.lam < lam:
         raise AssertionError(
-            f"λ = {certificate.lam:.6g} in the {certificate.norm} norm is not below {lam:g}; "
+            f"λ = {factor(certificate.lam)} in the {certificate.norm} norm is not below "
+            f"{exactly(lam)}; "
             f"{_remedy(certificate)}"
         )
     return certificate
@@ -93,7 +94,7 @@ def assert_remembers(
     if k is None or k > at_most:
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
         raise AssertionError(
-            f"ε = {eps:g} needs {needed}, more than {at_most}; "
+            f"ε = {exactly(eps)} needs {needed}, more than {at_most}; "
             f"allow a larger ε, or {_remedy(certificate)}"
         )
     return certificate
@@ -172,7 +173,7 @@ def assert_truncation(
         gap = float(torch.linalg.vector_norm(full.double()(x) - short.double()(x), dim=2).max())
     if not gap <= eps:
         raise AssertionError(
-            f"the truncated model is {gap:.3g} away, more than {eps:g}; "
+            f"the truncated model is {exactly(gap)} away, more than {exactly(eps)}; "
             "this contradicts its certificate: report it with the model"
         )
 
@@ -215,13 +216,13 @@ def assert_receptive_field(
     leak = next(probe.future(), None)
     if leak is not None:
         raise AssertionError(
-            f"y_{leak.t} changed from {leak.before:.6g} to {leak.after:.6g} when the inputs "
+            f"y_{leak.t} changed from {leak.before!r} to {leak.after!r} when the inputs "
             f"{leak.changed}: the model is not causal; pad its inputs on the left alone"
         )
     leak = max(probe.past(field), key=lambda leak: leak.t - leak.since, default=None)
     if leak is not None:
         raise AssertionError(
-            f"y_{leak.t} changed from {leak.before:.6g} to {leak.after:.6g} when the inputs "
+            f"y_{leak.t} changed from {leak.before!r} to {leak.after!r} when the inputs "
             f"{leak.changed}: the field is at least {leak.t - leak.since + 1}, not {field}; state "
             "that, or mend what leaks (a mask that adds −∞, an FFT, statistics over time)"
         )
@@ -237,7 +238,7 @@ def certified(certificate: Certificate) -> Certificate:
     __tracebackhide__ = True
     if certificate.verdict == "certified":
         return certificate
-    tried = ", ".join(f"{name} {factor:.6g}" for name, factor, _ in certificate.tried)
+    tried = ", ".join(f"{name} {factor(lam)}" for name, lam, _ in certificate.tried)
     found = certificate.reason if certificate.witness is None else certificate.witness.text
     told = "" if found is None else f" ({found})"
     advice = "" if certificate.advice is None else "\n" + "\n".join(certificate.advice.lines())

@@ -12,10 +12,9 @@ import msgspec
 from impl.certificate.certify import certify
 from impl.certificate.inputs import input_data
 from impl.certificate.record import Certificate
-from impl.errors import exactly
+from impl.errors import at_most, exactly
 from impl.memory.measure import Measurement, measure
 from impl.models.loaded import LoadedModel
-from impl.numbers.told import at_most
 from impl.reading.adapters import Source, load_model
 from reports.errors import InputError
 from reports.files import write_atomic

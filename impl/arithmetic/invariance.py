@@ -24,6 +24,7 @@ from impl.arithmetic.entries.balls import Balls, Columns
 from impl.arithmetic.roundings import Roundings
 from impl.arithmetic.slopes import compare, stepped
 from impl.arithmetic.spans import reached, reaching
+from impl.errors import at_least, exactly
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, mul_up, norm_up
 
@@ -56,9 +57,10 @@ class Held:
         first = int(self.refused.to(torch.int8).argmax())
         stated, moved = self.proposed[first], self.moved[first]
         worst = int((moved / stated).nan_to_num(0.0).argmax())
+        side, reach = exactly(float(stated[worst])), at_least(float(moved[worst]))
         return (
-            f"the box that its cell states is not proved invariant: |s_{worst + 1}| ≤ "
-            f"{float(stated[worst]):.6g} there, and one step may lead to {float(moved[worst]):.6g}"
+            f"the box that its cell states is not proved invariant: |s_{worst + 1}| ≤ {side} "
+            f"there, and one step may lead to {reach}"
         )
 
 

@@ -16,10 +16,10 @@ from torch import Tensor
 from impl.cells.kind import Kind
 from impl.cells.stacks.stack import PREFIX
 from impl.certificate.contraction import factors
-from impl.errors import exactly
+from impl.errors import at_least, exactly, factor
 from impl.models.loaded import LoadedModel
 from impl.norms.window import least_window
-from impl.numbers.told import factor, finite
+from impl.numbers.told import finite
 
 TARGET = 0.95  # of the penalty and of the projection
 _RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")
@@ -89,10 +89,12 @@ class Advice:
         """The advice in lines of text."""
         told = []
         if len(self.layers) > 1:
-            each = ", ".join(f"{lam:.3g}" for lam in self.layers)
+            each = ", ".join(f"{at_least(lam, 3, below=1.0)}" for lam in self.layers)
             told.append(f"λ of the layers, estimated: {each}")
         if self.drivers:
-            each = ", ".join(f"{lam:.3g} without its {part}" for part, lam in self.drivers)
+            each = ", ".join(
+                f"{at_least(lam, 3, below=1.0)} without its {part}" for part, lam in self.drivers
+            )
             told.append(f"what drives λ, estimated: {each}")
         if self.weights is not None:
             size = f"all recurrent weights × {exactly(self.weights.size)}"

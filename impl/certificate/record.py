@@ -11,8 +11,8 @@ from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
 from impl.certificate.notebook import Row, Shown
-from impl.errors import RangeError, exactly
-from impl.numbers.told import all_finite, factor, finite
+from impl.errors import RangeError, exactly, factor
+from impl.numbers.told import all_finite, finite
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"

@@ -10,7 +10,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import bound_of
-from impl.errors import InputError, RangeError, number
+from impl.errors import InputError, RangeError, exactly, number
 from impl.models.surroundings import undisturbed, writing
 from impl.numbers.ball_functions import float_above
 from impl.reading.torch_modules import module_tensors
@@ -87,7 +87,7 @@ def stable_set(
         forget = lam / (1 + math.sqrt(1 - lam))  # 1 − √(1 − λ)
         if forget == 0:
             raise RangeError("λ", lam, "so large that half of it is above 0")
-    needed = f"above 0 and below λ = {lam:g}"
+    needed = f"above 0 and below λ = {exactly(lam)}"
     if not 0 < number(f"the bound on the {make.kept_by} gate", forget, needed) < lam:
         raise RangeError(f"the bound on the {make.kept_by} gate", forget, needed)
     return _set(make, lam, input_bound, forget)

@@ -50,6 +50,7 @@ from impl.checker.truncated_file import (
     TruncatedFileError,
     UncheckedCellError,
     read,
+    sizes,
 )
 from impl.checker.truncated_record import (
     CONSTANTS,
@@ -62,7 +63,7 @@ from impl.checker.truncated_record import (
 )
 from impl.checker.unitary import Finding, Source
 from impl.checker.unitary_file import DTYPES
-from impl.errors import exactly
+from impl.errors import at_least, exactly
 
 _PRECISION = 512  # so that what is equal in floats is equal in balls
 _FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
@@ -101,22 +102,35 @@ def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple
         whole = strict(disk.read(path, MOST).decode())
         told = stated(whole)
         said = record(told)
-        parts = {role: encoded(w, said.dtype) for role, w in source.weights.items()}
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
         raise CertificateFileError(path, "certifies nothing that is proved here") from None
     if whole.get("readout") is not None:
         raise CertificateFileError(path, "is about a readout, which is not proved here")
     if not known(said.cell):
         raise UncheckedCellError(path, said.cell)
-    same = source.cell == said.cell and None not in parts.values()
-    if not same or digest(said.cell, {r: p for r, p in parts.items() if p}) != said.digest:
-        raise CertificateFileError(path, "is the certificate of another model")
     try:
+        if not _about(said, source):
+            raise CertificateFileError(path, "is the certificate of another model")
         found = proved(TruncatedFile(source.weights, said, max(said.longest), told))
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "certifies nothing that is proved here") from None
     further = {"further": rest} if (rest := left_out(whole, told)) else {}
     return told | {"information": told["information"] | further}, tuple(found)
+
+
+def _about(said: Record, source: Source) -> bool:
+    """Whether the cell, its dtype, its sizes and the digest of its weights are the source's; raises
+    LayoutError for weights that are no such cell's."""
+    if (said.cell, said.dtype) != (source.cell, source.dtype):
+        return False
+    parts = {role: encoded(w, said.dtype) for role, w in source.weights.items()}
+    exact = {role: part for role, part in parts.items() if part is not None}
+    _, n, d = sizes(said.cell, {role: w.shape for role, w in source.weights.items()})
+    return (
+        len(exact) == len(parts)
+        and digest(said.cell, exact) == said.digest
+        and (said.n, said.d) == (n, d)
+    )
 
 
 def proved(file: TruncatedFile) -> list[Finding]:
@@ -175,12 +189,17 @@ def _constants(told: Record, cell: Any, norm: Norm) -> list[Finding]:
             "U_norm": lambda v: norm_at_most(cell.U, v),
             "L_x": lambda v: norm_at_most(steep, v),
         }
-    means = {"gain": "inputs δ apart drive outputs at most {:.9g} δ apart"}
-    return [
-        Finding(name, proofs[name](value), means.get(name, f"{name} = {{:.9g}}").format(value))
-        for name, value in ((name, told.constants[name]) for name in proofs)
-        if value < math.inf
-    ]
+    found = []
+    for name, proof in proofs.items():
+        value = told.constants[name]
+        if value < math.inf:
+            most = at_least(value, 9)
+            detail = {
+                "B_x": f"B_x = {exactly(value)}",
+                "gain": f"inputs δ apart drive outputs at most {most} δ apart",
+            }.get(name, f"{name} ≤ {most}")
+            found.append(Finding(name, proof(value), detail))
+    return found
 
 
 def _of_states(told: Record, cell: Any, norm: Norm) -> list[Finding]:
@@ -199,7 +218,7 @@ def _of_states(told: Record, cell: Any, norm: Norm) -> list[Finding]:
         held = bounded(told.stated, cell, states)
         if isinstance(cell, Stack):
             held = held or cell.below(states)
-        found.append(Finding("states", held, f"‖h‖₂ ≤ {states:.9g}"))
+        found.append(Finding("states", held, f"‖h‖₂ ≤ {at_least(states, 9)}"))
     for epsilon, k in told.windows:
         held = within(lam**k, epsilon)
         if not held and within(lam ** (enough := _geometric(told, epsilon, k)), epsilon):
@@ -232,5 +251,5 @@ def _rounding(file: TruncatedFile, cell: Any) -> list[Finding]:
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
     bound = rounding_bound(cell, sides, states, factor, Format(*DTYPES[told.dtype]))
     holds = bound is not None and bool(bound <= arb(told.rounding))
-    detail = f"{told.dtype} moves a state by at most {told.rounding:.3g}"
+    detail = f"{told.dtype} moves a state by at most {at_least(told.rounding, 3)}"
     return [Finding("rounding", holds, detail)]

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from impl.checker.definite import Rows, below, exact, norm, norm_at_most
+from impl.checker.definite import Rows, below, exact, float_above, norm, norm_at_most
 from impl.checker.machine import require_floats
 from impl.checker.stored import Array, digest, encoded
 from impl.checker.unitary_bounds import (
@@ -41,6 +41,7 @@ from impl.checker.unitary_bounds import (
     stays_off,
 )
 from impl.checker.unitary_file import BIASES, CELL, DTYPES, UnitaryFile, read
+from impl.errors import at_least, factor
 
 _EXACT = 64  # rows up to which a rank is found in rationals
 
@@ -67,7 +68,7 @@ class Source:
         return (
             (self.cell, self.dtype) == (cell, dtype)
             and self.weights.keys() == weights.keys()
-            and all(np.array_equal(self.weights[role], part) for role, part in weights.items())
+            and all(_alike(self.weights[role], part) for role, part in weights.items())
         )
 
 
@@ -138,14 +139,16 @@ def _defect(file: UnitaryFile) -> Finding:
     parts = (gram[i, j] - int(i == j) for i in range(m) for j in range(m))
     size = norm(list(parts))
     bound = claimed["orthogonality_defect"]
-    return Finding("defect", size <= arb(bound), f"‖VᵀV − I‖_F = {_short(size)} ≤ {bound:.3g}")
+    seen, most = (at_least(v, 3) for v in (float_above(size), bound))
+    return Finding("defect", size <= arb(bound), f"‖VᵀV − I‖_F ≤ {seen}, stated ≤ {most}")
 
 
 def _norms(file: UnitaryFile, original: _Original) -> list[Finding]:
     lam, U_norm = (file.certificate["constants"][name] for name in ("W_norm", "U_norm"))
+    most = factor(lam)
     return [
-        Finding("contraction", lam < 1 and norm_at_most(original.W, lam), f"‖W‖₂ ≤ {lam:.9g} < 1"),
-        Finding("input norm", norm_at_most(original.U, U_norm), f"‖U‖₂ ≤ {U_norm:.9g}"),
+        Finding("contraction", lam < 1 and norm_at_most(original.W, lam), f"‖W‖₂ ≤ {most} < 1"),
+        Finding("input norm", norm_at_most(original.U, U_norm), f"‖U‖₂ ≤ {at_least(U_norm, 9)}"),
     ]
 
 
@@ -160,11 +163,11 @@ def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
     float64 = Machine(terms, n, largest=2.0**1000 / most, least=least)
     machines = (float64, Machine(terms, n, *own))
     found = [
-        Finding("states", arb(states) >= state_bound(system), f"‖h‖ ≤ {states:.9g}"),
+        Finding("states", arb(states) >= state_bound(system), f"‖h‖ ≤ {at_least(states, 9)}"),
         Finding("killed", _killed(file, arb(states), None), "W₃h + b₂ ≤ 0 in exact arithmetic"),
     ]
     if computed is not None:
-        bound, detail = arb(computed), f"≤ {computed:.9g} in float64"
+        bound, detail = arb(computed), f"≤ {at_least(computed, 9)} in float64"
         found += [
             Finding("computed states", bound >= computed_bound(system, float64), detail),
             Finding("killed in float64", _killed(file, bound, float64), "fl(W₃h + b₂) ≤ 0"),
@@ -174,7 +177,8 @@ def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
         limit = claimed["difference"][name]
         if limit is not None:
             holds = computed is not None and bool(arb(limit) >= total)
-            found.append(Finding(f"difference ({name})", holds, f"≤ {limit:.3g} after rounding"))
+            detail = f"≤ {at_least(limit, 3)} after rounding"
+            found.append(Finding(f"difference ({name})", holds, detail))
     return found
 
 
@@ -248,9 +252,10 @@ def _source(file: UnitaryFile, held: dict[str, Array] | None, source: Source) ->
     return Finding("source", same, "the first units are the source's, to the last bit")
 
 
+def _alike(A: Array, B: Array) -> bool:
+    """Whether shapes and bits are equal: −0 is not 0."""
+    return A.shape == B.shape and A.tobytes() == B.tobytes()
+
+
 def _rows(A: Array) -> Rows:
     return [[exact(v) for v in row] for row in A.tolist()]
-
-
-def _short(x: arb) -> str:
-    return f"{float(x):.3g}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, PrecisionError, ShapeError
+from impl.errors import InputError, PrecisionError, ShapeError, at_least
 from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound
 from impl.numbers.rationals import defect_rank, real_form
 from impl.numbers.spectra.exact_norm import rational_norm_at_most
@@ -31,7 +31,7 @@ class NotContractionError(InputError):
 
     def __init__(self, norm: float) -> None:
         super().__init__(
-            f"‖W‖₂ ≤ {norm:.17g} is all that is proved, but a dilation needs ‖W‖₂ ≤ 1; "
+            f"‖W‖₂ ≤ {at_least(norm, 17)} is all that is proved, but a dilation needs ‖W‖₂ ≤ 1; "
             f"project it with rnnbounds.stable"
         )
 

@@ -23,7 +23,7 @@ from impl.checker.stored import plain
 from impl.checker.truncated_file import ALL, FORMAT, LATEST, METADATA
 from impl.checker.truncated_record import RecordError, record, stated
 from impl.convert.feedforward import FeedForward
-from impl.errors import InputError, RangeError, exactly, renamed
+from impl.errors import InputError, RangeError, exactly, factor, renamed
 from impl.models.loaded import LoadedModel, digest
 from impl.models.surroundings import undisturbed
 from impl.reading.adapters import Source, load_model
@@ -43,7 +43,7 @@ class NotCertifiedError(InputError):
     """A model without a certified window; `certificate` says what was tried."""
 
     def __init__(self, certificate: Certificate) -> None:
-        told = f"best factor {certificate.lam:.6g} in the {certificate.norm} norm"
+        told = f"best factor {factor(certificate.lam)} in the {certificate.norm} norm"
         super().__init__(
             f"{certificate.model} is {certificate.verdict} ({certificate.reason or told}), so no "
             f"window is certified; {kind_of(certificate.cell).remedy}"

@@ -38,7 +38,14 @@ from impl.checker.unitary_bounds import (
 from impl.checker.unitary_file import BIASES, FORMAT, MODERATE, SCHEMA, read, seal
 from impl.convert.dilation import Dilation, dilate
 from impl.convert.exact_rescaling import scaled, scales
-from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from impl.errors import (
+    InputError,
+    NotFiniteError,
+    PrecisionError,
+    RangeError,
+    ShapeError,
+    factor,
+)
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.models.surroundings import undisturbed
@@ -66,8 +73,8 @@ class NoUnitaryError(InputError):
 
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(
-            f"{certificate.model}: ‖W‖₂ ≤ {certificate.lam:.9g} is all that is certified, but a "
-            f"unitary equivalent needs ‖W‖₂ < 1; train it with rnnbounds.stable"
+            f"{certificate.model}: ‖W‖₂ ≤ {factor(certificate.lam)} is all that is certified, but "
+            f"a unitary equivalent needs ‖W‖₂ < 1; train it with rnnbounds.stable"
         )
         self.certificate = certificate
 

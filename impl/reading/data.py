@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import InputSet
-from impl.errors import InputError, RangeError, number, shown
+from impl.errors import InputError, RangeError, at_least, exactly, number, shown
 from impl.numbers.outward import norm_up
 from impl.reading.data_files import LARGEST, open_data
 
@@ -106,8 +106,8 @@ class Data:
                     beyond, largest = beyond + 1, max(largest, float(norms[row]))
         if beyond:
             reason = (
-                f"{beyond} of {self.N * self.T} inputs are beyond ‖x_t‖₂ ≤ {B:g}, by up to "
-                f"{largest - B:.3g}"
+                f"{beyond} of {self.N * self.T} inputs are beyond ‖x_t‖₂ ≤ {exactly(B)}, by "
+                f"up to {at_least(largest - B, 3)}"
             )
             raise DataError(self.source, reason, f"state an input bound of {largest!r} or more")
         return self
@@ -119,7 +119,9 @@ class Data:
             apart = torch.maximum(low - block, block - high).amax(1)
             count, most = count + int((apart > 0).sum()), max(most, float(apart.amax()))
         if count:
-            reason = f"{count} of {self.N * self.T} inputs leave {what}, by up to {most:.3g}"
+            reason = (
+                f"{count} of {self.N * self.T} inputs leave {what}, by up to {at_least(most, 3)}"
+            )
             raise DataError(self.source, reason, "state a larger set of inputs")
         return self
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, NotFiniteError, RangeError, shown
+from impl.errors import InputError, NotFiniteError, RangeError, at_least, shown
 from impl.models.loaded import digest
 from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.reading.recognition import check_tensor
@@ -40,7 +40,7 @@ class Readout:
         """An ε of the output h that keeps predictions within eps; raises RangeError for none."""
         found = math.nextafter(eps / self.norm, 0.0) if self.norm else sys.float_info.max
         if not found > 0:
-            raise RangeError("ε", eps, f"larger for a readout with ‖C‖₂ ≤ {self.norm:.3g}")
+            raise RangeError("ε", eps, f"larger for a readout with ‖C‖₂ ≤ {at_least(self.norm, 3)}")
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from impl.errors import InputError, RangeError, UnknownNameError
+from impl.errors import InputError, RangeError, UnknownNameError, factor
 from impl.gradients.loss import LOSSES, Loss, loss
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
@@ -153,8 +153,8 @@ def _reason(model: LoadedModel[RNN], constants: TrainingConstants) -> str | None
         return f"the slope of {rho.name} jumps, so gradients of truncated models need not be close"
     if not constants.lam < 1:
         return (
-            f"training is certified in the Euclidean norm alone, in which λ = {constants.lam:.6g} "
-            f"is not below 1"
+            f"training is certified in the Euclidean norm alone, in which λ = "
+            f"{factor(constants.lam)} is not below 1"
         )
     if not add_up(constants.gamma, constants.beta) < math.inf:
         return "a constant is too large for a float"

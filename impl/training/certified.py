@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.errors import RangeError, UnknownNameError, number
+from impl.errors import RangeError, UnknownNameError, at_least, number
 from impl.gradients.constants import Constants
 from impl.gradients.loss import Loss, loss
 from impl.gradients.weight_sets import Region
@@ -133,7 +133,7 @@ def _radii(model: LoadedModel[RNN], asked: Mapping[str, float]) -> dict[str, flo
         if role not in sizes:
             raise UnknownNameError("block", role, sizes)
         if not sizes[role] <= radius < math.inf:
-            needed = f"at least {sizes[role]:.17g}, the norm of the stored weights"
+            needed = f"at least {at_least(sizes[role], 17)}, the norm of the stored weights"
             raise RangeError(f"the radius of {role}", radius, needed)
     return sizes | {role: float(radius) for role, radius in asked.items()}
 

@@ -102,7 +102,7 @@ def _steps(seen: Document) -> Table:
     return Table(
         ("what", "seen"),
         (
-            ("distances between states visited grow at most by", f"{pairs['largest_ratio']:.4g}"),
+            ("distances between states visited grow at most by", above(pairs["largest_ratio"], 4)),
             ("in so many of the steps seen they grow", f"{pairs['expanding']} of {pairs['pairs']}"),
             ("norm of a step's Jacobian, median", _number(steps["norm"]["median"])),
             ("norm of a step's Jacobian, largest", _number(steps["norm"]["largest"])),

@@ -6,6 +6,7 @@ them, or stated of others like them; each is named, and none takes another's pla
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from reports.pages.experiment import Block, Code, Paragraph, Plot, Section, Table
@@ -120,7 +121,7 @@ def curve(certificate: Document, seen: Document | None) -> list[Plot]:
 
 def share_of(share: float | None) -> str:
     """A share in four digits, rounded down."""
-    return NOTHING if share is None else f"{int(share * 10**4) / 10**4:.4f}"
+    return NOTHING if share is None else f"{int(Fraction(share) * 10**4) / 10**4:.4f}"
 
 
 def _k(value: int | None) -> str:

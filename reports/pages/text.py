@@ -48,23 +48,28 @@ def value(number: Number) -> str:
     return repr(float(number)) if finite(number) else _NAMES[str(number)]
 
 
-def up(bound: float) -> str:
-    """A bound from above to nine digits, rounded up; to all where that hides that it is below 1."""
-    rounded = Context(prec=9, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
-    return repr(bound) if bound < 1 <= rounded else f"{rounded.normalize():f}"
+def up(bound: float, digits: int = 9) -> str:
+    """A bound from above, rounded up; in 13 or 17 digits where fewer hide that it is below 1."""
+    several = (_rounded_up(bound, count) for count in (digits, 13, 17))
+    return f"{next(told for told in several if not bound < 1 <= told).normalize():f}"
 
 
-def above(bound: float) -> str:
-    """A bound from above to six digits, rounded up, in as few characters as that takes."""
-    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(Decimal(bound)):g}"
+def above(bound: float, digits: int = 6) -> str:
+    """A bound from above, rounded up, in as few characters as that takes."""
+    return f"{_rounded_up(bound, digits):g}"
 
 
 def error(number: Number) -> str:
     """An error bound to two digits, rounded up."""
     if not finite(number):
         return _NAMES[str(number)]
-    rounded = Context(prec=2, rounding=ROUND_CEILING).create_decimal(Decimal(float(number)))
+    rounded = _rounded_up(float(number), 2)
     return scientific(rounded, 2) if rounded else "0"
+
+
+def _rounded_up(bound: float, digits: int) -> Decimal:
+    """The least number of so many digits that is no less than the bound."""
+    return Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
 
 
 def readable(words: str) -> str:

@@ -112,9 +112,7 @@ def check_file(
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
     of = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
     echo(f"of {of}, {_among(certificate)}")
-    _print_findings(findings)
-    for name, value in certificate["information"].items():
-        echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
+    _print_findings(findings, certificate["information"])
     return int(not holds)
 
 
@@ -154,7 +152,7 @@ def check_witnesses(
     echo(f"{file}: what was found {'holds' if holds else 'FAILS'}")
     of = shown(document["cell"]) + ("" if read is None else f", of predictions {shown(read)} h")
     echo(f"of {of}, {shown(document['dtype'])}, {_among(document)}")
-    _print_findings(findings)
+    _print_findings(findings, document["information"])
     return int(not holds)
 
 
@@ -183,11 +181,14 @@ def _found(file: Path, holds: bool, findings: Sequence[Finding]) -> dict[str, An
     }
 
 
-def _print_findings(findings: Sequence[Finding]) -> None:
+def _print_findings(findings: Sequence[Finding], information: Mapping[str, Any]) -> None:
     print_table(
         ("part", "", "found"),
         [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
     )
+    for name, value in information.items():
+        if value not in ([], {}):
+            echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
 
 
 def read_source(

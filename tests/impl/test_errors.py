@@ -1,11 +1,12 @@
 import math
 from collections.abc import Callable
+from decimal import Decimal
 
 import pytest
 import torch
 
 from impl import errors
-from impl.errors import exactly
+from impl.errors import at_least, at_most, exactly, factor
 
 
 @pytest.mark.parametrize(
@@ -42,3 +43,29 @@ def test_numbers_are_told_exactly():
         assert exactly(value) == text
     for value in (math.sqrt(2), 5e-324, 1.7e308, 2.0**53, 0.1):
         assert float(exactly(value)) == value
+
+
+@pytest.mark.parametrize("digits", [1, 3, 9])
+@pytest.mark.parametrize(
+    "bound", [math.sqrt(2), 0.1, -0.1, 1 - 2.0**-53, 5e-324, 1.7e308, 2.0**60, 3.0, 0.0]
+)
+def test_bounds_are_rounded_outwards(bound, digits):
+    """What is shown of an upper bound is no less than it, as a real number, and little more."""
+    up, down = (Decimal(told(bound, digits)) for told in (at_least, at_most))
+    assert down <= Decimal(bound) <= up
+    assert up - down <= abs(Decimal(bound)) * Decimal(10) ** (2 - digits)
+    for told in (up, down):
+        assert len(told.normalize().as_tuple().digits) <= digits
+
+
+def test_digits_that_a_verdict_needs():
+    """More of them where fewer would hide that a factor is below 1, or a gap above ε."""
+    lam = 1 - 2.0**-50
+    assert factor(0.5) == "0.5"
+    assert lam <= float(factor(lam)) < 1
+    assert factor(1.0) == "1"
+    assert float(factor(1 + 2.0**-50)) > 1
+    epsilon = 0.01
+    gap = math.nextafter(epsilon, 1)
+    assert Decimal(epsilon) < Decimal(at_most(gap, 9, above=epsilon)) <= Decimal(gap)
+    assert at_most(epsilon, 2, above=epsilon) == "0.010"

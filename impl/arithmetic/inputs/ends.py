@@ -122,7 +122,7 @@ class Rows(Ball):
         return torch.where(draw < part, aim, x)
 
     def holds(self, x: Tensor) -> bool:
-        """Whether each is a row, to the last bit."""
+        """Whether each equals a row, number by number."""
         return all(bool((self.rows == one).all(-1).any()) for one in x)
 
 

@@ -26,7 +26,7 @@ from impl.cells.refutation.periodic import (
     repeller,
     settled,
 )
-from impl.errors import exactly
+from impl.errors import at_most, exactly
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
@@ -132,7 +132,9 @@ def _eigenvalue(model: LoadedModel[RNN]) -> Witness | None:
     if (found := outside(model.cell.W[0].tolist())) is None:
         return None
     where = f"{found.real:.6g}{found.imag:+.6g}i" if found.imag else f"{found.real:.6g}"
-    text = f"W has the eigenvalue {where}, whose modulus is certified to be ≥ {found.modulus:.6g}"
+    text = (
+        f"W has the eigenvalue {where}, whose modulus is certified to be ≥ {at_most(found.modulus)}"
+    )
     return Witness("eigenvalue", text, modulus=found.modulus)
 
 
@@ -153,7 +155,7 @@ def periodic(
         if repelling := repeller(frozen, points, period, allowed):
             box, modulus = repelling
             what = f"one of the {_points(period)} repels"
-            text = f"{_where(x)} {what}, with a multiplier ≥ {modulus:.6g}"
+            text = f"{_where(x)} {what}, with a multiplier ≥ {at_most(modulus)}"
             return _witness("unstable-orbit", text, x, (box,), period, modulus)
     return None
 
@@ -180,7 +182,8 @@ def _growing(model: LoadedModel[RNN]) -> Witness | None:
     frozen = _freeze(model, x)
     if (found := growth(frozen.W, frozen.constant, rho)) is None:
         return None
-    text = f"under the zero input two orbits stay apart, each step {found.factor:.6g} times as far"
+    least = at_most(found.factor)
+    text = f"under the zero input two orbits stay apart, each step at least {least} times as far"
     points = (found.first, found.second)
     return Witness("growth", text, tuple(x.tolist()), points, modulus=found.factor)
 

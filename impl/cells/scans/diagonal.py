@@ -32,7 +32,7 @@ from impl.cells.layout import Layout
 from impl.cells.program import ProgramCell, program_kind
 from impl.cells.refutation.constants import Given
 from impl.cells.refutation.refute import Witness
-from impl.errors import InputError, ShapeError, shown
+from impl.errors import InputError, ShapeError, at_most, shown
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
 
@@ -178,7 +178,7 @@ class Diagonal(ProgramCell):
             outside = [-float_above(-size) for size in self._sizes(0) if size >= 1]
         if not outside:
             return None
-        text = f"an eigenvalue has a modulus that is certified to be ≥ {max(outside):.6g}"
+        text = f"an eigenvalue has a modulus that is certified to be ≥ {at_most(max(outside))}"
         return Witness("eigenvalue", text, modulus=max(outside), bound=B)
 
     def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor:

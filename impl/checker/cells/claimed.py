@@ -22,6 +22,7 @@ from impl.checker.cells.units import Units, Weights, still, through
 from impl.checker.definite import exact
 from impl.checker.stored import Array
 from impl.checker.truncated_record import RecordError, Stated, number, signed
+from impl.errors import at_least, factor
 
 STEPS = 64
 _SCALED = ("diagonal", "diagonal-sdp", "iterated")
@@ -79,16 +80,16 @@ def proofs(told: Stated, norm: Norm, cell: Any) -> Iterator[tuple[str, bool, str
     """Each part of what is stated of a norm, whether it is proved, and what it says."""
     lam = told.lam
     contracts = lam < 1 and norm.contracts(cell, lam)
-    yield "contraction", contracts, f"λ ≤ {lam:.9g} < 1 in the {told.name} norm"
+    yield "contraction", contracts, f"λ ≤ {factor(lam)} < 1 in the {told.name} norm"
     driven = contracts and bool(norm.drive(cell, lam) <= arb(told.drive))
-    yield "drive", driven, f"‖φ(0, x)‖ ≤ {told.drive:.9g}"
+    yield "drive", driven, f"‖φ(0, x)‖ ≤ {at_least(told.drive, 9)}"
     C, c = told.equivalence, told.reach
-    yield "equivalence", norm.equivalent(cell, C), f"‖h‖₂ ≤ {C:.9g} ‖h‖"
+    yield "equivalence", norm.equivalent(cell, C), f"‖h‖₂ ≤ {at_least(C, 9)} ‖h‖"
     if c < math.inf:
-        yield "reach", contracts and norm.reached(cell, lam, c), f"‖h‖ ≤ {c:.9g} ‖h‖₂"
+        yield "reach", contracts and norm.reached(cell, lam, c), f"‖h‖ ≤ {at_least(c, 9)} ‖h‖₂"
     if told.radius < math.inf:
         held = contracts and bool(norm.radius(cell, lam) <= arb(told.radius))
-        yield "radius", held, f"‖h‖ ≤ {told.radius:.9g} at all times"
+        yield "radius", held, f"‖h‖ ≤ {at_least(told.radius, 9)} at all times"
 
 
 def bounded(told: Stated, cell: Any, most: float) -> bool:

@@ -22,6 +22,7 @@ from impl.checker.definite import norm
 from impl.checker.stored import Array
 from impl.checker.truncated_record import Layer, Record, RecordError, Stated, number
 from impl.checker.unitary import Finding
+from impl.errors import at_least
 
 CASCADE = "cascade"
 
@@ -126,7 +127,8 @@ def stack_of(
         if l:
             B, below = arb(layer.input_bound), cells[-1]
             held = _known(told.layers[l - 1], below, layer.input_bound)
-            found.append(_finding(l, held, f"‖h‖₂ ≤ {layer.input_bound:.9g} feeds the next"))
+            size = at_least(layer.input_bound, 9)
+            found.append(_finding(l, held, f"‖h‖₂ ≤ {size} feeds the next"))
             ends = None
             if isinstance(below, Stepped):
                 sides = below.box[-below.n :]
@@ -137,9 +139,8 @@ def stack_of(
         if l:
             moved = _coupling(layer.norm, norms[-2:], told.layers[l - 1].norm, cell, cells[-1].n)
             holds = bool(moved <= arb(layer.coupling))
-            found.append(
-                _finding(l + 1, holds, f"moves by {layer.coupling:.9g} with the one below")
-            )
+            size = at_least(layer.coupling, 9)
+            found.append(_finding(l + 1, holds, f"moves by at most {size} with the one below"))
         cells.append(cell)
     return found, Stack(cells, told.layers), Cascade(t, norms)
 

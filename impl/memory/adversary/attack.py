@@ -20,7 +20,7 @@ from impl.cells.table import kind_of
 from impl.certificate.notebook import Row, Shown
 from impl.certificate.record import EPSILONS, Certificate, epsilons_of
 from impl.checker.witnesses import SCHEMA
-from impl.errors import InputError, exactly
+from impl.errors import InputError, at_most, exactly
 from impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from impl.memory.adversary.search import LONGEST, WORK, Search
 from impl.memory.runs import READ, read_by, readout_told
@@ -35,9 +35,9 @@ class ContradictionError(Exception):
 
     def __init__(self, epsilon: float, k: int, witness: "MemoryWitness") -> None:
         super().__init__(
-            f"k = {k} is certified at ε = {exactly(epsilon)}, and a gap of {witness.gap:g} is "
-            f"proved after {witness.k} inputs: this is an error of rnnbounds; report it "
-            f"with the model"
+            f"k = {k} is certified at ε = {exactly(epsilon)}, and a gap of "
+            f"{at_most(witness.gap, above=epsilon)} is proved after {witness.k} inputs: this is an "
+            f"error of rnnbounds; report it with the model"
         )
 
 

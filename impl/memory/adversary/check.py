@@ -22,7 +22,7 @@ from impl.checker.truncated_record import (
 )
 from impl.checker.unitary import Finding
 from impl.checker.witnesses import MOST, SCHEMA
-from impl.errors import InputError, exactly, shown
+from impl.errors import InputError, at_most, exactly, shown
 from impl.memory.adversary.attack import Attacked, states_of, weights_of
 from impl.memory.adversary.proof import proved_gap
 from impl.memory.runs import readout_told
@@ -64,7 +64,8 @@ def readout_stated(path: Path) -> str | None:
 def check_attacked(
     path: Path, model: LoadedModel[Any], source: Path | None = None
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """The record of the file without its inputs, and whether each witness is one of that model.
+    """The record of the file without its inputs, and whether each witness is one of that model;
+    under `information` what is not looked at: a box in words, and what the limits left out.
 
     Proved in balls, for the weights as stored in real arithmetic: the inputs are of the set, and
     the gap after k of them is at least the one that is stated, which is above ε; and no k is stated
@@ -95,13 +96,24 @@ def check_attacked(
     for one in witnesses if same else ():
         holds = one.proved(model) and bound.holds(one.x)
         proved[one.epsilon] = one.k if holds else -1
-        gap = f"‖{of}_T − {of}_T^k‖₂ ≥ {one.gap:.9g} > {exactly(one.epsilon)}"
+        size = at_most(one.gap, 9, above=one.epsilon)
+        gap = f"‖{of}_T − {of}_T^k‖₂ ≥ {size} > {exactly(one.epsilon)}"
         found.append(Finding("witness", holds, f"{gap} at k = {one.k}, T = {len(one.x)}"))
     for epsilon, k in least:
         holds = k == proved.get(epsilon, -1) + 1
         found.append(Finding("no k below", holds, f"{k} will do at ε = {exactly(epsilon)}"))
     kept = [{n: v for n, v in one.items() if n != "inputs"} for one in told["witnesses"]]
-    return {**told, "witnesses": kept}, found
+    return _apart({**told, "witnesses": kept}), found
+
+
+def _apart(told: dict[str, Any]) -> dict[str, Any]:
+    """The record with its information under that name, as certificates have it."""
+    kept, given = dict(told), told["inputs"]
+    information = {"skipped": kept.pop("skipped")}
+    if given is not None and given["rows"] is None:  # of a table all is compared
+        information["inputs"] = given["what"]
+        kept["inputs"] = {name: part for name, part in given.items() if name != "what"}
+    return {**kept, "information": information}
 
 
 def _record(path: Path) -> dict[str, Any]:

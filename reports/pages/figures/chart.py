@@ -8,7 +8,7 @@ from reports.pages.figures.axis import DIGIT, MOST, Axis, Tick
 from reports.pages.figures.drawing import RIGHT, WIDTH, Shape, draw, left_of
 from reports.pages.figures.figure import Series
 from reports.pages.figures.plot import plot
-from reports.pages.text import count, scientific, short_count
+from reports.pages.text import above, count, scientific, short_count
 from reports.records.curve import Curve
 from reports.records.record import Histogram
 
@@ -54,8 +54,8 @@ def curve_plot(curve: Curve) -> Markup:
     series = [Series("its bound", at, rhs), Series("largest seen", at, lhs, "points")]
     summary = (
         f"The largest left side seen at {len(at)} values of {curve.against} and its bound, from"
-        f" {lhs[0]:.3g} under {rhs[0]:.3g} at {curve.against} = {at[0]} to {lhs[-1]:.3g} under"
-        f" {rhs[-1]:.3g} at {curve.against} = {at[-1]}."
+        f" {above(lhs[0], 3)} under {above(rhs[0], 3)} at {curve.against} = {at[0]} to"
+        f" {above(lhs[-1], 3)} under {above(rhs[-1], 3)} at {curve.against} = {at[-1]}."
     )
     return plot(
         series, x_label=AXES[curve.against], y_label="both sides", log_y=True, summary=summary

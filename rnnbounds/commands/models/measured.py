@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from impl.errors import shown
+from impl.errors import at_least, at_most, shown
 from impl.memory.measure import Measurement
 from impl.memory.tube.near import Near
-from impl.numbers.told import at_least, at_most
 from reports.pages.measurement import FILES, measurement_page, write_measurement
 from reports.pages.text import typed
 from rnnbounds.shell.output import Format, echo, print_table
@@ -74,16 +73,17 @@ def print_steps(record: Mapping[str, Any]) -> None:
     norm, growth = steps["norm"], steps["lyapunov"]
     if stability["pairs"]:
         what = "contracts" if stability["contracts"] else "does not contract"
+        most = at_least(stability["largest_ratio"], 4)
         echo(
             f"seen: {what} on the pairs of states visited (Miller & Hardt, section 4): distances "
-            f"grow by {stability['largest_ratio']:.4g} at most, in {stability['expanding']} of "
-            f"{stability['pairs']} steps they do"
+            f"grow by {most} at most, in {stability['expanding']} of {stability['pairs']} steps "
+            f"they do"
         )
     told = "−∞" if growth["mean"] is None else f"{growth['mean']:.3g}"
     echo(
         f"estimate: steps of {steps['windows']} windows have ‖∂s_t/∂s_(t−1)‖₂ of "
-        f"{norm['median']:.3g}, {norm['largest']:.3g} at most; largest Lyapunov exponent {told} a "
-        f"step (QR)"
+        f"{norm['median']:.3g}, {at_least(norm['largest'], 3)} at most; largest Lyapunov exponent "
+        f"{told} a step (QR)"
     )
 
 

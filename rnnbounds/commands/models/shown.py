@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from impl.certificate.record import Certificate
-from impl.errors import exactly, shown
+from impl.errors import at_least, at_most, exactly, factor, shown
 from impl.memory.measure import Measurement
-from impl.numbers.told import at_least, at_most, factor
 from impl.reading.misfit import LISTED
 from impl.training.certificate import TrainingCertificate
 from reports.pages.certificate import certificate_page, write_certificate

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
-from impl.errors import exactly
+from impl.errors import at_least, exactly
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
 from rnnbounds.commands.models.options import EPILOG as EPILOG
@@ -52,9 +52,10 @@ def unitary_model(
     echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
     echo(f"{told['cell']}, {read_from(told['information'])}")
     print_left_out(told["information"])
-    echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")
+    echo(f"orthogonality defect at most {at_least(told['orthogonality_defect'], 3)}")
     echo(f"the same outputs for every ‖x_t‖₂ ≤ {exactly(input_bound)}, in real arithmetic")
     rounding = told["difference"]["own_dtype"]
     if rounding is not None:
-        echo(f"rounding ({told['dtype']} against float64) moves a state by at most {rounding:.3g}")
+        most = at_least(rounding, 3)
+        echo(f"rounding ({told['dtype']} against float64) moves a state by at most {most}")
     return 0

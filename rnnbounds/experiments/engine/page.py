@@ -9,7 +9,7 @@ from reports.pages.experiment import Block, Code, Page, Paragraph, Plot, Section
 from reports.pages.figures.figure import Series as Line
 from reports.pages.figures.plot import MOST
 from reports.pages.summary import environment_items
-from reports.pages.text import NOTHING, plural, ratio
+from reports.pages.text import NOTHING, plural, ratio, typed, up
 from rnnbounds.experiments.engine.record import Record, Run
 
 LEADS = {
@@ -120,7 +120,7 @@ def table(runs: Sequence[Run]) -> Table:
     if certified:
         columns += ["certified", "λ", "k"]
         caption += (
-            f" λ and k (at ε = {', '.join(f'{epsilon:g}' for epsilon in epsilons)}) are the "
+            f" λ and k (at ε = {', '.join(typed(epsilon) for epsilon in epsilons)}) are the "
             f"largest that are certified, for {plural(len(bounds), 'set')} of inputs: "
             f"{'; '.join(bounds[:3])}{'; …' if len(bounds) > 3 else ''}."
         )
@@ -153,7 +153,7 @@ def memory(runs: Sequence[Run]) -> tuple[str, str, str]:
     told = f"{len(known)} of {len(found)}"
     refuted = sum(one.verdict == "refuted" for one in found)
     told += f", {refuted} refuted" if refuted else ""
-    lam = f"{max(lams):.4g}" if lams else NOTHING
+    lam = up(max(lams), 4) if lams else NOTHING
     return told, lam, str(max(ks)) if ks else NOTHING
 
 

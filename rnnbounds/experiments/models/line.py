@@ -1,6 +1,7 @@
 """What the table says of one model, of its run in the record alone."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from reports.pages.text import NOTHING
 from rnnbounds.experiments.engine.record import Run
@@ -87,4 +88,4 @@ class Line:
         if k is None or share is None:
             length = self.run.told.get("length")
             return "nothing" if length is None else f"no k below {length}"
-        return f"≥ {int(1000 * share) / 10:g} % within ε at k = {int(k)}"
+        return f"≥ {int(1000 * Fraction(share)) / 10:g} % within ε at k = {int(k)}"

@@ -6,7 +6,7 @@ from statistics import median
 
 from reports.pages.experiment import Block, Paragraph, Plot, Section, Table
 from reports.pages.figures.figure import Series as Line
-from reports.pages.text import NOTHING
+from reports.pages.text import NOTHING, up
 from rnnbounds.experiments.engine.record import Outcome, Record, Run
 from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS, DIAGONAL
 
@@ -85,7 +85,7 @@ def problems(runs: Sequence[Run], norms: tuple[float, float]) -> tuple[str, ...]
             found.append(f"{who}: k = {k}, but {known[best]:g} by {best}")
         for name in PUBLISHED if k is None and not known else ():
             if (lam := run.figures.get(f"λ, {name}")) is not None and lam < 1:
-                found.append(f"{who}: not certified, but λ = {lam:g} by {name}")
+                found.append(f"{who}: not certified, but λ = {up(lam)} by {name}")
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.checker.cells.activations import BALL_ACTIVATIONS
 from impl.checker.cells.claimed import cell_of
+from impl.checker.cells.units import Units
 from impl.checker.definite import exact
 from impl.reading.adapters import load_model
 
@@ -91,3 +92,34 @@ def test_steps_move_no_further(which):
                 )
                 assert (there <= before @ E.T.double() * (1 + 1e-5) + 1e-6).all()
     assert nearest > 0.6
+
+
+@pytest.mark.parametrize(
+    "which", [name for name, told in SYSTEMS.items() if "stacked" not in told[0]]
+)
+def test_steps_at_points(which):
+    """From one state and one input a step leads to what the maker's formula says, to 1e-12, and
+    moves with each by no less than its partial derivative."""
+    cell, _, *names = SYSTEMS[which]
+    raw, kind = weights_of(cell, *names, n=3, d=2, seed=5, scale=1.5), kind_of(cell)
+    weights = {key.removesuffix(kind.suffix): w.double() for key, w in raw.items()}
+    states, draw = kind.layout(weights).sizes(weights).state, torch.Generator().manual_seed(7)
+    s, x = (torch.randn(size, generator=draw, dtype=torch.float64) for size in (states, 2))
+
+    def step(s, x):
+        return kind.step(weights, kind.drive(weights, x[None, None]), s[None, None])[0, 0]
+
+    def point(v, first):
+        balls = [arb(a) for a in v.tolist()]
+        return Units(balls, balls, [{first + i: arb(1)} for i in range(len(balls))])
+
+    with ctx.workprec(256):
+        stored = {key: w.numpy() for key, w in weights.items()}
+        held = cell_of(cell, stored, arb(9), None, [9.0] * states)
+        found = held.step(held.weights, point(s, 0), point(x, states))
+    expected = step(s, x).tolist()
+    assert [float(a) for a in found.low] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert [float(b) for b in found.high] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    jacobian = torch.cat(torch.autograd.functional.jacobian(step, (s, x)), dim=1).abs()
+    rows = [[float(row.get(c, 0)) for c in range(states + 2)] for row in found.rows]
+    assert (jacobian <= torch.tensor(rows, dtype=torch.float64) * (1 + 1e-9) + 1e-12).all()

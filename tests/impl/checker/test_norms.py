@@ -1,0 +1,200 @@
+"""What the checker proves of each norm, at the edge: just above each constant it holds, just below
+it falls. The constants are computed here from their definitions, in floats."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+
+from impl.checker.cells.activations import BALL_ACTIVATIONS
+from impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
+from impl.checker.cells.remaining import _held, _start
+from impl.checker.cells.stacked import Cascade, Stack
+from impl.checker.cells.stepped import Blocks, Unitwise
+from impl.checker.definite import norm_at_most
+from impl.checker.truncated_record import Layer, Stated
+
+W = np.array([[0.3, -0.2], [0.1, 0.4]])
+U = np.array([[1.0, -2.0], [0.5, 0.25]])
+O, BOX, B = np.array([0.25, 0.5]), np.array([2.0, 3.0]), 1.5
+v = np.array([0.5, 2.0])
+Q = np.array([[1.0, 0.5], [-0.25, 2.0]])
+D = np.diag(v)
+LINEAR = BALL_ACTIVATIONS["linear"]
+
+
+def rational(A):
+    """Of a vector or a matrix, exactly."""
+    return [rational(a) for a in A] if np.ndim(A) else fmpq(*float(A).as_integer_ratio())
+
+
+def cell(name="linear", **more):
+    """Two units under ‖x‖₂ ≤ B, with |ρ(b)| ≤ O and |h| ≤ BOX."""
+    sizes = (list(map(arb, numbers.tolist())) for numbers in (O, BOX))
+    offset, box = sizes
+    return Cell(rational(W), rational(U), offset, BALL_ACTIVATIONS[name], arb(B), box, **more)
+
+
+def size(A):
+    """‖A‖₂."""
+    return float(np.linalg.norm(A, 2))
+
+
+def unit_drive():
+    """|φ(0, x)_i| at most."""
+    return np.linalg.norm(U, axis=1) * B + O
+
+
+inverse = np.linalg.inv(Q)
+# Of each norm: λ, the drive, C with ‖h‖₂ ≤ C‖h‖, c with ‖h‖ ≤ c‖h‖₂, R of the box, L of inputs.
+KNOWN = {
+    "greatest": (
+        Greatest(rational(v)), (abs(W) @ v / v).max(), (unit_drive() / v).max(), size(v),
+        1 / v.min(), (BOX / v).max(), (np.linalg.norm(U, axis=1) / v).max(),
+    ),
+    "total": (
+        Total(), abs(W).sum(0).max(), unit_drive().sum(), 1.0, math.sqrt(2), BOX.sum(),
+        np.linalg.norm(U, axis=1).sum(),
+    ),
+    "scaled": (
+        Scaled(rational(v)), size(D @ W @ np.linalg.inv(D)), size(D @ U) * B + size(D @ O),
+        1 / v.min(), v.max(), size(D @ BOX), size(D @ U),
+    ),
+    "quadratic": (
+        Quadratic(rational(Q)), size(Q @ W @ inverse), size(Q @ U) * B + size(abs(Q) @ O),
+        size(inverse), size(Q), size(abs(Q) @ BOX), size(Q @ U),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", KNOWN)
+def test_vanilla_norms(which):
+    """Each constant of each norm."""
+    norm, lam, drive, C, c, R, L = KNOWN[which]
+    one = cell()
+    with ctx.workprec(256):
+        for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
+            assert norm.contracts(one, lam * share) is holds
+            assert norm.equivalent(one, C * share) is holds
+            assert norm.reached(one, lam, c * share) is holds
+        sizes = (norm.drive(one, lam), norm.radius(one, lam), norm.moved(one, lam))
+    assert [float(told) for told in sizes] == pytest.approx([drive, R, L], rel=1e-9)
+
+
+def test_linear_systems_alone_have_a_quadratic_norm():
+    """tanh does not contract in it, whatever λ."""
+    assert not Quadratic(rational(Q)).contracts(cell("rnn-tanh"), 0.99)
+    assert Quadratic(rational(Q)).contracts(cell(), 0.99)
+
+
+def test_what_units_keep():
+    """κ of the unit that keeps most is added to what the rest does; inputs in a box drive less."""
+    kept = cell(kept=rational(np.array([0.1, 0.4])))
+    lam = 0.4 + size(D @ W @ np.linalg.inv(D))
+    for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
+        assert Scaled(rational(v)).contracts(kept, lam * share) is holds
+    boxed = cell(first=[arb(0.75), arb(0.5)])
+    assert float(Greatest(rational(v)).drive(boxed, 0.5)) == pytest.approx(1.5)
+    assert float(Scaled(rational(v)).drive(boxed, 0.5)) == pytest.approx(math.hypot(0.375, 1.0))
+
+
+@pytest.mark.parametrize("kappa", [0.0, 0.3])
+def test_norms_of_several_steps(kappa):
+    """Of slopes in [0, 1]: K = max λ_m/λᵐ is at least what two steps, sampled, may do."""
+    kept = rational(np.array([kappa, kappa / 2])) if kappa else None
+    one, norm, lam = cell("rnn-tanh", kept=kept), Scaled(rational(v), 2), 0.95
+    with ctx.workprec(256):
+        factors = [float(f) for f in norm.factors(one, lam)]
+        K = max(factors[0], factors[1] / lam)
+        least = math.sqrt(float(Scaled(norm.d, 2).factors(one, 0.01)[2]))  # over all vertices
+        assert norm.contracts(one, least * (1 + 1e-9))
+        assert not norm.contracts(one, least * (1 - 1e-9))
+        assert float(norm.condition(one, lam)) == pytest.approx(K)
+        found = float(norm.drive(one, lam)), float(norm.radius(one, lam))
+        assert found == pytest.approx((K * KNOWN["scaled"][2], K * KNOWN["scaled"][5]))
+        assert norm.reached(one, lam, K * v.max() * (1 + 1e-9))
+        assert not norm.reached(one, lam, K * v.max() * (1 - 1e-9))
+    draw, V = np.random.default_rng(0), D @ W @ np.linalg.inv(D)
+    keeps = np.diag([kappa, kappa / 2])
+    jacobians = [keeps + draw.choice([0.0, 0.5, 1.0], (2, 1)) * V for _ in range(100)]
+    assert max(map(size, jacobians)) <= factors[1] * (1 + 1e-12)
+    products = [size(A @ J) for A in jacobians[:30] for J in jacobians]
+    assert least**2 * 0.9 < max(products) <= least**2 * (1 + 1e-12)
+
+
+def test_norm_of_a_vector():
+    """‖(3, 4)‖₂ is 5, and ‖(0.3, 0.4)‖₂ is not 0.3: limits are squared as entries are."""
+    assert norm_at_most(rational(np.array([[3.0, 4.0]])), 5.0)
+    assert not norm_at_most(rational(np.array([[3.0, 4.0]])), 4.99)
+    assert not norm_at_most(rational(np.array([[0.3], [0.4]])), 0.3)
+
+
+def gated(**more):
+    """What norms of cells with gates ask of one: four numbers in two blocks, the last two shown."""
+    told = {
+        "n": 2, "states": 4, "poles": None, "rest": [arb(a) for a in (1, 2, 3, 4)],
+        "box": [arb(a) for a in (2, 2, 5, 12)],
+        "rates": lambda v: [arb(a) for a in (0.5, 0.25, 1.0, 2.0)],
+        "fed": lambda: [arb(a) for a in (1, 2, 3, 8)],
+        "slopes": [[arb(3), arb(0)], [arb(0), arb(4)], [arb(6), arb(0)], [arb(8), arb(0)]],
+        "between_blocks": lambda plain: [[arb(0.25), arb(0.125)], [arb(0.5), arb(0.25)]],
+    }  # fmt: skip
+    return SimpleNamespace(**told | more)
+
+
+def test_unitwise_norms():
+    """max |s_i|/v_i of v = (1, 1, 2, 4); outputs are the last two."""
+    norm, one = Unitwise(rational(np.array([1.0, 1.0, 2.0, 4.0]))), gated()
+    for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
+        assert norm.contracts(one, 0.5 * share) is holds
+        assert norm.equivalent(one, math.sqrt(20) * share) is holds
+        assert norm.reached(one, 0.5, 1.0 * share) is holds
+    sizes = norm.drive(one, 0.5), norm.moved(one, 0.5), norm.radius(one, 0.5)
+    assert [float(told) for told in sizes] == [2.0, 2.0, 3.0]
+
+
+def test_norms_of_blocks():
+    """max ‖s_b‖₂/w_b of w = (0.5, 2), where the output is in the last block."""
+    norm, one = Blocks(rational(np.array([0.5, 2.0]))), gated()
+    for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
+        assert norm.contracts(one, 0.75 * share) is holds  # (0.25 · 0.5 + 0.125 · 2)/0.5
+        assert norm.equivalent(one, 2.0 * share) is holds
+        assert norm.reached(one, 0.75, 2.0 * share) is holds
+    sizes = norm.drive(one, 0.5), norm.moved(one, 0.5), norm.radius(one, 0.5)
+    told = [math.sqrt(5) / 0.5, 8.0, 13.0 / 2.0]
+    assert [float(found) for found in sizes] == pytest.approx(told)
+
+
+def layer(lam, drive, C, c, R, coupling):
+    """A layer of a stack, as it is stated."""
+    return Layer(Stated("x", lam, None, 1, drive, C, c, R), None, coupling, 1.0, None)
+
+
+def test_cascades():
+    """max ‖s^l‖_l/t_l of t = (1, 4): λ_2 + μ λ_1 t_1/t_2 = 0.5 + 2 · 0.25/4 for the second."""
+    below, top = layer(0.25, 3.0, 7.0, 2.0, 9.0, 0.0), layer(0.5, 8.0, 0.5, 12.0, math.inf, 2.0)
+    first = SimpleNamespace(moved=lambda *_: arb(3))
+    norm = Cascade([arb(1), arb(4)], [first, first])
+    stack = Stack([None, None], (below, top))
+    for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
+        assert norm.contracts(stack, 0.625 * share) is holds
+        assert norm.equivalent(stack, 0.5 * 4 * share) is holds
+        assert norm.reached(stack, 0.5, 3.0 * share) is holds
+    assert float(norm.drive(stack, 0.5)) == 3.0
+    assert float(norm.moved(stack, 0.5)) == 3.0
+    assert float(norm.radius(stack, 0.5)) == 4.0  # of 3/0.75 and 9; of 8/0.5 over 4
+    steep = Stack([None, None], (below, layer(0.5, 8.0, 0.5, 12.0, math.inf, 20.0)))
+    assert float(norm.moved(steep, 0.5)) == 15.0  # 20 · 3/4
+
+
+def test_where_what_is_left_starts():
+    """|s_i| ≤ w_b R for the units of block b, R = S/(1 − λ) or the radius, within the box."""
+    told = Stated("spectral", 0.5, [1.0, 3.0], 1, 1.0, 1.0, 1.0, math.inf)
+    norm, one = Blocks(rational(np.array([1.0, 3.0]))), gated()
+    assert [float(a) for a in _start(told, norm, one)] == [2.0, 2.0, 5.0, 6.0]
+    held = _held(told, rational(np.array([1.0, 3.0])), [arb(9), arb(9)])
+    assert [float(a) for a in held] == [2.0, 6.0]
+    near = Stated("spectral", 0.5, [1.0, 3.0], 1, 1.0, 1.0, 1.0, 0.5)
+    assert [float(a) for a in _start(near, norm, one)] == [0.5, 0.5, 1.5, 1.5]

@@ -1,0 +1,228 @@
+"""``rnnbounds check``: each field that it prints is proved, compared, or called information.
+
+Every leaf of what a file states is changed, one at a time, and sealed anew: that is refused, or
+falls, or nothing that is printed changes but information. What may change and hold is a bound,
+which is proved as it is printed, or what the statement speaks of.
+"""
+
+import ast
+import copy
+import json
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+import impl
+from impl.checker import truncated_file, unitary_file
+from impl.checker.stored import contents, digest, encoded
+from impl.errors import InputError
+from rnnbounds.commands.check import check_file
+from rnnbounds.shell.output import Format
+
+PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
+          "orthogonality_defect", "difference", "gap", "no_k_below", "witnesses"}  # fmt: skip
+SPOKEN_OF = {"input_bound", "inputs", "initial_state", "scaling"}
+NAMES = {"dtype", "schema", "cell", "sha256", "verdict", "set", "what"}  # in any part
+
+
+@cache
+def weights(kind):
+    """The state dict of a module whose weights are small."""
+    torch.manual_seed(0)
+    made = {"lstm": torch.nn.LSTM(2, 1), "stack": torch.nn.RNN(1, 1, 2)}
+    module = made.get(kind, torch.nn.RNN(1, 2))
+    return {name: part.detach() * 0.3 for name, part in module.state_dict().items()}
+
+
+@pytest.fixture(params=["tanh", "lstm", "stack", "truncated", "unitary", "witnesses", "ball"])
+def made(request, call, capsys, tmp_path):
+    """A file, and how it is checked: a call that gives what is printed, None if refused or false.
+
+    The command itself is called, without the command line around it, as there are many calls.
+    """
+    kind, source, path = request.param, tmp_path / "m.pt", tmp_path / "made"
+    cell = {"lstm": "lstm", "unitary": "rnn-relu"}.get(kind, "rnn-tanh")
+    torch.save(weights(kind), source)
+    model, norm = (source, "--cell", cell), "perron" if kind == "tanh" else "auto"
+    among = "--inputs=-1:0.5" if kind in ("tanh", "lstm", "witnesses") else "--input-bound=1.5"
+    asked = {
+        "truncated": ("truncate", *model, among, "--eps", 0.1, "--out", path),
+        "unitary": ("unitary", *model, among, "--out", path),
+        "witnesses": ("certify", *model, among, "--eps", 0.1, "--witness", path),
+        "ball": ("certify", *model, among, "--eps", 0.5, "--witness", path),
+    }.get(kind, ("certify", *model, among, "--eps", 0.1, "--norm", norm, "--out", path))
+    outcome = call(*asked)
+    assert outcome.code == 0, outcome.err
+    path = path / "certificate.json" if path.is_dir() else path
+
+    def checked(form):
+        capsys.readouterr()
+        try:
+            code = check_file(path, source=source, cell=cell, format=form)
+        except InputError:
+            return None
+        return None if code else capsys.readouterr().out
+
+    return path, checked
+
+
+def read(path):
+    """What a file states."""
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        with safe_open(path, "numpy") as file:
+            return json.loads(file.metadata()["certificate"])
+
+
+def write(path, told):
+    """The file with this statement, sealed."""
+    try:
+        json.loads(path.read_text())
+    except ValueError:
+        held = load_file(path)
+        with safe_open(path, "numpy") as file:
+            kept = file.metadata() | {"certificate": json.dumps(told)}
+        if kept["format"].startswith(unitary_file.FAMILY):
+            kept["sha256"] = unitary_file.seal(kept, held)
+        else:
+            kept["sha256"] = truncated_file.seal(kept, contents(path.read_bytes())[0])
+        save_file(held, path, kept)
+    else:
+        path.write_text(json.dumps(told))
+
+
+def leaves(told, place=()):
+    """All that is no container, or an empty one, with its place."""
+    listed = enumerate(told) if isinstance(told, list) else ()
+    parts = told.items() if isinstance(told, dict) else listed
+    for key, part in parts:
+        if not (isinstance(key, int) and key > 1):  # of a long list two stand for all
+            yield from leaves(part, (*place, key))
+    if not isinstance(told, dict | list) or not told:
+        yield place, told
+
+
+def others(value):
+    """Other values for a leaf."""
+    if isinstance(value, bool) or value is None:
+        return (1.5,)
+    if isinstance(value, int):
+        return value + 1, 400
+    if isinstance(value, float):
+        return value / 2, value * 2 + 1
+    return (f"{value}x",) if isinstance(value, str) else ("x",)
+
+
+def changed(told, place, value):
+    """A copy with another value there."""
+    made = copy.deepcopy(told)
+    at = made
+    for key in place[:-1]:
+        at = at[key]
+    at[place[-1]] = value
+    return made
+
+
+def printed(checked):
+    """All that both forms print of a file that holds, but information; None if it does not."""
+    if (text := checked(Format.text)) is None:
+        return None
+    lines = [line for line in text.splitlines() if not line.startswith("information, not")]
+    document = json.loads(checked(Format.json))
+    for part in ("certificate", "attacked"):
+        document.get(part, {}).pop("information", None)
+    return lines, document
+
+
+@pytest.mark.slow
+def test_every_field(made):
+    """One at a time."""
+    path, checked = made
+    told, good = read(path), printed(checked)
+    assert good is not None
+    count = 0
+    for place, value in leaves(told):
+        for other in others(value):
+            write(path, changed(told, place, other))
+            found = printed(checked)
+            count += found is None
+            if found not in (None, good):
+                assert place[0] in PROVED | SPOKEN_OF, (place, other)
+                assert not NAMES & set(place), (place, other)
+    assert count > 8
+
+
+def test_a_digest_of_another_dtype(call, refused, tmp_path):
+    """float32 weights as float64, with a digest of their own, are another model."""
+    torch.save(weights("tanh"), tmp_path / "m.pt")
+    model = (tmp_path / "m.pt", "--cell", "rnn-tanh")
+    assert call("certify", *model, "--input-bound", 1, "--out", tmp_path / "made").code == 0
+    path = tmp_path / "made" / "certificate.json"
+    told = json.loads(path.read_text())
+    parts = {
+        name.removesuffix("_l0"): encoded(part.double().numpy(), "float64")
+        for name, part in weights("tanh").items()
+    }
+    told |= {"dtype": "float64", "sha256": digest("rnn-tanh", parts)}
+    told["rounding"] |= {"dtype": "float64", "state": None}
+    path.write_text(json.dumps(told))
+    line = refused("check", path, "--source", *model)
+    assert "is the certificate of another model" in line
+
+
+def test_a_zero_of_another_sign(call, tmp_path):
+    """0.0 that is stored as −0.0 is not the source's to the last bit, whoever sealed it."""
+    held = {"weight_hh_l0": np.array([[0.5, 0.0], [0.0, 0.5]]), "weight_ih_l0": np.ones((2, 1))}
+    source, made = tmp_path / "m.safetensors", tmp_path / "made"
+    save_file(held, source, {"cell": "rnn-relu"})
+    asked = (source, "--input-bound", 1, "--eps", 0.1, "--out", made)
+    assert call("truncate", *asked).code == 0
+    assert call("check", made, "--source", source).code == 0
+    held["weight_hh_l0"][0, 1] = -0.0
+    with safe_open(made, "numpy") as file:
+        kept = file.metadata()
+    told = json.loads(kept["certificate"])
+    parts = {name.removesuffix("_l0"): encoded(part, "float64") for name, part in held.items()}
+    told["sha256"] = digest("rnn-relu", parts)
+    save_file(held, made, kept)
+    write(made, told)
+    assert call("check", made).code == 0
+    outcome = call("check", made, "--source", source)
+    assert outcome.code == 1
+    assert [line.split()[0] for line in outcome.out.splitlines() if " FAILS " in line] == ["source"]
+
+
+def test_bounds_are_rounded_up(call, tmp_path):
+    """λ and ‖h‖₂ ≤ √2 max |h_i| in nine digits: what is printed is no less than what is proved."""
+    torch.save(weights("tanh"), tmp_path / "m.pt")
+    model = (tmp_path / "m.pt", "--cell", "rnn-tanh")
+    asked = (*model, "--input-bound", 1, "--norm", "infinity", "--out", tmp_path / "made")
+    assert call("certify", *asked).code == 0
+    path = tmp_path / "made" / "certificate.json"
+    told = json.loads(path.read_text())
+    lines = call("check", path, "--source", *model).out.splitlines()
+    found = {line.split()[0]: line.split("≤ ")[1].split()[0] for line in lines if " holds " in line
+             and "≤ " in line}  # fmt: skip
+    known = told["constants"] | {"contraction": told["lambda"], "states": told["constants"]["B_h"]}
+    names = known.keys() & found.keys()
+    assert {"contraction", "equivalence", "drive", "reach", "radius", "states"} <= names
+    for name in names:
+        assert Decimal(found[name]) >= Decimal(known[name]), name
+    assert found["equivalence"] == "1.41421357"
+
+
+@pytest.mark.parametrize("part", ["impl/checker", "rnnbounds/commands/check.py",
+                                  "rnnbounds/commands/models/shown.py"])  # fmt: skip
+def test_no_bound_is_rounded_to_nearest(part):
+    """No format that would round a number to some digits stands where certificates are printed."""
+    place = Path(impl.__file__).parent.parent / part
+    for path in place.rglob("*.py") if place.is_dir() else [place]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not (isinstance(node, ast.FormattedValue) and node.format_spec), path
