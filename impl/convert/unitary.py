@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 from flint import arb, ctx
-from safetensors.torch import save
 from torch import Tensor
 
 from impl.cells.vanilla import parts_of
@@ -47,7 +46,7 @@ from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, unde
 from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.numbers.told import finite
 from impl.reading.adapters import Source, load_model
-from impl.reading.files import check_target, write_file
+from impl.reading.files import as_safetensors, check_target, write_file
 
 
 class NotReluError(InputError):
@@ -66,7 +65,7 @@ class NoUnitaryError(InputError):
     def __init__(self, certificate: Certificate) -> None:
         super().__init__(
             f"{certificate.model}: ‖W‖₂ ≤ {certificate.lam:.9g} is all that is certified, but a "
-            f"unitary equivalent needs ‖W‖₂ < 1; train it with impl.training.projection.stable"
+            f"unitary equivalent needs ‖W‖₂ < 1; train it with rnnbounds.stable"
         )
         self.certificate = certificate
 
@@ -156,7 +155,7 @@ def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     }
     weights = {name: part.contiguous() for name, part in model.weights.items()}
     stamp = seal(told, {name: part.numpy() for name, part in weights.items()})
-    write_file(Path(path), save(weights, told | {"sha256": stamp}))
+    write_file(Path(path), as_safetensors(weights, told | {"sha256": stamp}))
 
 
 @undisturbed()
