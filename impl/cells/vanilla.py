@@ -160,7 +160,7 @@ def vanilla(name: str, rho: Activation) -> Kind:
         build=build,
         step=step,
         analyse=analyse,
-        remedy="train it with impl.training.projection.stable",
+        remedy="train it with rnnbounds.stable",
         trains=True,
     )
 
