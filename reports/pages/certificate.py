@@ -1,6 +1,6 @@
 """Pages of certificates, made from their JSON documents alone."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ STATED = (
 )  # fmt: skip
 MODEL = ("model", "cell", "shape", "dtype", "tensors", "ignored", "unread", "sha256", "schema")
 ELSEWHERE = ("truncation", "next", "attacked", "stable")  # told before
-_NAMING = {"model": redacted, "measure": redacted_call}
+_NAMING: Mapping[str, Callable[[str], str]] = {"model": redacted, "measure": redacted_call}
 _LONG = 8  # numbers that a page shows one after another
 
 

@@ -40,6 +40,16 @@ def test_large_inputs_are_checked_too(which, tmp_path):
     assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
 
 
+def test_a_unit_that_saturates_stays_in_its_box():
+    """A GRU whose candidate is −1 but for what no float tells, from states up to 1."""
+    held = {name: torch.zeros_like(part) for name, part in torch.nn.GRU(1, 1).state_dict().items()}
+    held["bias_ih_l0"] += torch.tensor([0.0, -2e4, -2e4])
+    loaded = load_model(held, "gru")
+    cell = cell_of("gru", dict(source(loaded).weights), arb(1), None, [1.0])
+    with ctx.workprec(512):
+        assert cell.held()
+
+
 @pytest.mark.parametrize("name", ["rnn-silu", "rnn-gelu"])
 def test_the_dip_is_least(name):
     """No value is below it, and one is hardly above."""
