@@ -19,6 +19,13 @@ def redacted_command(words: Sequence[str]) -> str:
     return shlex.join(map(_word, words))
 
 
+def redacted_call(call: str) -> str:
+    """A command line as `redacted_command` has it; what is no command, a call in Python say, as
+    `redacted` has it."""
+    command = call.startswith("rnnbounds ")
+    return redacted_command(shlex.split(call)) if command else redacted(call)
+
+
 def _word(word: str) -> str:
     if os.environ.get(KEEP) != "1":
         word = _ALONE.sub(r"\1…/\2", word)

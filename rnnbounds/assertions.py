@@ -241,7 +241,7 @@ def certified(certificate: Certificate) -> Certificate:
     tried = ", ".join(f"{name} {factor(lam)}" for name, lam, _ in certificate.tried)
     found = certificate.reason if certificate.witness is None else certificate.witness.text
     told = "" if found is None else f" ({found})"
-    advice = "" if certificate.advice is None else "\n" + "\n".join(certificate.advice.lines())
+    advice = "".join(f"\n{line}" for line in certificate.next_steps)
     raise AssertionError(
         f"the model is {certificate.verdict}{told}: the factors found are {tried}; "
         f"{_remedy(certificate)}{advice}"

@@ -29,8 +29,8 @@ class ProgramAnalysis(Analysis):
     """What is certified about one cell of `impl.cells.program`.
 
     `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
-    that the cell states is not proved, None if it is; nothing then rests on it. `dtype`: that of
-    the model.
+    that the cell states is not proved, and what to do, None if it is; nothing then rests on it.
+    `dtype`: that of the model.
     """
 
     cell: Any
@@ -45,7 +45,7 @@ class ProgramAnalysis(Analysis):
         """The analysis of a model under inputs ‖x_t‖₂ ≤ B."""
         cell, told = model.cell, model.cell.held(B)
         found, named = cell.compared(told.box, B), cell.constants(told.box, B)
-        return cls(cell, found, named, B, told.reason, model.dtype, **more)
+        return cls(cell, found, named, B, cell.unproved(told, B), model.dtype, **more)
 
     @cached_property
     def rounds_to_one(self) -> Mapping[str, int]:

@@ -81,6 +81,11 @@ class ProgramCell(ABC):
         told = held(self.program, self.parameters, self.box(B), B, self.d, self.paired)
         return implied(self.program, self.parameters, told, B, self.d)
 
+    def unproved(self, told: Held, B: float | Tensor) -> str | None:
+        """Why nothing is known of the states of the one cell of a batch of one, and what to do
+        about it, where the box that it states is not proved; None where it is."""
+        return None if told.reason is None else f"{told.reason}; mend its box()"
+
     def euclidean(self, box: Tensor) -> Tensor | None:
         """Factors in Euclidean norms on that box, (B, 1, 1); None for those of the comparison."""
         return None

@@ -29,7 +29,8 @@ _OF_GRU = ("reset gate", "update gate", "candidate")
 GATES = {"lstm": _OF_LSTM, "lstm-projected": _OF_LSTM, "gru": _OF_GRU, "gru-cho": _OF_GRU}
 # The certified bound on what a unit keeps of itself, by the name of the constant.
 _KEPT = {"f_bar": "forget gate", "z_bar": "update gate", "decay_high": "decay"}
-_STATES, _HALVINGS, _TRIES = 256, 9, 3
+_ROWS = 1024  # of all recurrent weights, beyond which nothing is sought
+_HALVINGS, _TRIES = 9, 3
 _LEAST = 2.0**-20  # the smallest scale that is sought
 
 
@@ -136,8 +137,11 @@ def advise(
     train = _train(kind, B)
     kept = _kept(constants, epsilon)
     size = sum(len(part) for role, part in model.weights.items() if _RECURRENT.fullmatch(role))
-    if size > 4 * _STATES:
-        skipped = f"no change that certifies was sought: more than {_STATES} states of an LSTM"
+    if size > _ROWS:
+        skipped = (
+            f"no change that certifies was sought: recurrent weights of {size} rows, of all gates "
+            f"and layers, are more than {_ROWS}"
+        )
         return Advice((), (), None, None, kept, train, epsilon, skipped)
     with torch.no_grad():
         search = _Search(model, kind, B, lam, tries)

@@ -12,7 +12,7 @@ from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
 from impl.certificate.notebook import Row, Shown
 from impl.errors import RangeError, exactly, factor
-from impl.numbers.told import all_finite, finite
+from impl.numbers.told import as_json
 from impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
@@ -51,13 +51,15 @@ class Certificate(Shown):
     may round to 1, by dtype; where some do in the model's own, what is certified about real numbers
     says nothing about the model as it is run, so that the verdict is `undecided`, with the
     `reason`. unrounded: why no bound on rounding is known. states: those that are spoken of.
-    refused: why the box that the cell states is not proved; nothing is certified on it. tensors:
+    refused: why the box that the cell states is not proved, and what to do; nothing is certified on
+    it. tensors:
     the full names in the source of what was read as the `cell`, by role. ignored, unread: those
     that the caller said to leave out of it, and those of tensors elsewhere (`LoadedModel`). inputs:
     the set of all inputs, None for the ball ‖x‖₂ ≤ B; what is said of training alone is said of the
     ball that holds the set. readout: the linear map that ε is about, with its bound on ‖C‖₂; None
     for h itself. proof: what `impl.checker` needs beside the rest, the box or the layers. advising:
-    seeks the `advice`.
+    seeks the `advice`. measuring: the call or the command that measures an undecided model on
+    recorded inputs.
     """
 
     model: str
@@ -89,6 +91,7 @@ class Certificate(Shown):
     proof: Mapping[str, Any] = field(default_factory=dict)
     inputs: InputSet | None = None
     advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
+    measuring: str = field(default="rnnbounds.measure(module, data)", compare=False)
 
     @cached_property
     def advice(self) -> Advice | None:
@@ -113,7 +116,7 @@ class Certificate(Shown):
         if self.verdict != "undecided":
             return None
         if self.refused is not None:
-            return f"{self.refused}; mend its box()"
+            return f"for {self.speaks_of}, {self.refused}"
         if self.lam < 1 and count:
             what = f"{count} decays" if count > 1 else "1 decay"
             return (
@@ -131,6 +134,14 @@ class Certificate(Shown):
                 f"is one that it does not leave"
             )
         return None
+
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do next about an undecided model, in lines of text; none about others."""
+        if self.verdict != "undecided":
+            return []
+        first = f"see what it remembers of recorded inputs: {self.measuring}"
+        return [first, *([] if self.advice is None else self.advice.lines())]
 
     @property
     def stable(self) -> bool | None:
@@ -164,27 +175,27 @@ class Certificate(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite is null."""
-        return {
+        record: dict[str, Any] = as_json({
             "schema": SCHEMA,
             "model": self.model,
             "cell": self.cell,
-            "tensors": dict(self.tensors),
-            "ignored": list(self.ignored),
-            "unread": list(self.unread),
+            "tensors": self.tensors,
+            "ignored": self.ignored,
+            "unread": self.unread,
             "shape": {"n": self.n, "d": self.d},
             "dtype": self.dtype,
             "sha256": self.digest,
             "norm": self.norm,
-            "lambda": finite(self.lam),
+            "lambda": self.lam,
             "verdict": self.verdict,
             "reason": self.reason,
             "stable": self.stable,
             "input_bound": self.input_bound,
             "inputs": None if self.inputs is None else self.inputs.to_json(),
-            "constants": {name: finite(value) for name, value in self.constants.items()},
+            "constants": self.constants,
             "truncation": [{"eps": eps, "k": k} for eps, k in self.windows],
             "norms_tried": [
-                {"norm": name, "lambda": finite(lam), "k": k} for name, lam, k in self.tried
+                {"norm": name, "lambda": lam, "k": k} for name, lam, k in self.tried
             ]
             + [
                 {"norm": name, "lambda": None, "k": None, "skipped": reason}
@@ -193,21 +204,29 @@ class Certificate(Shown):
             ],
             "weights": self.weights,
             "box": self.proof.get("box"),
-            "layers": all_finite(self.proof.get("layers")),
+            "layers": self.proof.get("layers"),
             "rounding": {"dtype": self.dtype, "state": self.rounding, "reason": self.unrounded},
             "states": self.states,
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
-            "rounds_to_one": dict(self.rounds_to_one),
+            "rounds_to_one": self.rounds_to_one,
             "witness": None if self.witness is None else self.witness.to_json(),
             "training": None if self.training is None else self.training.to_json(),
         } | {
             name: told
             for name, told in (
-                ("readout", None if self.readout is None else dict(self.readout)),
-                ("next", None if self.advice is None else self.advice.to_json()),
+                ("readout", self.readout),
+                ("next", self._next()),
             )
             if told is not None
-        }
+        })  # fmt: skip
+        return record
+
+    def _next(self) -> dict[str, Any] | None:
+        """What to do next as JSON data, None unless the model is undecided."""
+        if self.verdict != "undecided":
+            return None
+        advice: dict[str, Any] = {"lines": []} if self.advice is None else self.advice.to_json()
+        return {"measure": self.measuring} | advice
 
 
 def _given(advice: Advice | None) -> Advice | None:

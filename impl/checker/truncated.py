@@ -28,7 +28,7 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +101,10 @@ def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple
     try:
         whole = strict(disk.read(path, MOST).decode())
         told = stated(whole)
+        _require_provable(path, told)
         said = record(told)
+    except CertificateFileError:
+        raise
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
         raise CertificateFileError(path, "certifies nothing that is proved here") from None
     if whole.get("readout") is not None:
@@ -131,6 +134,19 @@ def _about(said: Record, source: Source) -> bool:
         and digest(said.cell, exact) == said.digest
         and (said.n, said.d) == (n, d)
     )
+
+
+def _require_provable(path: Path, told: Mapping[str, Any]) -> None:
+    """Raise CertificateFileError for what a file may well say, and nothing here proves."""
+    if told["verdict"] in ("refuted", "undecided"):
+        reason = f"is of a model that is {told['verdict']}, so that it has no window to prove"
+        raise CertificateFileError(path, reason, "check one that is certified")
+    if (told["inputs"] or {}).get("set") == "rows":
+        reason = "is about the rows of a table, which it does not hold"
+        remedy = (
+            "certify their box with --inputs=LOW:HIGH, or check what 'rnnbounds truncate' wrote"
+        )
+        raise CertificateFileError(path, reason, remedy)
 
 
 def proved(file: TruncatedFile) -> list[Finding]:

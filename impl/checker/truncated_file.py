@@ -48,8 +48,10 @@ class TruncatedFileError(InputError):
 class CertificateFileError(InputError):
     """A file of 'rnnbounds certify' of which nothing can be proved for the model."""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{shown(path)}: {reason}; write it again with 'rnnbounds certify --out'")
+    def __init__(
+        self, path: Path, reason: str, remedy: str = "write it again with 'rnnbounds certify --out'"
+    ) -> None:
+        super().__init__(f"{shown(path)}: {reason}; {remedy}")
 
 
 class UncheckedCellError(InputError):

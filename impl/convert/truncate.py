@@ -11,7 +11,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from safetensors.torch import save
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import InputSet
@@ -29,6 +28,7 @@ from impl.models.surroundings import undisturbed
 from impl.reading.adapters import Source, load_model
 from impl.reading.files import (
     ModelFileError,
+    as_safetensors,
     check_target,
     parse_safetensors,
     read_file,
@@ -136,7 +136,7 @@ def packed(module: FeedForward, certificate: dict[str, Any], target: Path) -> by
     """What stands in the file of a truncated model; raises as `save_truncated`."""
     told, weights = vouched(module, certificate, target)
     check_target(target, Path(str(stated(certificate)["information"].get("model", ""))))
-    return save(weights, told | {"sha256": _seal(told, weights)})
+    return as_safetensors(weights, told | {"sha256": _seal(told, weights)})
 
 
 def vouched(

@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 from flint import arb, ctx
-from safetensors.torch import save
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import bound_of
@@ -55,7 +54,7 @@ from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, unde
 from impl.numbers.spectra.spectral_norm import certified_norm
 from impl.numbers.told import finite
 from impl.reading.adapters import Source, load_model
-from impl.reading.files import check_target, write_file
+from impl.reading.files import as_safetensors, check_target, write_file
 
 
 class NotReluError(InputError):
@@ -163,7 +162,7 @@ def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     }
     weights = {name: part.contiguous() for name, part in model.weights.items()}
     stamp = seal(told, {name: part.numpy() for name, part in weights.items()})
-    write_file(Path(path), save(weights, told | {"sha256": stamp}))
+    write_file(Path(path), as_safetensors(weights, told | {"sha256": stamp}))
 
 
 @undisturbed()

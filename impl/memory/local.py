@@ -65,10 +65,13 @@ def local(runner: Runner, x: Tensor, ks: Collection[int]) -> Local:
 
 
 def _norm(J: Tensor) -> Tensor:
-    """‖J‖₂ = √λ_max(J Jᵀ), several times as fast as by singular values."""
+    """‖J‖₂ = √λ_max(J Jᵀ), several times as fast as by singular values; NaN where J overflowed."""
+    size = J.abs().amax((-2, -1), keepdim=True)
+    known = torch.isfinite(size)
+    J = torch.where(known & (size > 0), J / size, 0.0)  # squares of its entries are numbers
     J = J if J.shape[-2] <= J.shape[-1] else J.mT
-    norm: Tensor = torch.linalg.eigvalsh(J @ J.mT)[..., -1].clamp(min=0).sqrt()
-    return norm
+    norm = torch.linalg.eigvalsh(J @ J.mT)[..., -1].clamp(min=0).sqrt()
+    return torch.where(known[..., 0, 0], norm * size[..., 0, 0], torch.nan)
 
 
 def jacobians(runner: Runner, s: Tensor, x: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ Everything but the statement is an observation, in float64, of these windows alo
 & Hardt, section 4, data-dependent stability; Clopper & Pearson for the statement.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +36,7 @@ from impl.memory.tube.near import Near, size_of
 from impl.memory.tube.near import near as near_data
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
-from impl.numbers.told import all_finite
+from impl.numbers.told import as_json
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
 
@@ -109,12 +110,12 @@ class Measurement(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite or no number is null."""
-        told, seen = self.local, self.seen
+        told, seen, ratio = self.local, self.seen, float(self.seen.ratio.amax())
         median, worst = (
             found.tolist() for found in (told.products.median(0)[0], told.products.amax(0))
         )
         pairs = int(seen.pairs.sum())
-        record: dict[str, Any] = all_finite({
+        record: dict[str, Any] = as_json({
             "schema": SCHEMA,
             "kind": "on your data",
             "model": self.model.source,
@@ -126,10 +127,10 @@ class Measurement(Shown):
             "forgetting": {"windows": len(seen.gaps), "curve": self.curve},
             "memory": [{"eps": eps, "k": self.window(eps)} for eps in self.eps],
             "stability": {
-                "largest_ratio": float(seen.ratio.amax()),
+                "largest_ratio": ratio,
                 "pairs": pairs,
                 "expanding": int(seen.expanding.sum()),
-                "contracts": bool(pairs) and float(seen.ratio.amax()) < 1,
+                "contracts": None if math.isnan(ratio) else bool(pairs) and ratio < 1,
             },
             "steps": {
                 "windows": len(told.norms),

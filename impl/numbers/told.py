@@ -1,6 +1,8 @@
 """Numbers in JSON, which has no infinities."""
 
 import math
+from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -9,10 +11,22 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def all_finite(told: Any) -> Any:
-    """The same for every number in data of lists and tables."""
-    if isinstance(told, dict):
-        return {name: all_finite(item) for name, item in told.items()}
-    if isinstance(told, list | tuple):
-        return [all_finite(item) for item in told]
-    return finite(told) if isinstance(told, float) else told
+def as_json(item: object) -> Any:
+    """A record as JSON has it: made of dict, list, str, bool, int, finite float and None alone.
+
+    A number of a class of its own, as an `InputSet` or one of NumPy's, becomes that plain number,
+    and an infinite one or NaN None. Raises TypeError for whatever else is no JSON.
+    """
+    if item is None or isinstance(item, bool):
+        return item
+    if isinstance(item, str):
+        return str(item)
+    if isinstance(item, Integral):
+        return int(item)
+    if isinstance(item, Real):
+        return finite(float(item))
+    if isinstance(item, Mapping):
+        return {str(name): as_json(value) for name, value in item.items()}
+    if isinstance(item, list | tuple):
+        return [as_json(value) for value in item]
+    raise TypeError(f"{type(item).__name__} is no JSON")

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import warnings
 import zipfile
 from collections.abc import Mapping
@@ -59,6 +60,20 @@ def parse_safetensors(data: bytes, path: Path) -> tuple[dict[str, Tensor], dict[
         reason = f"is no intact safetensors file ({_line(cause)})"
         raise ModelFileError(path, reason, "save the weights again") from None
     return tensors, told["__metadata__"]
+
+
+def as_safetensors(tensors: Mapping[str, Tensor], told: Mapping[str, str]) -> bytes:
+    """A safetensors file of these tensors and metadata: the same bytes each time.
+
+    The library writes metadata in an order of chance; here it is that of its names.
+    """
+    data = safetensors.torch.save(dict(tensors), dict(told))
+    start = 8 + int.from_bytes(data[:8], "little")
+    known = json.loads(data[8:start])
+    known["__metadata__"] = dict(sorted(told.items()))
+    text = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # tensors begin at a multiple of 8, as the library has it
+    return len(text).to_bytes(8, "little") + text + data[start:]
 
 
 def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:

@@ -1,6 +1,6 @@
 """Pages of certificates, made from their JSON documents alone."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from reports.pages.experiment import (
 )
 from reports.pages.memory import Document, next_steps, remembers, within
 from reports.pages.text import NOTHING, up
-from reports.redact import redacted
+from reports.redact import redacted, redacted_call
 
 FILES = ("certificate.json", "index.html")
 TITLES = {
@@ -31,6 +31,7 @@ STATED = (
 )  # fmt: skip
 MODEL = ("model", "cell", "shape", "dtype", "tensors", "ignored", "unread", "sha256", "schema")
 ELSEWHERE = ("truncation", "next", "attacked", "stable")  # told before
+_NAMING: Mapping[str, Callable[[str], str]] = {"model": redacted, "measure": redacted_call}
 _LONG = 8  # numbers that a page shows one after another
 
 
@@ -92,20 +93,20 @@ def write_certificate(document: Mapping[str, Any], folder: Path, page: Page) -> 
 
 def certificate_files(document: Mapping[str, Any], page: Page) -> dict[str, bytes]:
     """Both, by their names."""
-    data = msgspec.json.format(msgspec.json.encode(_without_folders(document)), indent=2) + b"\n"
+    data = msgspec.json.format(msgspec.json.encode(without_folders(document)), indent=2) + b"\n"
     return {"certificate.json": data, "index.html": render_experiment(page)}
 
 
-def _without_folders(item: Any) -> Any:
-    """The document with the file's name alone wherever it names the model."""
+def without_folders(item: Any) -> Any:
+    """The document with the file's name alone wherever it names the model, or a command does."""
     if isinstance(item, Mapping):
         return {
-            name: redacted(value)
-            if name == "model" and isinstance(value, str)
-            else _without_folders(value)
+            name: _NAMING[name](value)
+            if name in _NAMING and isinstance(value, str)
+            else without_folders(value)
             for name, value in item.items()
         }
-    return [_without_folders(each) for each in item] if isinstance(item, list) else item
+    return [without_folders(each) for each in item] if isinstance(item, list) else item
 
 
 def _blocks(item: Any) -> list[Block]:

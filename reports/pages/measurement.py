@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from reports.files import write_all
-from reports.pages.certificate import certificate_page
+from reports.pages.certificate import certificate_page, without_folders
 from reports.pages.experiment import Block, Page, Paragraph, Section, Table, render_experiment
 from reports.pages.memory import Document, share_of
 from reports.pages.text import NOTHING, above, typed
@@ -44,7 +44,7 @@ def write_measurement(seen: Document, certificate: Document, folder: Path, page:
 
 def _encoded(document: Document) -> bytes:
     """JSON with the file's name alone wherever it names the model or the data."""
-    told = dict(document) | {"model": redacted(str(document["model"]))}
+    told = without_folders(document)
     if "data" in told:
         told["data"] = told["data"] | {"source": redacted(str(told["data"]["source"]))}
     return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
@@ -102,7 +102,7 @@ def _steps(seen: Document) -> Table:
     return Table(
         ("what", "seen"),
         (
-            ("distances between states visited grow at most by", above(pairs["largest_ratio"], 4)),
+            ("distances between states visited grow at most by", _above(pairs["largest_ratio"])),
             ("in so many of the steps seen they grow", f"{pairs['expanding']} of {pairs['pairs']}"),
             ("norm of a step's Jacobian, median", _number(steps["norm"]["median"])),
             ("norm of a step's Jacobian, largest", _number(steps["norm"]["largest"])),
@@ -115,6 +115,10 @@ def _steps(seen: Document) -> Table:
 
 def _k(value: int | None) -> str:
     return NOTHING if value is None else str(value)
+
+
+def _above(value: float | None) -> str:
+    return NOTHING if value is None else above(value, 4)
 
 
 def _number(value: float | None) -> str:

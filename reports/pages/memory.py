@@ -12,6 +12,7 @@ from typing import Any
 from reports.pages.experiment import Block, Code, Paragraph, Plot, Section, Table
 from reports.pages.figures.figure import Series
 from reports.pages.text import NOTHING, typed
+from reports.redact import redacted_call
 
 Document = Mapping[str, Any]
 
@@ -45,7 +46,11 @@ def remembers(certificate: Document, seen: Document | None = None) -> Section:
 def next_steps(certificate: Document) -> list[Section]:
     """What to do about a model that is not certified, if anything is known."""
     blocks: list[Block] = []
-    for line in (certificate.get("next") or {}).get("lines", ()):
+    told = certificate.get("next") or {}
+    if "measure" in told:
+        words = "See what it remembers of recorded inputs:"
+        blocks += [Paragraph(words), Code(redacted_call(told["measure"]))]
+    for line in told.get("lines", ()):
         words, _, call = line.partition(": ")
         if "rnnbounds." in call:
             blocks += [Paragraph(f"{words}:"), Code(call)]

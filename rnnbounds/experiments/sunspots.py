@@ -6,11 +6,11 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 import torch
-from safetensors.torch import save
 
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
 from impl.convert.truncate import save_truncated, truncate
+from impl.reading.files import as_safetensors
 from impl.training.projection import stable
 from reports.pages.experiment import Code, Section
 from reports.pages.text import error
@@ -91,7 +91,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     if certified:
         curves["gap, certified"] = curve(range(K + 1), certified_gaps(certificate, K))
     weights = {name.removeprefix("rnn."): part for name, part in model.state_dict().items()}
-    job.keep(f"{way}-{job.unit.seed}.safetensors", save(weights, {"cell": "rnn-tanh"}))
+    job.keep(f"{way}-{job.unit.seed}.safetensors", as_safetensors(weights, {"cell": "rnn-tanh"}))
     persistence = series.error(series.numbers[:-1], held_out=True)
     figures = {
         "training error": series.error(forecasts, held_out=False),

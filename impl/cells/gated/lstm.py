@@ -16,12 +16,14 @@ from torch import Tensor
 
 from impl.arithmetic.base import Arithmetic, V
 from impl.arithmetic.intervals import magnitude
+from impl.arithmetic.invariance import Held
 from impl.arithmetic.spans import SpanArithmetic, Spans
 from impl.cells.gated.gate import Gated, gated_kind, most
 from impl.cells.kind import BIASES, torch_layout
 from impl.cells.layout import Layout
 from impl.numbers.interval import tanh_up
 from impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down
+from impl.numbers.told import at_most
 
 _PROJECTED = Layout(
     {"weight_hh": "4n p", "weight_ih": "4n d", "weight_hr": "p n", "bias_ih": "4n",
@@ -87,6 +89,19 @@ class LSTM(Gated):
         i, f, z, o = self.fed(*self.over(box, B)).chunk(4)
         told = {"i": i.sigmoid(), "f": f.sigmoid(), "z": z.tanh(), "o": o.sigmoid()}
         return {gate: most(bound) for gate, bound in told.items()}
+
+    def unproved(self, told: Held, B: float | Tensor) -> str | None:
+        """What no box of the cell state survives: a forget gate so near to 1 that |c| ≤ ī z̄/(1 − f̄)
+        is beyond what float64 resolves."""
+        if told.reason is None:
+            return None
+        f = self.fed(*self.over(told.proposed, B)).chunk(4)[1].range
+        room = float((-f).sigmoid_low().amin())
+        return (
+            f"the forget gate may be within {at_most(room)} of 1, and no bound on c is then "
+            f"proved; take smaller inputs or a smaller forget bias, train it with "
+            f"rnnbounds.stable, or measure it on recorded inputs"
+        )
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
         """The constants of Miller and Hardt's proposition, the largest over the units.

@@ -109,7 +109,7 @@ def refute_gated(
             for x, thorough in _inputs(cell.U[0].detach().numpy(), input_bound, given):
                 frozen = FrozenGated(cell, x, size)
                 if found := periodic(frozen, x, allowed, thorough=thorough):
-                    return replace(found, states=states, bound=input_bound)
+                    return replace(found, states=states, bound=float(input_bound))
         except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
             return None
     return None

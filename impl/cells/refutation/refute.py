@@ -99,15 +99,15 @@ def refute(model: LoadedModel[RNN], input_bound: float, given: Given = None) -> 
     Sources: Miller & Hardt, section 3; Krawczyk (1969).
     """
     found = _sought(model, input_bound, given)
-    return None if found is None else replace(found, bound=input_bound)
+    return None if found is None else replace(found, bound=float(input_bound))
 
 
 def unsought(states: int, *, linear: bool = False) -> str | None:
-    """Why no witness is sought against a cell of so many states, None if one is."""
+    """Why no witness is sought against a cell whose state is so many numbers, None if one is."""
     most = FLOAT_SIZE if linear else SIZE
-    return (
-        f"not for more than {most} states, of which there are {states}" if states > most else None
-    )
+    if states <= most:
+        return None
+    return f"not for more than {most} numbers in a state, which here has {states}"
 
 
 def _sought(model: LoadedModel[RNN], input_bound: float, given: Given) -> Witness | None:

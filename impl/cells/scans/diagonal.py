@@ -179,7 +179,7 @@ class Diagonal(ProgramCell):
         if not outside:
             return None
         text = f"an eigenvalue has a modulus that is certified to be ≥ {at_most(max(outside))}"
-        return Witness("eigenvalue", text, modulus=max(outside), bound=B)
+        return Witness("eigenvalue", text, modulus=max(outside), bound=float(B))
 
     def at_one(self, dtypes: Dtypes, box: Tensor, B: float) -> Tensor:
         """Which |Λ_j| round to 1 or above, or are no number, as each dtype computes both parts.

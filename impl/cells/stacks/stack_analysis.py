@@ -133,7 +133,7 @@ class StackAnalysis(Analysis):
         """Why the box of the first layer that is not proved is not."""
         for l, one in enumerate(self.layers, start=1):
             if reason := getattr(one.analysis, "refused", None):
-                return f"of layer {l}: {reason}"
+                return f"in layer {l} {reason}"
         return None
 
     @property

@@ -46,6 +46,14 @@ def gelu_slope(z: arb) -> arb:
     return (-z / arb(2).sqrt()).erfc() / 2 + z * (-z * z / 2).exp() / (2 * arb.pi()).sqrt()
 
 
+def lowest(function: Callable[[arb], arb], slope: Callable[[arb], arb], near: str) -> arb:
+    """At most min ρ, of a ρ that falls to one point within 10⁻¹² of `near` and rises from there."""
+    at, off = arb(near), arb(1e-12)
+    if not slope(at - off) < 0 < slope(at + off):
+        raise ArithmeticError(f"{near} is not where the function turns; report this")
+    return (function(at) - off * abs(slope(arb(near, 1e-12)))).lower()
+
+
 def silu_slope(z: arb) -> arb:
     """σ(z)(1 + z σ(−z)), which turns where |z| tanh(|z|/2) = 2 alone."""
     return sigmoid(z) * (1 + z * sigmoid(-z))
@@ -54,6 +62,8 @@ def silu_slope(z: arb) -> arb:
 @dataclass(frozen=True)
 class BallActivation:
     """ρ in balls, and balls that hold inf ρ′, sup |ρ′| and sup |ρ| (infinite if there is none).
+
+    dip: at most min ρ, where ρ falls to one point and rises from there; None for others.
 
     slope_at: |ρ′| for a ρ′ that is the larger the nearer to 0 its argument is, or the greater it is
     (`rises`); hills: |ρ′| is monotone between −a, 0 and a for one of them, where it is 1 − L and L.
@@ -72,6 +82,7 @@ class BallActivation:
     slope_at: Callable[[arb], arb] | None = None
     rises: bool = False
     hills: arb | None = None
+    dip: arb | None = None
 
     def monotone(self, low: arb, high: arb) -> bool:
         """Whether ρ is sure not to turn between the two."""
@@ -86,11 +97,22 @@ class BallActivation:
         if self.monotone(low, high):
             found = [self.function(low), self.function(high)]
             return self._held(found[0].min(found[1]), found[0].max(found[1]))
+        if self.dip is not None:
+            ends = self.function(low), self.function(high)
+            return self._dipping(low, high, ends[0].max(ends[1]))
         reach = abs(self.slope) * (high - low) / 2
         middle = self.function((low + high) / 2)
         if not (middle.is_finite() and reach.is_finite()):
             return -self.bound, self.bound
         return self._held(middle - reach, middle + reach)
+
+    def _dipping(self, low: arb, high: arb, top: arb) -> tuple[arb, arb]:
+        """The largest value is at an end; the least is above min ρ, and what slopes leave of it."""
+        if not top.is_finite():
+            return -self.bound, self.bound
+        least = self.function((low + high) / 2) - abs(self.slope) * (high - low) / 2
+        dip = arb(self.dip)
+        return (least if least >= dip else dip), top
 
     def _held(self, low: arb, high: arb) -> tuple[arb, arb]:
         """Ends that are not known to be within the bound are the bound itself, without a radius:
@@ -99,7 +121,12 @@ class BallActivation:
         return low, high if high <= self.bound else self.bound
 
     def steepest(self, low: arb, high: arb) -> arb:
-        """At least |ρ′| between the two, exactly where it is smooth."""
+        """At least |ρ′| between the two, exactly where it is smooth; what is not known to be within
+        sup |ρ′| is that bound itself, without a radius, as a softplus's slope of 1 far out."""
+        found = self._steepest(low, high)
+        return found if found <= self.slope else self.slope
+
+    def _steepest(self, low: arb, high: arb) -> arb:
         if self.slope_at is None or not high.is_finite():
             return self.slope
         if self.rises:
@@ -148,11 +175,13 @@ def _table() -> dict[str, BallActivation]:
             softplus, zero, one, none, floor=_FOUR, slope_at=sigmoid, rises=True
         ),
         "rnn-gelu": BallActivation(
-            gelu, 1 - steep_gelu, steep_gelu, none, slope_at=gelu_slope, hills=arb(2).sqrt()
+            gelu, 1 - steep_gelu, steep_gelu, none, slope_at=gelu_slope, hills=arb(2).sqrt(),
+            dip=lowest(gelu, gelu_slope, "-0.751791524694"),
         ),
         "rnn-silu": BallActivation(
             lambda z: z * sigmoid(z), 1 - steep_silu, steep_silu, none,
             slope_at=silu_slope, hills=arb(_TANGENT, 1e-30),
+            dip=lowest(lambda z: z * sigmoid(z), silu_slope, "-1.278464542761"),
         ),
         "rnn-elu": BallActivation(
             lambda z: relu(z) + (-relu(-z)).expm1(), zero, one, none, _FOUR,

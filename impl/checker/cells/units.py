@@ -35,8 +35,9 @@ class Units:
 
     @cached_property
     def sizes(self) -> list[arb]:
-        """At least |u|; infinite for what is no number."""
-        return [_number(abs(a).max(abs(b))) for a, b in zip(self.low, self.high, strict=True)]
+        """At least |u| = max(−u, u); infinite for what is no number. An upper end near −1 plays no
+        part, so that its radius does not lead out of a box of side 1."""
+        return [_number((-a).max(b)) for a, b in zip(self.low, self.high, strict=True)]
 
     def __len__(self) -> int:
         return len(self.low)

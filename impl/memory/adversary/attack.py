@@ -27,6 +27,7 @@ from impl.memory.runs import READ, read_by, readout_told
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
+from impl.numbers.told import as_json
 from impl.reading.adapters import Source, load_model
 
 
@@ -102,21 +103,22 @@ class Attacked(Shown):
     def to_json(self, *, inputs: bool = True) -> dict[str, Any]:
         """The record as plain JSON data, without the inputs of the witnesses if so asked."""
         told = [witness.to_json() for witness in self.witnesses]
-        return {
+        record: dict[str, Any] = as_json({
             "schema": SCHEMA,
             "cell": self.cell,
             "dtype": self.dtype,
             "sha256": self.digest,
             "input_bound": self.input_bound,
             "inputs": None if self.inputs is None else self.inputs.to_json(),
-            **({} if self.readout is None else {"readout": dict(self.readout)}),
+            **({} if self.readout is None else {"readout": self.readout}),
             "no_k_below": [{"eps": epsilon, "k": k} for epsilon, k in self.windows],
             "skipped": [{"what": what, "reason": reason} for what, reason in self.skipped],
             "witnesses": [
                 {name: value for name, value in one.items() if inputs or name != "inputs"}
                 for one in told
             ],
-        }
+        })  # fmt: skip
+        return record
 
 
 @undisturbed()

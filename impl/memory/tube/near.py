@@ -48,9 +48,14 @@ class Near:
         """What to do where something is left open."""
         if all(k is not None for _, k in self.windows_of):
             return None
+        sizes = (("--near", self.delta), ("--states", self.states))
+        smaller = [f"a smaller {name}" for name, size in sizes if size]
         if math.isinf(self.width):
-            return "the tube grows beyond all bounds: take a smaller --near, or shorter windows"
-        return "take a smaller --near, a larger ε or longer windows"
+            return (
+                f"the bound on how far states are from the computed ones grew beyond all numbers, "
+                f"whatever the states do: take {' or '.join([*smaller, 'shorter windows'])}"
+            )
+        return f"take {' or '.join([*smaller, 'a larger ε', 'longer windows'])}"
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data; what is infinite is null."""

@@ -28,6 +28,7 @@ from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recor
 from rnnbounds.commands.models.layers import List, require_alone, show_layers
 from rnnbounds.commands.models.measured import tell_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
+from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     show_certificate,
@@ -106,6 +107,9 @@ def certify_model(
     read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
     certificate = certify(
         read, asked.of(model, read.d), eps or EPSILONS, norm, training=task, device=place
+    )
+    certificate = with_measuring(
+        certificate, model, asked, cell=cell, ignore=ignore, layer=layer, readout=readout
     )
     seen = None
     if data is not None:

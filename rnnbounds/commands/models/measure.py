@@ -20,6 +20,7 @@ from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, tell_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
+from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.shell.output import Format, check_folder, echo, print_json
@@ -84,6 +85,9 @@ def measure_model(
     )  # fmt: skip
     if out is not None:
         certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
+        certificate = with_measuring(
+            certificate, model, asked, cell=cell, ignore=ignore, layer=layer, readout=readout
+        )
         against = attacked(loaded, certificate)
         tell_both(told, certificate.to_json() | of_attack(against), out, format)
     if format is Format.json:

@@ -54,7 +54,7 @@ def print_measurement(told: Measurement | None) -> None:
         echo(
             f"seen: within {typed(eps)} " + (f"from k = {k} on" if k is not None else "at no k < T")
         )
-    print_steps(record)
+    print_steps(record, float(told.local.exponents.mean()))
     if told.near is not None:
         print_near(told.near, "C h" if read else "h")
     print_statement(told)
@@ -67,11 +67,14 @@ def thinned(curve: list[dict[str, float]]) -> list[dict[str, float]]:
     return [curve[i] for i in sorted({round(j * last / max(1, count)) for j in range(count + 1)})]
 
 
-def print_steps(record: Mapping[str, Any]) -> None:
-    """How the steps contracted."""
+def print_steps(record: Mapping[str, Any], growth: float) -> None:
+    """How the steps contracted; growth: the mean of the exponents."""
     steps, stability = record["steps"], record["stability"]
-    norm, growth = steps["norm"], steps["lyapunov"]
-    if stability["pairs"]:
+    median, largest = _number(steps["norm"]["median"]), steps["norm"]["largest"]
+    largest = "overflow" if largest is None else at_least(largest, 3)
+    if stability["largest_ratio"] is None:
+        echo("seen: distances of the states visited overflow, so that their growth is not known")
+    elif stability["pairs"]:
         what = "contracts" if stability["contracts"] else "does not contract"
         most = at_least(stability["largest_ratio"], 4)
         echo(
@@ -79,12 +82,17 @@ def print_steps(record: Mapping[str, Any]) -> None:
             f"grow by {most} at most, in {stability['expanding']} of {stability['pairs']} steps "
             f"they do"
         )
-    told = "−∞" if growth["mean"] is None else f"{growth['mean']:.3g}"
+    told = "−∞" if growth == -math.inf else _number(growth)
     echo(
         f"estimate: steps of {steps['windows']} windows have ‖∂s_t/∂s_(t−1)‖₂ of "
-        f"{norm['median']:.3g}, {at_least(norm['largest'], 3)} at most; largest Lyapunov exponent "
-        f"{told} a step (QR)"
+        f"{median}, {largest} at most; largest Lyapunov exponent {told} a "
+        f"step (QR)"
     )
+
+
+def _number(value: float | None) -> str:
+    """To three digits; what overflowed is none."""
+    return "overflow" if value is None or not math.isfinite(value) else f"{value:.3g}"
 
 
 def print_near(told: Near, of: str) -> None:

@@ -103,9 +103,9 @@ def print_certificate(certificate: Certificate) -> None:
         echo(f"decays that may round to 1: {counts}")
     if certificate.verdict == "certified":
         print_training(certificate.training)
-    if certificate.advice is not None:
+    if certificate.next_steps:
         echo("what to do next:")
-        for line in certificate.advice.lines():
+        for line in certificate.next_steps:
             echo(f"  {line}")
 
 

@@ -16,6 +16,7 @@ from reports.files import made_folder
 from reports.pages.certificate import FILES, certificate_files, certificate_page
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.options import EPILOG as EPILOG
+from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import (
     print_left_out,
@@ -64,7 +65,10 @@ def truncate_model(
     try:
         module, certificate = truncate(read, eps, asked.of(model, read.d), latest=latest)
     except NotCertifiedError as error:
-        return show_certificate(error.certificate, format)
+        tried = with_measuring(
+            error.certificate, model, asked, cell=cell, ignore=ignore, layer=layer
+        )
+        return show_certificate(tried, format)
     exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports
     if page is not None:

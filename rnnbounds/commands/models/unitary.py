@@ -11,6 +11,8 @@ from impl.errors import at_least, exactly
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
 from rnnbounds.commands.models.options import EPILOG as EPILOG
+from rnnbounds.commands.models.inputs import Asked
+from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, tell
 from rnnbounds.commands.options import As
@@ -40,7 +42,9 @@ def unitary_model(
     try:
         made = unitary(model, input_bound, rescale=rescale, **chosen)
     except NoUnitaryError as error:
-        return show_certificate(error.certificate, format)
+        asked = Asked(repr(input_bound), None, None, 0.0)
+        tried = with_measuring(error.certificate, model, asked, **chosen)
+        return show_certificate(tried, format)
     save_unitary(made, out)
     if page is not None:
         tell(made.certificate, page, out, format, f"rnnbounds check {out.name}")

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
+from impl.reading.files import as_safetensors
 from properties.errors import InputError
 from properties.runs.versions import found
 from reports.files import write_atomic
@@ -75,7 +75,7 @@ class Parts:
         """Write a part whole or not at all, in place of an earlier one; raises WriteError."""
         kept = {key: part.detach().cpu().contiguous() for key, part in tensors.items()}
         told = {"format": FORMAT, "run": self.run, "sha256": self._seal(name, kept)}
-        write_atomic(self._path(name), save(kept, told))
+        write_atomic(self._path(name), as_safetensors(kept, told))
 
     def drop_below(self, head: str) -> None:
         """Remove the parts whose names begin so: they are no longer needed."""

@@ -5,7 +5,9 @@ import json
 import pytest
 import torch
 
+from impl.arithmetic.inputs.sets import input_box
 from impl.cells.analysis import ProgramAnalysis
+from impl.cells.refutation.refute import unsought
 from impl.cells.stacks.stack_analysis import StackAnalysis
 from impl.cells.vanilla import VanillaAnalysis
 from impl.certificate.advice import Advice, Certified
@@ -147,11 +149,46 @@ def test_as_json_and_as_text():
 
 def test_nothing_is_sought_in_large_models(monkeypatch):
     """What keeps the state is told, and what was left out."""
-    monkeypatch.setattr("impl.certificate.advice._STATES", 4)
+    monkeypatch.setattr("impl.certificate.advice._ROWS", 16)
     advice = undecided("lstm")[1].advice
     assert (advice.weights, advice.inputs, advice.drivers) == (None, None, ())
     assert "no change" in advice.skipped
     assert advice.kept is not None
+
+
+@pytest.mark.parametrize(("layers", "where"), [(1, ""), (2, "in layer 2 ")])
+def test_a_forget_gate_that_rounds_to_one(layers, where):
+    """Its owner is told of the gate, of the inputs and what to do, and of no box() to mend."""
+    module = torch.nn.LSTM(2, 3, layers)
+    with torch.no_grad():
+        for part in module.parameters():
+            part.fill_(0.1)
+        module.get_parameter(f"bias_ih_l{layers - 1}")[3:6] = 40.0
+    for inputs in (1.0, input_box(-1, 1, 2)):
+        found = certify(module, inputs)
+        assert found.verdict == "undecided"
+        assert found.reason.startswith(
+            f"for {found.speaks_of}, {where}the forget gate may be within"
+        )
+        assert "of 1, and no bound on c is then proved; take smaller inputs" in found.reason
+        assert found.reason.endswith("rnnbounds.stable, or measure it on recorded inputs")
+
+
+def test_what_was_not_sought_is_told_of_any_cell(monkeypatch):
+    """In numbers that are this cell's own: rows of all its gates."""
+    monkeypatch.setattr("impl.certificate.advice._ROWS", 14)
+    assert "weights of 15 rows, of all gates" in undecided("gru")[1].advice.skipped
+    assert "which here has 800" in unsought(800)
+
+
+def test_measuring_is_the_first_thing_to_do():
+    """Of whatever is undecided, and of nothing else."""
+    _, found = undecided("gru")
+    first = "see what it remembers of recorded inputs: rnnbounds.measure(module, data)"
+    assert found.next_steps == [first, *found.advice.lines()]
+    assert found.to_json()["next"]["measure"] == "rnnbounds.measure(module, data)"
+    none = certify(net("gru", 1), B)
+    assert (none.next_steps, "next" in none.to_json()) == ([], False)
 
 
 @pytest.mark.parametrize("make", [torch.nn.GRU, torch.nn.LSTM])

@@ -10,10 +10,12 @@ from flint import arb, ctx
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
-from impl.checker.cells.activations import BALL_ACTIVATIONS
+from impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
 from impl.checker.cells.claimed import cell_of
 from impl.checker.cells.units import Units
 from impl.checker.definite import exact
+from impl.checker.truncated import check_truncated
+from impl.convert.truncate import save_truncated, truncate
 from impl.reading.adapters import load_model
 
 
@@ -26,6 +28,46 @@ def test_boxes_that_saturate(which):
     cell = cell_of(which, dict(source(held).weights), arb(1e6), None, list(told.to_json()["box"]))
     with ctx.workprec(512):
         assert cell.held()
+
+
+@pytest.mark.parametrize("which", ["leaky-softplus", "leaky-silu", "leaky-gelu"])
+def test_large_inputs_are_checked_too(which, tmp_path):
+    """Of inputs so large that a slope of 1 has a radius, and that ρ is far from a line."""
+    by = torch.Generator().manual_seed(1)
+    held = {name: torch.rand(1, 1, generator=by) for name in ("W", "W_in")}
+    held |= {"leak": torch.tensor([0.9]), "b": torch.tensor([-4.0])}
+    module, told = truncate(held, 1e-2, 1e300, cell=which)
+    save_truncated(module, told, tmp_path / "m.safetensors")
+    assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
+
+
+def test_a_unit_that_saturates_stays_in_its_box():
+    """A GRU whose candidate is −1 but for what no float tells, from states up to 1."""
+    held = {name: torch.zeros_like(part) for name, part in torch.nn.GRU(1, 1).state_dict().items()}
+    held["bias_ih_l0"] += torch.tensor([0.0, -2e4, -2e4])
+    loaded = load_model(held, "gru")
+    cell = cell_of("gru", dict(source(loaded).weights), arb(1), None, [1.0])
+    with ctx.workprec(512):
+        assert cell.held()
+
+
+@pytest.mark.parametrize("name", ["rnn-silu", "rnn-gelu"])
+def test_the_dip_is_least(name):
+    """No value is below it, and one is hardly above."""
+    z = torch.linspace(-1.5, -0.5, 10**5, dtype=torch.float64)
+    least = float(ACTIVATIONS[name.removeprefix("rnn-")](z).min())
+    assert least - 1e-9 <= float(BALL_ACTIVATIONS[name].dip) <= least
+    with pytest.raises(ArithmeticError, match="not where the function turns"):
+        lowest(BALL_ACTIVATIONS[name].function, BALL_ACTIVATIONS[name].slope_at, "-1")
+
+
+@pytest.mark.parametrize("name", sorted(BALL_ACTIVATIONS.keys() - {"linear"}))
+def test_no_slope_is_above_the_steepest(name):
+    """Far out too, where a slope is its least upper bound but for what no precision tells."""
+    told = BALL_ACTIVATIONS[name]
+    with ctx.workprec(512):
+        for ends in ((-1e300, 1e300), (1e300, 2e300), (-2e300, -1e300), (-1.0, 50.0)):
+            assert not told.steepest(*map(arb, ends)).upper() > told.slope.upper()
 
 
 @pytest.mark.parametrize("name", sorted(BALL_ACTIVATIONS.keys() - {"linear"}))

@@ -14,7 +14,7 @@ from impl.memory import exact
 from impl.memory.runs import Runner
 from impl.memory.tube import near as limits
 from impl.memory.tube import runs
-from impl.memory.tube.near import near
+from impl.memory.tube.near import Near, near
 from impl.memory.tube.runs import Around
 from impl.memory.tube.zonotopes import Zonotope
 from impl.reading.adapters import load_model
@@ -164,6 +164,17 @@ def test_the_least_k_that_is_found() -> None:
     assert found.windows_of[1] == (1e-30, None)
     assert "larger ε" in str(found.advice)
     assert found.to_json()["memory"][0]["k"] == found.windows_of[0][1]
+
+
+def test_what_is_said_to_make_it_smaller_is_not_zero() -> None:
+    """Of a tube that grows from states alone no smaller --near is asked for."""
+    runner, x = lstm()
+    kept = Near(0.0, 0.05, 3, 7, math.inf, {}, ((0.1, None),))
+    assert "take a smaller --states or shorter windows" in str(kept.advice)
+    open_ = near(runner, x, 0.0, (1e-30,), states=0.05)
+    assert open_.advice == "take a smaller --states or a larger ε or longer windows"
+    both = Near(0.1, 0.05, 3, 7, math.inf, {}, ((0.1, None),))
+    assert "take a smaller --near or a smaller --states or shorter windows" in str(both.advice)
 
 
 def test_what_blows_up_is_undecided() -> None:

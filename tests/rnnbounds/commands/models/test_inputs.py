@@ -1,5 +1,8 @@
 """Inputs beyond a ball from the command line: a box, an embedding's rows, recorded ones."""
 
+import json
+import shlex
+
 import numpy as np
 import pytest
 import torch
@@ -59,6 +62,53 @@ def test_many_channels(call, tmp_path):
     assert (
         f"for every x_t in {sides} × …, 6 channels, ‖x_t‖₂ ≤ " in call("check", tmp_path / "s").out
     )
+
+
+def test_a_refuted_gru_with_a_set(call, tmp_path):
+    """Of a GRU with two orbits under inputs of a box, all records are written, as text and JSON."""
+    held = {name: torch.zeros_like(part) for name, part in torch.nn.GRU(1, 1).state_dict().items()}
+    held["weight_hh_l0"][2], held["bias_ih_l0"][0] = 4.0, 4.0
+    path, data = tmp_path / "gru.safetensors", tmp_path / "x.npy"
+    save_file(held, path)
+    np.save(data, np.linspace(-1, 1, 160).reshape(20, 8, 1))
+    box = "--inputs=-1:1"
+    assert call("certify", path, box, "--format", "json").json["witness"]["input_bound"] == 1.0
+    for out, command in (("a", ("certify",)), ("b", ("measure", "--data", data))):
+        told = call(command[0], path, *command[1:], box, "--out", tmp_path / out)
+        assert (told.code, told.err) == (int(out == "a"), "")
+        record = json.loads((tmp_path / out / "certificate.json").read_text())
+        assert (record["verdict"], record["inputs"]["what"]) == ("refuted", "[-1.0, 1.0]")
+
+
+def test_the_command_that_measures(call, model, tmp_path):
+    """Of an undecided model the first thing to do next is to measure it, as it was given; it runs
+    when data take the place of FILE, and records leave its folder out."""
+    held = load_file(model)
+    save_file({f"a b.{name}": part * 3.0 for name, part in held.items()}, model)
+    given = ("--cell=rnn-tanh", "--layer=a b.rnn", BOX[0][0], "--eps=0.1", "--norm=infinity")
+    told = call("certify", model, *given, "--out", tmp_path / "o")
+    assert (told.code, told.err) == (1, "")
+    (line,) = (line for line in told.out.splitlines() if "rnnbounds measure" in line)
+    words = shlex.split(line)[line.split().index("rnnbounds") :]
+    assert words[2:] == [str(model), "--data=FILE", *BOX[0], "--cell=rnn-tanh", "--layer=a b.rnn"]
+    np.save(tmp_path / "x.npy", np.linspace(0, 0.5, 320).reshape(20, 8, 2))
+    assert call(*[word.replace("FILE", str(tmp_path / "x.npy")) for word in words[1:]]).code == 0
+    for name in ("certificate.json", "index.html"):
+        text = (tmp_path / "o" / name).read_text()
+        assert "rnnbounds measure" in text
+        assert str(tmp_path) not in text
+
+
+def test_what_a_check_does_not_prove(call, refused, model, tmp_path):
+    """Rows of a table, and what is not certified: the line says so, and what to do instead."""
+    asked = ("certify", model, "--cell", "rnn-tanh", "--out", tmp_path / "o")
+    check = ("check", tmp_path / "o" / "certificate.json", "--source", model, "--cell", "rnn-tanh")
+    assert call(*asked, *ROWS[0]).code == 0
+    assert "the rows of a table, which it does not hold; certify their box" in refused(*check)
+    held = load_file(model)
+    save_file({name: part * 9 for name, part in held.items()}, model)
+    verdict = call(*asked, *BOX[0], "--format", "json").json["verdict"]
+    assert f"is of a model that is {verdict}, so that it has no window" in refused(*check)
 
 
 @pytest.mark.parametrize(
