@@ -16,6 +16,7 @@ from reports.errors import RecordError
 from reports.records.codec import load
 from reports.records.matrix import Matrix, blanks
 from reports.table import CARRIED, Proof, Row, Table, carried, table_of
+from reports.words import plural
 from rnnbounds.commands.matrix import matrix_in, show_matrix
 from rnnbounds.commands.options import CORES, As, Workers
 from rnnbounds.shell.output import Format, echo, print_json, print_table
@@ -102,9 +103,11 @@ def markdown_table(rows: Iterable[Row]) -> list[str]:
     """The table of claims in the lines of the README."""
     lines = [HEADS]
     for row in rows:
-        proof = f"**not proved**, {len(row.proof.human)} of {row.proof.steps} steps in prose"
+        proof = (
+            f"**not proved**, {len(row.proof.human)} of {plural(row.proof.steps, 'step')} in prose"
+        )
         if row.proof.proved:
-            proof = f"proved, {row.proof.steps} steps"
+            proof = f"proved, {plural(row.proof.steps, 'step')}"
         names = (f"`{row.id}`", f"`{row.statement}`")
         lines.append((*names, row.source, proof, row.reached, str(len(row.false_variants))))
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
@@ -115,4 +118,5 @@ def proof_text(proof: Proof) -> str:
     """The state of a proof in a few words."""
     state = "proved" if proof.proved else "NOT PROVED"
     prose = f", {len(proof.human)} in prose" if proof.human else ""
-    return f"{state}, {proof.steps} steps{prose}, {len(proof.axioms)} textbook theorems"
+    theorems = plural(len(proof.axioms), "textbook theorem")
+    return f"{state}, {plural(proof.steps, 'step')}{prose}, {theorems}"

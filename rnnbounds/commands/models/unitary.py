@@ -10,6 +10,7 @@ from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from impl.errors import exactly
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
+from reports.words import plural
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, tell
 from rnnbounds.commands.options import As
@@ -48,7 +49,7 @@ def unitary_model(
         return 0
     told = made.certificate
     kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
-    echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
+    echo(f"wrote {out}: {plural(made.states, 'state')} for {made.n}{kept}")
     echo(f"{told['cell']}, {read_from(told['information'])}")
     print_left_out(told["information"])
     echo(f"orthogonality defect at most {told['orthogonality_defect']:.3g}")

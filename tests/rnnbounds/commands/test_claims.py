@@ -72,7 +72,7 @@ def test_claims_say_what_is_not_proved(call, proofs):
     proofs(ledger("failed", proved=False))
     outcome = call("claims", "--now")
     assert outcome.code == 0
-    assert outcome.out.count("NOT PROVED, 1 steps") == len(CLAIMS)
+    assert outcome.out.count("NOT PROVED, 1 step, ") == len(CLAIMS)
 
 
 @pytest.mark.slow
@@ -98,6 +98,7 @@ def test_prove_text(call):
     assert any(line.startswith("certified-norm (") for line in lines)
     assert lines[-1].startswith("2 claims, ")
     assert "NOT PROVED" not in outcome.out
+    assert call("prove", "state-bound").out.splitlines()[-1].startswith("1 claim, ")
 
 
 @pytest.mark.parametrize(
