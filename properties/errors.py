@@ -1,5 +1,7 @@
 """Named errors of the attack room; each message is one line that ends with the remedy."""
 
+from difflib import get_close_matches
+
 from reports.errors import printable
 
 
@@ -52,7 +54,9 @@ class UnknownChoiceError(InputError):
     """A name that is not among the choices."""
 
     def __init__(self, what: str, name: str, choices: tuple[str, ...]) -> None:
-        super().__init__(f"unknown {what} {name!r}; choose among {', '.join(choices)}")
+        close = get_close_matches(name, choices, n=3)
+        near = f"did you mean {' or '.join(close)}?" if close else None
+        super().__init__(f"unknown {what} {name!r}; {near or 'choose among ' + ', '.join(choices)}")
 
 
 class SeedsError(InputError):

@@ -100,7 +100,7 @@ class Stateless(torch.nn.Module):
 
     def _last(self, weights: dict[str, Tensor], x: Tensor) -> Tensor:
         behind = x.new_zeros(1, self.k, 1)
-        there = torch.cat([behind, torch.ones_like(x[:1, :, :1])], dim=1)[:, -self.k :]
+        there = torch.cat([behind, x.new_ones(1, x.shape[1], 1)], dim=1)[:, -self.k :]
         x = torch.cat([behind.expand(x.shape[0], -1, x.shape[2]), x], dim=1)[:, -self.k :]
         drive = self.kind.drive(weights, x)
         s = x.new_zeros(1, 1, self.sizes.state).expand(x.shape[0], 1, -1)

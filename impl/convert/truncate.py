@@ -73,7 +73,7 @@ class Truncated(NamedTuple):
 
     def __str__(self) -> str:
         within = f"within {exactly(self.eps)} of the recurrent model"
-        return f"{self.module.cell}: k = {self.k} inputs, {within}"
+        return f"{self.module.cell}: k = {self.k} input{'s' * (self.k != 1)}, {within}"
 
 
 @renamed(epsilon="eps", epsilons="eps")

@@ -11,6 +11,7 @@ import numpy as np
 
 from impl.errors import shown
 from impl.reading.files import ModelFileError, parse_safetensors, read_file
+from impl.reading.foreign import pointer
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
 LARGEST_TEXT = 2**28  # bytes of a text, whose numbers take up to four times as much
@@ -28,6 +29,10 @@ def open_data(path: Path) -> Array:
         raise ModelFileError(path, "is no file of data that is read", f"save it as one of {kinds}")
     if path.is_file() and not path.stat().st_size:
         raise ModelFileError(path, "is empty", _AGAIN)
+    if path.is_file():
+        with path.open("rb") as stream:
+            if told := pointer(stream.read(64)):
+                raise ModelFileError(path, *told)
     return known(path)
 
 

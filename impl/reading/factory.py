@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor
 from impl.errors import InputError, shown
 
 _LONGEST = 250  # characters; a file's name may be as long
+_SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -28,8 +30,13 @@ class FactoryError(InputError):
 
 
 def is_factory(name: str) -> bool:
-    """Whether a source names a factory; a file of that name comes first."""
-    return len(name) < _LONGEST and bool(_NAME.fullmatch(name)) and not Path(name).exists()
+    """True if a source names a factory: no file that is there, nor C:model, a file on a drive."""
+    named = len(name) < _LONGEST and bool(_NAME.fullmatch(name)) and not Path(name).exists()
+    home, _, path = name.partition(":")
+    if not named or path.endswith(_SUFFIXES):
+        return False
+    with _reachable():
+        return len(home) > 1 or find_spec(home) is not None
 
 
 def made(name: str) -> torch.nn.Module | Mapping[str, Tensor]:

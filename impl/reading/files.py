@@ -17,7 +17,7 @@ from torch import Tensor
 from impl import disk
 from impl.checker.stored import header
 from impl.errors import InputError, shown
-from impl.reading.foreign import foreign, foreign_archive, unpickled
+from impl.reading.foreign import foreign_archive, pointer, text, unpickled
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
@@ -48,6 +48,8 @@ def read_file(
         raise ModelFileError(path, str(cause.strerror), remedy) from None
     if not data:
         raise ModelFileError(path, "is empty", f"save the {what} again")
+    if told := pointer(data):
+        raise ModelFileError(path, *told)
     return data
 
 
@@ -81,8 +83,6 @@ def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
 
     Raises ModelFileError for anything else, and for archives that unpack to more than they hold.
     """
-    if told := foreign(data):
-        raise ModelFileError(path, *told)
     try:
         if data.startswith(b"PK"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -100,7 +100,7 @@ def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
     except InputError:
         raise
     except Exception as cause:  # a damaged file makes the unpickler raise anything
-        raise ModelFileError(path, *unpickled(cause)) from None
+        raise ModelFileError(path, *(text(data) or unpickled(cause, data))) from None
     if not isinstance(state, Mapping):
         raise ModelFileError(path, "holds no state dict", "save model.state_dict()")
     return flat(state)

@@ -7,11 +7,21 @@ from pathlib import Path
 Refusal = tuple[str, str]  # what the file is, and what to do about it
 
 _STATE = "safetensors.torch.save_file(model.state_dict(), 'model.safetensors')"
-_MAGIC: tuple[tuple[bytes, Refusal], ...] = (
-    (b"\x89HDF", ("is an HDF5 file, as Keras writes", "save its weights by torch's names")),
-    (b"\x93NUMPY", ("is one NumPy array", "save all weights by their names as safetensors")),
-    (b"GGUF", ("is a GGUF file", "save its weights as safetensors")),
+_NAMED = "save its weights by torch's names as safetensors"
+_POINTER = b"version https://git-lfs"
+_MAGIC: tuple[tuple[int, bytes, Refusal], ...] = (  # where it stands, and what it says
+    (0, _POINTER, ("is a pointer of Git LFS, not the file", "fetch it with git lfs pull")),
+    (0, b"MATLAB ", ("is a MATLAB file", _NAMED)),
+    (0, b"\x89HDF", ("is an HDF5 file, as Keras writes", _NAMED)),
+    (0, b"\x93NUMPY", ("is one NumPy array", "save all weights by their names as safetensors")),
+    (0, b"GGUF", ("is a GGUF file", _NAMED)),
+    (0, b"PAR1", ("is a Parquet file", _NAMED)),
+    (0, b"\x1f\x8b", ("is compressed by gzip", "unpack it")),
+    (4, b"TFL3", ("is a TensorFlow Lite model", "save the weights of the model it was made from")),
+    (257, b"ustar", ("is a tar archive", "unpack it, and name the file of weights in it")),
 )
+_PICKLE = b"\x80"  # the opcode that all pickles since version 2 begin with
+_TEXT = 512  # bytes that tell a text
 _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
@@ -23,7 +33,21 @@ def is_onnx(path: Path, data: bytes) -> bool:
 
 def foreign(data: bytes) -> Refusal | None:
     """What a file is that has the first bytes of another format."""
-    return next((told for magic, told in _MAGIC if data.startswith(magic)), None)
+    return next((told for at, magic, told in _MAGIC if data.startswith(magic, at)), None)
+
+
+def pointer(data: bytes) -> Refusal | None:
+    """The same if it is a pointer of Git LFS, which may have the name of any file."""
+    return foreign(data) if data.startswith(_POINTER) else None
+
+
+def text(data: bytes) -> Refusal | None:
+    """The same of a text: JSON, or any other."""
+    head = data[:_TEXT].decode(errors="replace")
+    if len(head) < 2 or not all(one.isprintable() or one.isspace() for one in head):
+        return None
+    kind = "JSON" if head.lstrip()[:1] in ("{", "[") else "text"
+    return f"is {kind}, no file of weights", _NAMED
 
 
 def foreign_archive(names: Sequence[str]) -> Refusal | None:
@@ -36,15 +60,18 @@ def foreign_archive(names: Sequence[str]) -> Refusal | None:
     if any(name.endswith(("archive_format", "models/model.json")) for name in names):
         return "is an exported program (.pt2)", f"load it with torch.export.load, and save {_STATE}"
     if any(name.endswith(".weights.h5") for name in names):
-        return "is a Keras model", "save its weights by torch's names"
+        return "is a Keras model", _NAMED
+    if not any(name.endswith("data.pkl") for name in names):
+        return "is a zip archive, not one of torch.save", "unpack it, and name the file of weights"
     return None
 
 
-def unpickled(cause: BaseException) -> Refusal:
+def unpickled(cause: BaseException, data: bytes) -> Refusal:
     """The same of a pickle that wants more than weights, or is damaged."""
     wanted = _GLOBAL.search(str(cause))
     if wanted is None:
-        reason = f"is damaged or wants to run code ({type(cause).__name__})"
+        other = "wants to run code" if data.startswith(_PICKLE) else "is no file of torch.save"
+        reason = f"is damaged, or {other} ({type(cause).__name__})"
         return reason, "save model.state_dict() again, best as safetensors"
     reason = f"wants to run code: {wanted[1]} is pickled in it, as in a whole module"
     return reason, "save model.state_dict() alone, or name a factory, as package.module:make_model"

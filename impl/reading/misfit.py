@@ -1,7 +1,8 @@
 """Why tensors are not the weights of a cell: each reason as one line with its remedy."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 
 from torch import Tensor
 
@@ -42,6 +43,13 @@ class AmbiguousCellError(InputError):
         others = ", ".join(name for name in names if name not in usual)
         told = " or ".join(usual) + (f" (or {others})" if others else "")
         super().__init__(f"{where} does not say which cell it holds; say --cell {told}")
+
+
+def choices(names: Collection[str], asked: str | None = None) -> str:
+    """Names to choose among, those alone that are close to what was asked for if some are."""
+    close = get_close_matches(asked, names, n=3) if asked else []
+    listed = close or list(names)
+    return ", ".join(map(shown, listed[:LISTED])) + (", …" if len(listed) > LISTED else "")
 
 
 def _usual(names: Sequence[str]) -> list[str]:

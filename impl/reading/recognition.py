@@ -14,7 +14,7 @@ from impl.cells.kind import Kind
 from impl.cells.table import CELLS, STACK, kind_of
 from impl.errors import shown
 from impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
-from impl.reading.misfit import LISTED, AmbiguousCellError, WeightsError, misfit, misshapen
+from impl.reading.misfit import AmbiguousCellError, WeightsError, choices, misfit, misshapen
 from impl.reading.parts import stored_in_parts
 
 LARGEST_STEP = 2**25  # entries of the derivative of one step
@@ -63,7 +63,7 @@ def recognise(
         raise WeightsError(f"{what}; leave it out of what is ignored")
     kinds = [kind for kind in CELLS.values() if name is None or kind.suffix]
     kinds = kinds if name is None or name == STACK else [kind_of(name)]
-    near = known.keys() if layer is None else _within(known, where, layer)
+    near = known.keys() if layer is None else _within(known, where, kinds, layer)
     prefix = _prefix(near, where, kinds, ignored, layer, asked=name is not None)
     group = owned(prefix, known)
     fits = {
@@ -89,15 +89,19 @@ def _named(tensors: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
     return known
 
 
-def _within(names: Collection[str], where: str, layer: str) -> list[str]:
+def _within(names: Collection[str], where: str, kinds: Sequence[Kind], layer: str) -> list[str]:
     """The names of that part of a model, which has some."""
     found = [full for full in names if full.startswith(f"{layer}.")]
     if layer == ROOT:
         found = list(owned("", names).values())
     if not found:
-        parts = sorted({full.rpartition(".")[0] or ROOT for full in names})
-        listed = ", ".join(shown(part) for part in parts[:LISTED])
-        listed += ", …" if len(parts) > LISTED else ""
+        groups = {prefix[:-1] or ROOT: group for prefix, group in direct(names).items()}
+        recurrent = [
+            part
+            for part, group in groups.items()
+            if any(holds(kind, group, asked=False) for kind in kinds)
+        ]
+        listed = choices(sorted(recurrent or groups), layer)
         raise WeightsError(f"{where} holds no layer {shown(layer)}; it has {listed}: choose one")
     return found
 
@@ -131,8 +135,7 @@ def _prefix(
     if layer is not None and f"{layer}." in meant:
         return f"{layer}."
     if len(meant) > 1:
-        listed = ", ".join(sorted(shown(prefix[:-1]) or ROOT for prefix in meant)[:LISTED])
-        listed += ", …" if len(meant) > LISTED else ""
+        listed = choices(sorted(prefix[:-1] or ROOT for prefix in meant))
         raise WeightsError(f"{where} holds several cells ({listed}); choose one with --layer")
     return meant[0]
 

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from impl.errors import InputError, shown
 from impl.reading.factory import is_factory, made
-from impl.reading.files import LARGEST, parse_safetensors, read_file, unpickle
-from impl.reading.foreign import is_onnx
+from impl.reading.files import LARGEST, ModelFileError, parse_safetensors, read_file, unpickle
+from impl.reading.foreign import foreign, is_onnx
 from impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from impl.reading.opened import Module, Opened, Weights
 
@@ -43,11 +43,14 @@ def open_source(source: Source) -> Opened:
 
 def _file(path: Path) -> Opened:
     data = read_file(path, LARGEST_GRAPH if path.suffix == ".onnx" else LARGEST)
+    stored = data[8:9] == b"{" and int.from_bytes(data[:8], "little") <= len(data)
+    if not stored and (told := foreign(data)):
+        raise ModelFileError(path, *told)
     if is_onnx(path, data):
         return graph_of(data, path)
     if data[8:9] == b"{" or path.suffix == ".safetensors":
         tensors, metadata = parse_safetensors(data, path)
         ours = metadata.get("format", "").startswith(_OURS)
-        told = metadata.get("cell")
-        return Weights(tensors, shown(path), str(path), told, "the file" if ours else None)
+        cell = metadata.get("cell")
+        return Weights(tensors, shown(path), str(path), cell, "the file" if ours else None)
     return Weights(unpickle(data, path), shown(path), str(path))

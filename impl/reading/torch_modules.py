@@ -11,7 +11,7 @@ from torch.nn.utils import parametrize
 
 from impl.cells.table import CELLS
 from impl.errors import shown
-from impl.reading.misfit import LISTED, UnsupportedModelError, WeightsError
+from impl.reading.misfit import UnsupportedModelError, WeightsError, choices
 
 _BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _OWN: dict[type[torch.nn.Module], str] = {
@@ -54,13 +54,12 @@ def _meant(module: torch.nn.Module, layer: str | None) -> tuple[str, torch.nn.Mo
         found = [one for one in parts if one[0].startswith(f"{layer}.")]
     if len(found) == 1:
         return found[0]
-    where = "" if layer is None else f" in {shown(layer)}"
     if not parts:
         raise _none_in(module)
-    what = f"{type(module).__name__} holds {len(found)} recurrent modules{where}"
-    names = ", ".join(shown(path or ".") for path, _ in parts[:LISTED])
-    names += ", …" if len(parts) > LISTED else ""
-    raise WeightsError(f"{what}; choose one with --layer: {names}")
+    where = "" if layer is None else f" in {shown(layer)}"
+    what = f"{type(module).__name__} holds {len(found) or 'no'} recurrent modules{where}"
+    listed = choices([path or "." for path, _ in parts], None if found else layer)
+    raise WeightsError(f"{what}; choose one with --layer: {listed}")
 
 
 def _none_in(module: torch.nn.Module) -> WeightsError:

@@ -104,7 +104,9 @@ def markdown_table(rows: Iterable[Row]) -> list[str]:
     """The table of claims in the lines of the README."""
     lines = [HEADS]
     for row in rows:
-        proof = f"**not proved**, {len(row.proof.human)} of {row.proof.steps} steps in prose"
+        proof = (
+            f"**not proved**, {len(row.proof.human)} of {plural(row.proof.steps, 'step')} in prose"
+        )
         if row.proof.proved:
             proof = f"proved, {plural(row.proof.steps, 'step')}"
         names = (f"`{row.id}`", f"`{row.statement}`")

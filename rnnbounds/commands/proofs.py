@@ -13,6 +13,7 @@ from properties.runs.probe import probed
 from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Matrix
 from reports.table import Proof, Row
+from reports.words import plural
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
 from rnnbounds.shell.output import Format, echo, print_json, progress
@@ -163,7 +164,8 @@ def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
     steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
     taken = counted(axiom for entry, _ in proofs for axiom in laws_of(entry))
-    echo(f"{len(proofs)} claims, {steps} steps, from {taken.text}: {', '.join(axioms)}")
+    proved = f"{plural(len(proofs), 'claim')}, {plural(steps, 'step')}"
+    echo(f"{proved}, from {taken.text}: {', '.join(axioms)}")
 
 
 def laws_of(entry: Claim) -> Iterator[Axiom]:

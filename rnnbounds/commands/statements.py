@@ -17,7 +17,9 @@ from properties.runs.replay import dump as dump_arrays
 from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
 from properties.runs.run import collect_seldom
+from properties.systems.table import parse_spec
 from reports.records.record import Check
+from reports.words import plural
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
 from rnnbounds.commands.options import As, Device, Seed, path_option
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
@@ -64,7 +66,8 @@ def attack(
 
 def counted(result: TypedResult) -> str:
     """How much was judged, and what of it was not decided."""
-    parts = [f"{result.systems} systems", f"{result.holds} checks hold"]
+    checks = "1 check holds" if result.holds == 1 else f"{plural(result.holds, 'check')} hold"
+    parts = [plural(result.systems, "system"), checks]
     if result.undecided:
         parts.append(f"{result.undecided} undecided")
     if result.skipped:
@@ -112,6 +115,7 @@ def replay(
 ) -> int:
     """Re-run one check from its spec; exit 1 unless it holds (or is vacuous)."""
     if (claim is None) == (statement is None) or (statement is not None and form is not None):
+        parse_spec(spec)  # a mistyped one is the first thing to mend
         raise typer.BadParameter("name a --claim (and its --form) or a --statement, as printed")
     if dump is not None:
         check_target(dump, ".npz")

@@ -25,7 +25,9 @@ class Count:
     @property
     def text(self) -> str:
         """As `prove`, the page and the README say it."""
-        return f"{self.laws} laws, {self.clauses} clauses, of {self.theorems} textbook theorems"
+        counts = (self.laws, "law"), (self.clauses, "clause"), (self.theorems, "textbook theorem")
+        laws, clauses, theorems = (f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
+        return f"{laws}, {clauses}, of {theorems}"
 
 
 def counted(axioms: Iterable[Axiom]) -> Count:

@@ -21,9 +21,9 @@ from impl.arithmetic.spans import SpanArithmetic, Spans
 from impl.cells.gated.gate import Gated, gated_kind, most
 from impl.cells.kind import BIASES, torch_layout
 from impl.cells.layout import Layout
+from impl.errors import at_most
 from impl.numbers.interval import tanh_up
 from impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down
-from impl.numbers.told import at_most
 
 _PROJECTED = Layout(
     {"weight_hh": "4n p", "weight_ih": "4n d", "weight_hr": "p n", "bias_ih": "4n",

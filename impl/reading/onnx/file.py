@@ -15,7 +15,7 @@ from torch import Tensor
 
 from impl.errors import InputError, shown
 from impl.reading.files import ModelFileError
-from impl.reading.misfit import LISTED, WeightsError
+from impl.reading.misfit import WeightsError, choices
 from impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
 from impl.reading.onnx.starts import refuse_other_runs
 from impl.reading.onnx.values import STANDARD, Values, ValueTwiceError
@@ -47,10 +47,8 @@ class Graph:
             what = f"{self.where} holds no recurrent node (an RNN, an LSTM or a GRU of ONNX)"
             raise WeightsError(f"{what}; {_STATE}")
         if layer is None or layer not in self.stacks:
-            names = ", ".join(shown(name) for name in list(self.stacks)[:LISTED])
-            names += ", …" if len(self.stacks) > LISTED else ""
             what = f"{self.where} holds {len(self.stacks)} recurrent nodes or stacks of them"
-            raise WeightsError(f"{what}; choose one with --layer: {names}")
+            raise WeightsError(f"{what}; choose one with --layer: {choices(self.stacks, layer)}")
         nodes = self.stacks[layer]
         cells = [cell_of(node, self.values) for node in nodes]
         if other := [cell for cell in cells if cell != cells[0]]:

@@ -27,8 +27,8 @@ from rnnbounds.commands.models.attacked import (
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.layers import List, require_alone, show_layers
 from rnnbounds.commands.models.measured import tell_both
-from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.measuring import with_measuring
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     show_certificate,

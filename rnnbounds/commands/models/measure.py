@@ -15,12 +15,13 @@ from impl.memory.measure import measure
 from impl.reading.adapters import load_model
 from impl.reading.data import read_data
 from reports.pages.measurement import FILES
+from reports.words import plural
 from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, tell_both
-from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.measuring import with_measuring
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.shell.output import Format, check_folder, echo, print_json
@@ -93,6 +94,6 @@ def measure_model(
     if format is Format.json:
         print_json(told.to_json())
     else:
-        echo(f"{shown(loaded.source)}: {loaded.name}, {loaded.n} states, {loaded.dtype}")
+        echo(f"{shown(loaded.source)}: {loaded.name}, {plural(loaded.n, 'state')}, {loaded.dtype}")
         print_measurement(told)
     return int(share is not None and not (told.statement and told.statement.reached))

@@ -12,6 +12,7 @@ from impl.memory.measure import Measurement
 from impl.reading.misfit import LISTED
 from impl.training.certificate import TrainingCertificate
 from reports.pages.certificate import certificate_page, write_certificate
+from reports.words import plural
 from rnnbounds.commands.models.attacked import (
     Found,
     print_attacked,
@@ -57,7 +58,7 @@ def show_certificate(
 
 def print_certificate(certificate: Certificate) -> None:
     """The certificate in lines of text."""
-    sizes = f"{certificate.n} states, {certificate.dtype}"
+    sizes = f"{plural(certificate.n, 'state')}, {certificate.dtype}"
     echo(f"{shown(certificate.model)}: {certificate.cell}, {sizes}, {read_from(certificate)}")
     print_left_out(certificate.to_json())
     if certificate.verdict == "certified":

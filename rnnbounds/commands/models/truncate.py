@@ -14,9 +14,10 @@ from impl.reading.adapters import load_model
 from impl.reading.files import check_target, write_files
 from reports.files import made_folder
 from reports.pages.certificate import FILES, certificate_files, certificate_page
+from reports.words import plural
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
-from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.measuring import with_measuring
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import (
     print_left_out,
@@ -82,7 +83,7 @@ def truncate_model(
     else:
         what = "the last output alone, " if latest else ""
         within = f"within {exactly(eps)} of the recurrent model"
-        echo(f"wrote {out}: {what}k = {module.k} inputs, {within}")
+        echo(f"wrote {out}: {what}k = {plural(module.k, 'input')}, {within}")
         for target in exports:
             echo(f"wrote {target}: the same without a state, for batches and lengths of any size")
         echo(f"{certificate['cell']}, {read_from(certificate['information'])}")

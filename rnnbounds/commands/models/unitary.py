@@ -10,9 +10,10 @@ from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from impl.errors import at_least, exactly
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
-from rnnbounds.commands.models.options import EPILOG as EPILOG
+from reports.words import plural
 from rnnbounds.commands.models.inputs import Asked
 from rnnbounds.commands.models.measuring import with_measuring
+from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, tell
 from rnnbounds.commands.options import As
@@ -53,7 +54,7 @@ def unitary_model(
         return 0
     told = made.certificate
     kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
-    echo(f"wrote {out}: {made.states} states for {made.n}{kept}")
+    echo(f"wrote {out}: {plural(made.states, 'state')} for {made.n}{kept}")
     echo(f"{told['cell']}, {read_from(told['information'])}")
     print_left_out(told["information"])
     echo(f"orthogonality defect at most {at_least(told['orthogonality_defect'], 3)}")

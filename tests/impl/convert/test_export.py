@@ -22,6 +22,7 @@ from impl.errors import InputError, RangeError
 
 EPS = 0.5  # so that there are few layers, each of which is traced
 SIZES = ((1, 1), (2, 3), (3, 40))
+EMPTY = ((0, 1), (0, 9))  # no sequence at all
 
 
 def recurrent(make, layers=1):
@@ -48,6 +49,8 @@ def agrees(run, module, full, latest):
         whole = whole[:, -1] if latest else whole
         torch.testing.assert_close(found, module(x), rtol=0, atol=1e-5)
         assert (found - whole).norm(dim=-1).max() <= EPS + 1e-5
+    for N, T in EMPTY:
+        assert run(inputs(N, T)).shape == module(inputs(N, T)).shape
 
 
 @pytest.mark.slow
@@ -112,10 +115,11 @@ def drawn(cell, k, latest):
 @pytest.mark.parametrize("latest", [False, True])
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_cell_without_a_state(cell, latest):
-    """What is exported gives the outputs of the feed-forward form, at lengths below k and above."""
+    """What is exported gives the outputs of the feed-forward form, below k and above, of any batch."""
     module = drawn(cell, 4, latest)
-    for N, T in ((1, 1), (2, 3), (2, 9)):
+    for N, T in (*EMPTY, (1, 1), (2, 3), (2, 9)):
         x = inputs(N, T)
+        assert Stateless(module)(x).shape == module(x).shape
         torch.testing.assert_close(Stateless(module)(x), module(x), rtol=0, atol=1e-6)
 
 

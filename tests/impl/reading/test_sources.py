@@ -1,6 +1,7 @@
 """Where models come from: parts of bigger ones, factories, and files that hold none."""
 
 import sys
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from safetensors.torch import save_file
 
 from impl.errors import InputError
 from impl.reading.adapters import load_model
+from impl.reading.data import read_data
 from impl.reading.factory import FactoryError
 from impl.reading.files import ModelFileError
 from impl.reading.layers import Layer, layers
@@ -155,6 +157,67 @@ def test_files_of_other_formats(tmp_path):
         ".": "is no regular file; it is a folder: name a file in it, say .*w.safetensors",
     }.items():
         refused(tmp_path / name, ModelFileError, told)
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (bytes(4) + b"TFL3" + bytes(64), "is a TensorFlow Lite model; save the weights of the"),
+        (b"MATLAB 5.0 MAT-file, Platform: GLNX86".ljust(128), "is a MATLAB file; save its"),
+        (b'{"weight_hh_l0": [[0.5]]}', "is JSON, no file of weights; save its weights by torch's"),
+        (b"weight: 0.5, and so on\n", "is text, no file of weights; save its weights by torch's"),
+        (b"PAR1" + bytes(64), "is a Parquet file; save its weights"),
+        (b"\x1f\x8b" + bytes(64), "is compressed by gzip; unpack it"),
+        (bytes(257) + b"ustar" + bytes(512), "is a tar archive; unpack it"),
+        (POINTER, "is a pointer of Git LFS, not the file; fetch it with git lfs pull"),
+    ],
+)
+def test_files_that_hold_no_weights(tmp_path, data, told):
+    """What they are, by their contents, whatever they are called; none "wants to run code"."""
+    for name in ("w", "w.pt", "w.json"):
+        (tmp_path / name).write_bytes(data)
+        refused(tmp_path / name, ModelFileError, told)
+    (tmp_path / "w.zip").write_bytes(data)
+    with ZipFile(tmp_path / "w.zip", "w") as archive:
+        archive.writestr("w.bin", data)
+    refused(tmp_path / "w.zip", ModelFileError, "is a zip archive, .*; unpack it, and name")
+
+
+@pytest.mark.parametrize("suffix", [".safetensors", ".pt", ".onnx", ".npy", ".csv", ".parquet"])
+def test_pointers_of_git_lfs(tmp_path, suffix):
+    """Weights and data that were not fetched: the remedy is git's."""
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(POINTER)
+    told = "is a pointer of Git LFS, not the file; fetch it with git lfs pull"
+    refused(path, ModelFileError, told)
+    if suffix not in (".pt", ".onnx"):
+        with pytest.raises(ModelFileError, match=told):
+            read_data(path)
+
+
+@pytest.mark.parametrize("path", ["C:rnn.pt", "D:model", "C:weights.safetensors", "m:net.pth"])
+def test_paths_with_a_drive(path, tmp_path, monkeypatch):
+    """They name a file, which is not there, and no factory; a module of one letter is one."""
+    monkeypatch.chdir(tmp_path)
+    refused(path, ModelFileError, "does not exist; name a file of weights")
+    (tmp_path / "q.py").write_text(MODELS)
+    assert load_model("q:Whole", layer="encoder.rnn").n == 4
+    sys.modules.pop("q")
+
+
+def test_layers_that_are_misspelt():
+    """The closest is offered, else all that are recurrent, of a module, a state dict and ONNX."""
+    module = torch.nn.ModuleDict(
+        {"encoder": torch.nn.GRU(2, 3), "tail": torch.nn.GRU(2, 3), "head": torch.nn.Linear(3, 1)}
+    )
+    for source in (module, module.state_dict()):
+        refused(source, WeightsError, "encoderr.*(it has|--layer:) encoder(:|$)", layer="encoderr")
+        refused(source, WeightsError, "encoder, tail", layer="q")
+    told = "ModuleDict holds no recurrent modules in encoderr"
+    refused(module, WeightsError, told, layer="encoderr")
 
 
 def test_a_pickle_that_holds_itself(tmp_path):

@@ -98,6 +98,7 @@ def test_prove_text(call):
     assert any(line.startswith("certified-norm (") for line in lines)
     assert lines[-1].startswith("2 claims, ")
     assert "NOT PROVED" not in outcome.out
+    assert call("prove", "state-bound").out.splitlines()[-1].startswith("1 claim, ")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,12 @@ def test_a_replay_that_does_not_say_what_is_judged(refused):
         assert "name a --claim" in refused("replay", spec, *arguments)
 
 
+def test_a_spec_that_is_none_is_said_first(refused):
+    """A claim is no remedy for a mistyped spec."""
+    for arguments in ((), ("--claim", "truncation")):
+        assert "not a system spec" in refused("replay", "{bad", *arguments)
+
+
 @pytest.mark.parametrize(
     "spec",
     [

@@ -116,8 +116,10 @@ def test_bad_calls(refused, tmp_path):
     assert "seeds" in refused(*call, "--seeds", 0)
     assert "seed" in refused(*call, "--seed", -1)
     assert "choose another place" in refused("experiment", "norms", "--out", tmp_path / "file")
-    line = refused("experiment", "moonspots", "--out", tmp_path / "out")
-    assert "unknown experiment 'moonspots'; choose among sunspots, certifiable" in line
+    line = refused("experiment", "moon", "--out", tmp_path / "out")
+    assert "unknown experiment 'moon'; choose among sunspots, certifiable" in line
+    line = refused("experiment", "simlarity", "--out", tmp_path / "out")
+    assert "unknown experiment 'simlarity'; did you mean similarity?" in line
     assert (tmp_path / "file").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
