@@ -26,7 +26,7 @@ from reports.pages.certificate import certificate_page, write_certificate
 from reports.pages.measurement import measurement_page, write_measurement
 from reports.records.changes import Changes
 from reports.records.guarded import Outcome
-from rnnbounds.commands.models.inputs import Asked as AskedInputs
+from rnnbounds.input_text import set_in
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,9 @@ class Guard:
     def _inputs(self, asked: Certified, d: int) -> Any:
         if asked.data is not None:
             return input_data(self.home / asked.data, asked.margin)
-        bound = None if asked.input_bound is None else repr(asked.input_bound)
-        return AskedInputs(bound, asked.inputs, None, 0.0).of(self.home / asked.model, d)
+        if asked.inputs is not None:
+            return set_in(asked.inputs, self.home / asked.model, d)
+        return asked.input_bound
 
     def _measured(self, name: str, asked: Measured, model: LoadedModel[Any]) -> Outcome:
         found = measure(

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from impl.arithmetic.inputs.sets import input_box
-from impl.certificate.inputs import input_data, input_tensor
-from impl.errors import InputError
+from impl.certificate.inputs import input_data
 from rnnbounds.commands.options import path_option
+from rnnbounds.input_text import InputsError, set_in
 
 FROM_DATA = "from-data"
 
@@ -58,10 +57,6 @@ Margin = Annotated[
 ]
 
 
-class InputsError(InputError):
-    """Options of inputs that do not go together."""
-
-
 @dataclass(frozen=True)
 class Asked:
     """What the options say; raises InputsError where they do not go together.
@@ -95,14 +90,4 @@ class Asked:
             return input_data(self.data, self.margin)
         if self.inputs is None:
             return float(str(self.bound))
-        return _box(self.inputs, d) if ":" in self.inputs else input_tensor(model, self.inputs)
-
-
-def _box(text: str, d: int) -> float:
-    """LOW:HIGH,LOW:HIGH,…"""
-    try:
-        ends = [tuple(map(float, one.split(":"))) for one in text.split(",")]
-        low, high = zip(*ends, strict=True)
-    except ValueError:
-        raise InputsError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2") from None
-    return input_box(low, high, d)
+        return set_in(self.inputs, model, d)

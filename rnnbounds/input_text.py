@@ -1,0 +1,26 @@
+"""A set of inputs as it is typed: LOW:HIGH of each channel, or the name of a table in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from impl.arithmetic.inputs.sets import InputSet, input_box
+from impl.certificate.inputs import input_tensor
+from impl.errors import InputError
+
+
+class InputsError(InputError):
+    """Inputs that are not stated as they can be."""
+
+
+def set_in(text: str, model: Path, d: int) -> InputSet:
+    """The box LOW:HIGH,LOW:HIGH,… of d channels, one for all of them, or the rows of the tensor of
+    that name in the model's file; raises InputError."""
+    if ":" not in text:
+        return input_tensor(model, text)
+    try:
+        ends = [tuple(map(float, one.split(":"))) for one in text.split(",")]
+        low, high = zip(*ends, strict=True)
+    except ValueError:
+        raise InputsError("--inputs is no box; write LOW:HIGH, as -1:1 or 0:1,-2:2") from None
+    return input_box(low, high, d)
