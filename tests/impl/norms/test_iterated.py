@@ -11,7 +11,8 @@ from flint import arb_mat, ctx
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.certificate.certify import certify
 from impl.gradients.windows.rollout import truncations
-from impl.norms.iterated import STEPS, Steps, _vertices, iterated, step_factors
+from impl.norms import iterated as module
+from impl.norms.iterated import STEPS, VERTICES, Steps, _vertices, iterated, step_factors
 from impl.numbers.spectra.exact_norm import ball_norm
 from impl.reading.adapters import load_model
 
@@ -149,3 +150,28 @@ def test_every_vertex_counts(slopes):
         level = [product @ at.at(E) for product in level for E in corners]
         worst = max(float(torch.linalg.matrix_norm(product, 2)) for product in level)
         assert worst * (1 - 1e-13) <= told <= worst * (1 + 1e-11)
+
+
+def test_maps_of_every_number_of_steps():
+    """r = 2, …, STEPS, each with the factors of as many steps."""
+    W, one = normal(2, 2, seed=5) / 2, torch.ones(2, dtype=torch.float64)
+    factors = step_factors(steps(W), one)
+    assert len(factors) == STEPS
+    found = iterated(steps(W), one)
+    assert [told.factors for told in found] == [factors[:r] for r in range(2, STEPS + 1)]
+    for told, exact in zip(found, factors[1:], strict=True):
+        r = len(told.factors)
+        assert exact ** (1 / r) * (1 - 1e-12) <= told.rate <= exact ** (1 / r) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_all_vertices_that_are_few_are_taken(n, monkeypatch):
+    """λ_{m+1} is at most M w_m for each m of which the 2^{nm} ≤ VERTICES corners are certified one
+    by one, and that of the last m is larger without its corners."""
+    most = int(math.log2(VERTICES)) // n
+    assert 2 ** (n * most) <= VERTICES < 2 ** (n * (most + 1))
+    at, one = steps(normal(n, n, seed=5), (-1.0, 1.0)), torch.ones(n, dtype=torch.float64)
+    factors, corners = step_factors(at, one), _vertices(at, most)
+    assert all(lam <= w * (1 + 1e-12) for lam, w in zip(factors[1:], corners, strict=False))
+    monkeypatch.setattr(module, "VERTICES", 2 ** (n * (most - 1)))
+    assert step_factors(at, one)[most] > factors[most] * (1 + 1e-6)

@@ -71,6 +71,12 @@ def test_what_cannot_be_had_is_left_to_the_factor():
     for value in (math.inf, math.nan):
         start = torch.tensor([value], dtype=torch.float64)
         assert one(half, start).window(1.0, 7) == 7
+        below = torch.tensor([value, 1.0], dtype=torch.float64)  # beside an output that is small
+        for matrices in (torch.zeros(1, 2, 2).double(), torch.eye(2).double()[None] / 2):
+            for k in (0, 1, 7):
+                assert one(matrices, below).window(2.0, k) == k
+        layers = Layer(half, start), Layer(torch.zeros(1, 1, 2).double(), torch.ones(1).double())
+        assert Remaining(layers, 1).window(2.0, 1) == 1
     start = torch.ones(1, dtype=torch.float64)
     assert one(half, start).window(1e-2, STEPS + 1) == STEPS + 1
     assert one(half, start).window(1e-2, STEPS) == 7

@@ -6,6 +6,7 @@ import ctypes
 import math
 import platform
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from impl.checker.machine import require_floats
 from impl.numbers import rounding
 from impl.numbers.error_free import ERROR_FREE
-from impl.numbers.rounding import Mode, obeys, upward
+from impl.numbers.rounding import HARDWARE, Mode, obeys, upward
 
 OPERATIONS: tuple[Callable[..., Any], ...] = (
     lambda up, a, b: up.add(a, b),
@@ -112,6 +113,118 @@ def test_other_modes_are_told(mode: Mode, name: int) -> None:
     """To nearest, down and to zero."""
     mode._name = name
     assert not obeys(mode)
+
+
+class Spoilt(Mode):
+    """A mode in which one operation alone returns what `change` makes of (result, *arguments)."""
+
+    def __init__(self, name: str, change: Callable[..., Any]) -> None:
+        super().__init__()
+        own = getattr(HARDWARE, name)
+        self.up = replace(HARDWARE, **{name: lambda *given: change(own(*given), *given)})
+
+    def within(self, operation: Callable[..., Any], *arrays: Any) -> Any:
+        """The operation over that."""
+        return super().within(lambda up, *given: operation(self.up, *given), *arrays)
+
+
+OWN = ("add", "multiply", "divide", "root")
+PAIRS = [(name, at) for name in OWN for at in ("neither", "first", "second")][:-2]  # one argument
+PAIRS.remove(("divide", "second"))  # no array is divided by a number
+
+
+@pytest.mark.parametrize(("name", "scalar"), PAIRS)
+def test_each_operation_is_tried(mode: Mode, name: str, scalar: str) -> None:
+    """One that rounds another way is seen at usual sizes alone, also if it does so only where a
+    number by itself comes first or second, or nowhere."""
+
+    def change(found: Any, a: Any, b: Any = None) -> Any:
+        ranks = np.ndim(a), np.ndim(a if b is None else b)
+        alone = {(1, 1): "neither", (0, 1): "first", (1, 0): "second"}.get(tuple(map(bool, ranks)))
+        off = np.where(np.abs(found) > 1e-100, np.nextafter(found, -math.inf), found)
+        return off if alone == scalar else found
+
+    assert not obeys(Spoilt(name, change))
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_subnormals_of_each_operation_are_tried(mode: Mode, name: str) -> None:
+    """One that takes subnormal numbers for 0, or loses results that are, is seen."""
+    least = 2.0**-1022
+
+    def taken(found: Any, *given: Any) -> Any:
+        return np.where((np.abs(given[0]) < least) & (given[0] != 0), 0.0 * found, found)
+
+    def lost(found: Any, *given: Any) -> Any:
+        return np.where(np.abs(found) < least, 0.0 * found, found)
+
+    assert not obeys(Spoilt(name, taken))
+    assert name == "root" or not obeys(Spoilt(name, lost))  # no root is subnormal
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "wrong"),
+    [(1, 0.5, 0.0), (1, -0.5, -5e-324), (1, -0.5, 0.0), (3, 0.5, 5e-324)],
+    ids=["to nearest", "down", "sign lost", "to zero"],
+)
+def test_subnormal_products_are_rounded_up(mode: Mode, a: int, b: float, wrong: float) -> None:
+    """Of the least number of all, as often as a says."""
+
+    def change(found: Any, one: Any, two: Any) -> Any:
+        return np.where((one == a * 5e-324) & (two == b), wrong, found)
+
+    assert not obeys(Spoilt("multiply", change))
+
+
+def begins(array: Any) -> int:
+    """Where in memory."""
+    return int(array.__array_interface__["data"][0])
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *(("length", k) for k in (1, 2, 69, 70)),
+        *(("start", k) for k in (1, 8)),
+        *(("gap", k) for k in (1, 2, 3)),
+        ("number", 0),
+    ],
+)
+def test_all_places_are_tried(mode: Mode, where: tuple[str, int]) -> None:
+    """One wrong number is seen though it be of one length alone, of one beginning, of rows with
+    one gap, or where all numbers are by themselves."""
+    kind, k = where
+    first: list[int] = []
+
+    def here(array: Any) -> bool:
+        if np.ndim(array) == 0:
+            return kind == "number"
+        first.append(begins(array))
+        at = (begins(array) - first[0]) // 8
+        return {
+            "length": array.ndim == 1 and at == 0 and array.size == k,
+            "start": array.ndim == 1 and at == k and array.size == 70 - k,
+            "gap": array.ndim == 2 and array.strides[-1] == 8 * k,
+            "number": False,
+        }[kind]
+
+    def change(found: Any, a: Any) -> Any:
+        return np.nextafter(found, math.inf) if here(a) and not (a < 1e-100).any() else found
+
+    assert not obeys(Spoilt("root", change))
+
+
+def test_who_does_not_obey_is_not_asked(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error-free transformations go on alone, also where a single length is wrong."""
+    for only in (0, 13):
+        fake = Fake(lambda x: np.nextafter(x, -math.inf), only)
+        monkeypatch.setattr(rounding, "Mode", lambda fake=fake: fake)
+        rounding._obeyed.cache_clear()
+        try:
+            assert rounding._obeyed() is None
+            assert upward(lambda up, a: up.add(a, 2.0**-60), np.float64(1.0)) > 1
+        finally:
+            rounding._obeyed.cache_clear()
 
 
 def test_lost_subnormals_are_told(mode: Mode) -> None:

@@ -1,9 +1,11 @@
 import math
+from fractions import Fraction
 
 import pytest
 import torch
 from flint import arb_mat, ctx
 
+from impl.numbers.outward import UNIT, gamma
 from impl.numbers.spectra.exact_norm import ball_norm
 from impl.numbers.spectra.inverse import certified_inverse
 
@@ -29,3 +31,30 @@ def test_singular_matrices() -> None:
     assert found.room.tolist() == [0.0] * 3
     quarter = torch.eye(2, dtype=torch.float64)[None] / 4
     assert certified_inverse(quarter).norm.item() == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_inaccurate_inverse(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Whatever X a library returns: the room of Q = 1 is at most X, ‖Q⁻¹‖ ≤ X/room at least 1, and
+    |X − 1|, which is rounded itself, counts four roundings more beside those of QX."""
+    draw = torch.Generator().manual_seed(seed)
+    X = torch.rand(50, 1, 1, dtype=torch.float64, generator=draw) * 10.0 ** -(seed % 8)
+    monkeypatch.setattr(torch.linalg, "inv_ex", lambda Q: (X, torch.zeros(len(Q))))
+    found = certified_inverse(torch.ones_like(X))
+    assert bool((found.norm >= 1).all())
+    for x, room in zip(X.flatten().tolist(), found.room.tolist(), strict=True):
+        residual = Fraction(abs(x - 1.0)) * (1 + 4 * Fraction(UNIT)) + Fraction(
+            gamma(2)
+        ) * Fraction(x)
+        assert Fraction(room) <= max(Fraction(0), min(Fraction(x), 1 - residual))
+
+
+def test_an_inverse_of_another_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of Q and X = ¾ Q⁻¹, ‖Q⁻¹‖₂ is ‖X‖₂ over 1 − ¼, less what ‖·‖_F loses; of 0 nothing is."""
+    Q = torch.diag(torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64))[None]
+    for share, room in ((0.75, 1 - 3**0.5 / 4), (0.25, 0.0), (1.25, 1 - 3**0.5 / 4), (0.0, 0.0)):
+        X = share * Q.inverse()
+        monkeypatch.setattr(torch.linalg, "inv_ex", lambda Q, X=X: (X, torch.zeros(1)))
+        found = certified_inverse(Q)
+        assert room * (1 - 1e-12) <= found.room.item() <= room
+        assert found.norm.item() >= 1
