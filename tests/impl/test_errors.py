@@ -1,5 +1,8 @@
+import ast
 import math
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -22,7 +25,7 @@ from impl.errors import exactly
         (lambda: errors.RangeError("K", 9, "at most 8"), "K = 9", "choose"),
         (lambda: errors.UnknownActivationError("tanhh", ["tanh", "sin"]), "tanhh", "did you mean"),
         (lambda: errors.UnknownConstantError("zz", ["lam"]), "zz", "lam"),
-        (lambda: errors.NotContractiveError(1.2), "1.2", "project"),
+        (lambda: errors.NotContractiveError(1.2), "1.2", "project it with rnnbounds.stable"),
     ],
 )
 def test_message(make: Callable[[], errors.InputError], fact: str, remedy: str) -> None:
@@ -42,3 +45,12 @@ def test_numbers_are_told_exactly():
         assert exactly(value) == text
     for value in (math.sqrt(2), 5e-324, 1.7e308, 2.0**53, 0.1):
         assert float(exactly(value)) == value
+
+
+@pytest.mark.parametrize("module", sorted(Path(errors.__file__).parent.rglob("*.py")), ids=str)
+def test_remedies_name_what_is_public(module):
+    """No message sends a user to a function below `impl`: `rnnbounds` has those that are public."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.JoinedStr | ast.Constant):
+            text = ast.unparse(node)
+            assert not re.search(r"\bwith impl\.|\buse impl\.|\bcall impl\.", text), text
