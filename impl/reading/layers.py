@@ -36,6 +36,8 @@ def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
     """
     opened = open_source(source)
     named = opened.layers()
+    if named == []:
+        opened.told(None)  # raises, and says what there is instead
     return tuple(
         _layer(opened, name, cell) for name in (_named(opened) if named is None else named)
     )

@@ -1,6 +1,9 @@
+import ast
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 import torch
@@ -23,7 +26,7 @@ from impl.errors import at_least, at_most, exactly, factor
         (lambda: errors.RangeError("K", 9, "at most 8"), "K = 9", "choose"),
         (lambda: errors.UnknownActivationError("tanhh", ["tanh", "sin"]), "tanhh", "did you mean"),
         (lambda: errors.UnknownConstantError("zz", ["lam"]), "zz", "lam"),
-        (lambda: errors.NotContractiveError(1.2), "1.2", "project"),
+        (lambda: errors.NotContractiveError(1.2), "1.2", "project it with rnnbounds.stable"),
     ],
 )
 def test_message(make: Callable[[], errors.InputError], fact: str, remedy: str) -> None:
@@ -69,3 +72,12 @@ def test_digits_that_a_verdict_needs():
     gap = math.nextafter(epsilon, 1)
     assert Decimal(epsilon) < Decimal(at_most(gap, 9, above=epsilon)) <= Decimal(gap)
     assert at_most(epsilon, 2, above=epsilon) == "0.010"
+
+
+@pytest.mark.parametrize("module", sorted(Path(errors.__file__).parent.rglob("*.py")), ids=str)
+def test_remedies_name_what_is_public(module):
+    """No message sends a user to a function below `impl`: `rnnbounds` has those that are public."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.JoinedStr | ast.Constant):
+            text = ast.unparse(node)
+            assert not re.search(r"\bwith impl\.|\buse impl\.|\bcall impl\.", text), text

@@ -116,7 +116,7 @@ def mixed(gate: Units, a: Units, b: Units) -> Units:
     """g∘a + (1 − g)∘b for gates with 0 ≤ g ≤ 1: sigmoids, and numbers that were looked at."""
     apart = (a - b).sizes
     low, high, rows = [], [], []
-    for i, ends in enumerate(gate._ends):
+    for i, ends in zip(range(len(a)), gate._ends, strict=True):
         high.append(_between(ends, a.high[i], b.high[i]))
         low.append(-_between(ends, -a.low[i], -b.low[i]))
         sides = [_added(_scaled(g, a.rows[i]), _scaled(1 - g, b.rows[i])) for g in ends]

@@ -115,7 +115,7 @@ def drawn(cell, k, latest):
 @pytest.mark.parametrize("latest", [False, True])
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_cell_without_a_state(cell, latest):
-    """What is exported gives the outputs of the feed-forward form, of any length and batch."""
+    """What is exported gives the outputs of the feed-forward form, at lengths below k and above."""
     module = drawn(cell, 4, latest)
     for N, T in (*EMPTY, (1, 1), (2, 3), (2, 9)):
         x = inputs(N, T)

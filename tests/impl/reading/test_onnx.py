@@ -139,6 +139,8 @@ def test_graphs_that_are_refused(tmp_path):
     refused(graph(path, functions=[function]), ModelFileError, "in functions of its own")
     one.domain = "own"
     refused(graph(path, one, constants=parts), WeightsError, "holds no recurrent node .*; save the")
+    with pytest.raises(WeightsError, match="holds no recurrent node"):
+        layers(path)
     anew = helper.make_function("", "GRU", ["x"], ["y"], [], [])
     refused(graph(path, functions=[anew]), ModelFileError, "defines an operator of ONNX anew")
     one.domain = ""

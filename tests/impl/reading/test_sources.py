@@ -136,6 +136,8 @@ def test_layers(models):
     assert "--cell" in str(layers(held)[0].reason)
     assert layers(held, "rnn-relu")[0].cell == "rnn-relu"
     assert layers(torch.nn.Linear(2, 3).state_dict()) == ()
+    with pytest.raises(WeightsError, match="Linear holds no recurrent module of torch's"):
+        layers(torch.nn.Linear(2, 3))
 
 
 class Mine(torch.nn.Linear):
