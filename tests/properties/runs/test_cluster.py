@@ -142,7 +142,7 @@ def test_a_worker_of_another_version_is_refused(monkeypatch) -> None:
     "name", ["distributed.client", "distributed.utils", "tornado.application", "asyncio"]
 )
 def test_dask_says_nothing_beside_our_line(name) -> None:
-    """Of a scheduler that is lost it has dozens, by loggers to which it gave levels of their own."""
+    """Of a scheduler that is lost it has dozens, by loggers that have levels of their own."""
     logging.getLogger(name).setLevel(logging.WARNING)
     module.distributed()
     assert not logging.getLogger(name).isEnabledFor(logging.CRITICAL)
