@@ -95,7 +95,7 @@ def test_whole_certificates(tmp_path, which):
     assert fallen(whole | {"lambda": whole["lambda"] * 0.9}) >= {"contraction"}
     for other, reason in (
         (whole | {"sha256": "0" * 64}, "of another model"),
-        (whole | {"verdict": "undecided"}, "certifies nothing"),
+        (whole | {"verdict": "undecided"}, "is undecided, so that it has no window"),
         (whole | {"cell": "lstm"}, "of another model"),
         (whole | {"readout": {}}, "about a readout"),
         ([], "certifies nothing"),
