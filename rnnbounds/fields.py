@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, number
+from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, at_most, number
 
 Tensor = torch.Tensor
 Module = Callable[[Tensor], Tensor]
@@ -43,7 +43,7 @@ class Probe:
         top = torch.finfo(inputs.dtype).max
         self.largest = top if largest is None else largest
         if not 0 < number("largest", self.largest, "positive") <= top:
-            raise RangeError("largest", largest, f"positive and at most {top:.3g}")
+            raise RangeError("largest", largest, f"positive and at most {at_most(top, 3)}")
         self.y = self.run(self.x)
         if not self.y.isfinite().all():
             raise NotFiniteError("the module's output on the inputs")

@@ -172,7 +172,7 @@ def two_orbits(x: Vector, boxes: tuple[arb_mat, arb_mat], period: int) -> Witnes
 
 def _where(x: Vector) -> str:
     length = size(x)
-    return f"under a constant input of norm {length:.6g}" if length else "under the zero input"
+    return f"under a constant input of norm {at_most(length)}" if length else "under the zero input"
 
 
 def _growing(model: LoadedModel[RNN]) -> Witness | None:

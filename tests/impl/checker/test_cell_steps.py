@@ -12,7 +12,7 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
 from impl.checker.cells.claimed import cell_of
-from impl.checker.cells.units import Units
+from impl.checker.cells.units import Units, mixed, still
 from impl.checker.definite import exact
 from impl.checker.truncated import check_truncated
 from impl.convert.truncate import save_truncated, truncate
@@ -165,3 +165,12 @@ def test_steps_at_points(which):
     jacobian = torch.cat(torch.autograd.functional.jacobian(step, (s, x)), dim=1).abs()
     rows = [[float(row.get(c, 0)) for c in range(states + 2)] for row in found.rows]
     assert (jacobian <= torch.tensor(rows, dtype=torch.float64) * (1 + 1e-9) + 1e-12).all()
+
+
+def test_a_mix_is_of_equal_lengths():
+    """A gate of one row is no gate of two units here: what is left out would pass unseen."""
+    two = still([arb(1), arb(2)])
+    for gate in ([arb(0.5)], [arb(0.5)] * 3):
+        with pytest.raises(ValueError, match="zip"):
+            mixed(still(gate), two, two)
+    assert len(mixed(still([arb(0.5)] * 2), two, two)) == 2

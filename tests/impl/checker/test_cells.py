@@ -63,6 +63,19 @@ def test_layers_move_one_another(tmp_path):
         assert verdict(tmp_path / "t", file.stating(told | {"lambda": lam})) is False
 
 
+def test_layers_feed_one_another(tmp_path):
+    """Less than what the layer below gives, or than what it moves, falls; other inputs of the first
+    are none of the model's."""
+    path = tmp_path / "t"
+    file = good(path, "lstms")
+    first, second = file.certificate["layers"]
+    for name in ("input_bound", "coupling"):
+        told = [first, second | {name: second[name] * 0.9}]
+        assert verdict(path, file.stating(file.certificate | {"layers": told})) is False
+    for told in ([first | {"input_bound": 0.1}, second], [first | {"coupling": 0.1}, second]):
+        assert verdict(path, file.stating(file.certificate | {"layers": told})) is None
+
+
 def test_discs_are_counted(tmp_path):
     """Sides of a box below those of the discs fall, of pairs that turn."""
     file = good(tmp_path / "t", "complex")

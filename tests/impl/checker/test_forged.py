@@ -10,6 +10,7 @@ from flint import arb, arb_mat
 
 from impl.certificate.certify import certify
 from impl.checker.cells.activations import BALL_ACTIVATIONS
+from impl.checker.cells.claimed import cell_of
 from impl.checker.cells.iterated import norm_above
 from impl.checker.cells.norms import largest
 from impl.checker.cells.stacked import stack_of
@@ -129,3 +130,74 @@ def test_what_is_no_number(values):
     assert not larger(*values) <= 9
     assert not norm_above([arb_mat([values])]) <= 9
     assert not norm_above([arb_mat([[v]]) for v in values]) <= 9
+
+
+def edges(cell, W, U, radius, rounding):
+    """A unit with W = 1/2 under |x| ≤ 1, in |h|/2, where all that is stated is just what is true:
+    a record, its weights and its constants."""
+    R = math.inf if radius is None else radius
+    size = min(U / 2 / (1 - W), R)
+    told = {
+        "norm": "perron",
+        "lambda": W,
+        "weights": [2.0],
+        "input_bound": 1.0,
+        "shape": {"n": 1, "d": 1},
+        "truncation": [{"eps": 2 * W**3 * size, "k": 3}],
+        "rounding": {"dtype": "float64", "state": rounding},
+    }
+    constants = {
+        "L_rho": 1.0, "M_rho": radius and 1.0, "W_norm": W, "U_norm": U, "L_x": U, "S_0": U,
+        "B_h": 2 * size, "gain": 2 * (U / 2) / (1 - W), "drive": U / 2, "equivalence": 2.0,
+        "reach": 0.5, "radius": radius,
+    }  # fmt: skip
+    return cell, {"weight_hh": np.array([[W]]), "weight_ih": np.array([[U]])}, told, constants
+
+
+def fallen(cell, weights, told, constants):
+    """The names of what does not hold."""
+    return {part.name for part in forged(cell, weights, told, **constants) if not part.holds}
+
+
+NAMES = {"B_h": "states"}  # of findings that are called otherwise than what they are about
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_each_number_at_its_edge(bounded):
+    """A linear unit, and one of tanh that its bound keeps smaller than its drive does: all that is
+    true holds, and each number that is less by 10⁻⁹ falls."""
+    gamma = 5 * 2.0**-53 / (1 - 5 * 2.0**-53)
+    # C c/(1 − λ) = 2 times γ (q |W| B_h + |U|), where B_h = 2 and q is the least.
+    linear = edges("linear", 0.5, 1.0, None, 2 * gamma * (1.01 * 0.5 * 2 + 1) * (1 + 1e-12))
+    cell, weights, told, constants = edges("rnn-tanh", 0.5, 4.0, 0.5, None) if bounded else linear
+    if bounded:
+        constants["S_0"] = 2.0  # twice tanh 4, and no more is known than its slope: 4
+        assert "S_0" in fallen(cell, weights, told, constants)
+        constants["S_0"] = 4.0
+    assert fallen(cell, weights, told, constants) == set()
+    less = 1 - 1e-9
+    for name, value in constants.items():
+        if value is not None:
+            found = fallen(cell, weights, told, constants | {name: value * less})
+            assert NAMES.get(name, name) in found, name
+    assert "contraction" in fallen(cell, weights, told | {"lambda": 0.5 * less}, constants)
+    window = {"eps": told["truncation"][0]["eps"] * less, "k": 3}
+    assert fallen(cell, weights, told | {"truncation": [window]}, constants) == {"window"}
+    window = told["truncation"][0] | {"k": 2}
+    assert fallen(cell, weights, told | {"truncation": [window]}, constants) == {"window"}
+    if not bounded:
+        smaller = {"dtype": "float64", "state": told["rounding"]["state"] * less}
+        assert fallen(cell, weights, told | {"rounding": smaller}, constants) == {"rounding"}
+
+
+@pytest.mark.parametrize(
+    ("leak", "known"), [(0.0, False), (1.5, False), (-0.5, False), (1.0, True)]
+)
+def test_leaks(leak, known):
+    """A leak is in (0, 1], or nothing is known of the cell."""
+    weights = {"W": np.array([[0.5]]), "W_in": np.array([[1.0]]), "leak": np.array([leak])}
+    if known:
+        assert cell_of("leaky-tanh", weights, arb(1), None, [1.0]).held()
+    else:
+        with pytest.raises(RecordError, match="leak"):
+            cell_of("leaky-tanh", weights, arb(1), None, [1.0])

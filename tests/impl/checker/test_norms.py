@@ -10,9 +10,10 @@ from flint import arb, ctx, fmpq
 
 from impl.checker.cells.activations import BALL_ACTIVATIONS
 from impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
-from impl.checker.cells.remaining import _held, _start
-from impl.checker.cells.stacked import Cascade, Stack
-from impl.checker.cells.stepped import Blocks, Unitwise
+from impl.checker.cells.remaining import _held, _of_units, _start, left
+from impl.checker.cells.stacked import Cascade, Stack, _coupling
+from impl.checker.cells.stepped import Blocks, Stepped, Unitwise
+from impl.checker.cells.units import Weights, still
 from impl.checker.definite import norm_at_most
 from impl.checker.truncated_record import Layer, Stated
 
@@ -189,6 +190,23 @@ def test_cascades():
     assert float(norm.moved(steep, 0.5)) == 15.0  # 20 · 3/4
 
 
+def test_couplings():
+    """N = ((1, 2), (3, 4)) from outputs ‖h‖₂ ≤ C‖s‖ of a layer below, in max |s_i|/v_i: through C,
+    or unit by unit with the last two of u; in a norm of blocks by ‖N‖₂ alone."""
+    one = SimpleNamespace(slopes=[[arb(1), arb(2)], [arb(3), arb(4)]])
+    upper, lower = (Unitwise(rational(np.array(w))) for w in ([2.0, 4.0], [9.0, 3.0, 5.0]))
+    blocks = Blocks(rational(np.ones(1)))
+
+    def found(norms, C):
+        reach, below = (Stated("x", 0.5, None, 1, 1.0, size, 3.0, 1.0) for size in (1.0, C))
+        return float(_coupling(reach, norms, below, one, 2))
+
+    assert found([lower, upper], 2.0) == pytest.approx(2 * 5 / 4)
+    assert found([lower, upper], 10.0) == pytest.approx((9 + 20) / 4)
+    assert found([blocks, upper], 10.0) == pytest.approx(10 * 5 / 4)
+    assert found([lower, blocks], 10.0) == pytest.approx(3 * size([[1, 2], [3, 4]]) * 10)
+
+
 def test_where_what_is_left_starts():
     """|s_i| ≤ w_b R for the units of block b, R = S/(1 − λ) or the radius, within the box."""
     told = Stated("spectral", 0.5, [1.0, 3.0], 1, 1.0, 1.0, 1.0, math.inf)
@@ -198,3 +216,25 @@ def test_where_what_is_left_starts():
     assert [float(a) for a in held] == [2.0, 6.0]
     near = Stated("spectral", 0.5, [1.0, 3.0], 1, 1.0, 1.0, 1.0, 0.5)
     assert [float(a) for a in _start(near, norm, one)] == [0.5, 0.5, 1.5, 1.5]
+
+
+def test_what_is_left_of_a_stack():
+    """Each layer moves with what is left of the one below: 8/2 + 4/2, then 6/2 + 2/2."""
+    below = SimpleNamespace(n=1, moves=lambda g, x: [a / 2 for a in g])
+    top = SimpleNamespace(n=1, moves=lambda g, x: [a / 2 + b for a, b in zip(g, x, strict=True)])
+    sizes = _of_units([[arb(4)], [arb(9), arb(8)][1:]], [below, top])
+    assert [float(next(sizes)) for _ in range(3)] == [8.0, 6.0, 4.0]
+
+
+def test_what_is_left_of_a_cell():
+    """Of h⁺ = h/2 from |h| ≤ 4, and another number that is not shown: the most of the steps."""
+
+    def halved(_, s, x):
+        return still([arb(0.5)] * 2) * s
+
+    one = Stepped("halved", Weights({}), halved, 2, 1, 1, arb(1), None, [arb(64), arb(4)])
+    told = Stated("infinity", 0.5, None, 1, 100.0, 1.0, 1.0, math.inf)
+    norm = Unitwise(rational(np.ones(2)))
+    for steps, size in ((range(3), 4.0), (range(1, 4), 2.0), (range(2, 3), 1.0)):
+        assert float(left(told, norm, one, steps)) == size
+    assert not left(Stated("infinity", 1.0, None, 1, 1.0, 1.0, 1.0, 1.0), norm, one, range(3)) < 99

@@ -39,6 +39,16 @@ def test_the_formula(W, U, bias):
     assert bound(cell(W=W, U=U), SINGLE, bias=bias) == pytest.approx(told, rel=1e-12)
 
 
+def test_signs_of_weights():
+    """‖|W|‖₂ = 1/2 of W = (1 1; 1 −1)/4, although ‖W‖₂ is less: rounded sums do not cancel."""
+    quarter = fmpq(1, 4)
+    rows = [[quarter, quarter], [quarter, -quarter]]
+    rho = BALL_ACTIVATIONS["linear"]
+    two = Cell(rows, [[fmpq(0)], [fmpq(0)]], [arb(0)] * 2, rho, arb(1), [rho.bound] * 2)
+    gamma = 6 * SINGLE.unit / (1 - 6 * SINGLE.unit)
+    assert bound(two, SINGLE) == pytest.approx(2 * gamma * 1.01 * 0.5 * 2, rel=1e-12)
+
+
 def test_what_underflows():
     """A tiny of 2⁻¹⁴ is most of what a small state is off by."""
     small = by_hand(COARSE, 16.0, W=2.0**-20, U=2.0**-20, states=2.0**-8)

@@ -136,6 +136,15 @@ def test_every_part_can_fail(path, change, certify, names):
     assert names <= fallen(path)
 
 
+def test_both_networks_round(tmp_path):
+    """Of a float64 model the one that is replaced drifts as far as the one that replaces it."""
+    path = tmp_path / "u"
+    save_unitary(unitary(model(dtype=torch.float64), 1.0), path)
+    assert fallen(path) == set()
+    forged(path, certify=scale("difference", "own_dtype", factor=0.75))
+    assert fallen(path) == {"difference (own_dtype)"}
+
+
 def test_float64_margin_can_fail(path):
     """b₂ = −B_h‖row of W₃‖ to the last bit is enough in real arithmetic, not after rounding."""
     file = read(path)
