@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.kind import Kind
+from impl.cells.kind import Analysis, Kind
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
@@ -26,7 +26,8 @@ from impl.models.device import check_device
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
-from impl.norms.semidefinite import SOLVED, left_out
+from impl.norms.semidefinite import left_out
+from impl.norms.solver.client import SOLVED, UnansweredError
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import mul_up
 from impl.reading.adapters import Source, load_model
@@ -105,7 +106,11 @@ def certify(
     here = device == "cpu"
     placed = loaded if here else replace(loaded, cell=kind.cell_of(loaded.weights, device))
     system = kind.analyse(placed, bound)
-    norms = [system.norm(name) for name in names]
+    norms, unanswered = _norms(system, names)
+    if unanswered is not None:
+        if norm != "auto":
+            raise unanswered
+        skipped = ((SOLVED, str(unanswered)),)
     read = loaded.readout
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())
@@ -126,7 +131,7 @@ def certify(
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
-        one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, aim))
+        one = min(_norms(told, names)[0], key=lambda norm: _rank(norm, aim))
         k = one.window(aim) if one.lam < 1 and told.refused is None else None
         at_one = told.rounds_to_one.get(changed.dtype, 0)
         return None if k is None or at_one else (one.name, one.lam, k)
@@ -171,6 +176,19 @@ def certify(
         readout=None if loaded.readout is None else loaded.readout.to_json(),
         proof=system.proof(best) if forgets else {},
     )
+
+
+def _norms(
+    system: Analysis, names: Sequence[str]
+) -> tuple[list[StateNorm], UnansweredError | None]:
+    """The norms of these names, and why that of the solver is not among them, if it is not."""
+    found, unanswered = [], None
+    for name in names:
+        try:
+            found.append(system.norm(name))
+        except UnansweredError as error:
+            unanswered = error
+    return found, unanswered
 
 
 def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
