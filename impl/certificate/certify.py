@@ -18,6 +18,7 @@ from typing import Any
 
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.kind import Analysis, Kind
+from impl.cells.refutation.work import CUT, limited
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
@@ -117,11 +118,13 @@ def certify(
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     # Witnesses are sought one point after another, in balls: on the CPU.
     seeking = system if here or best.lam < 1 else kind.analyse(loaded, bound)
-    witness = None if best.lam < 1 else seeking.refute(inputs)
+    with limited() as work:
+        witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
     if inputs is not None and asked and not inputs.holds(asked):
         witness, skipped = None, (*skipped, (REFUTATION, "of constant inputs of the set only some"))
-    if not best.lam < 1 and witness is None and (unsought := system.unsought) is not None:
+    unsought = system.unsought or (CUT if work.exhausted else None)
+    if not best.lam < 1 and witness is None and unsought is not None:
         skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"
     at_one = system.rounds_to_one

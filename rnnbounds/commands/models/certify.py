@@ -29,6 +29,7 @@ from rnnbounds.commands.models.layers import List, require_alone, show_layers
 from rnnbounds.commands.models.measured import tell_both
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
+    CERTIFYING,
     show_certificate,
     tell,
 )
@@ -36,6 +37,7 @@ from rnnbounds.commands.options import As, Device, path_option
 from rnnbounds.shell.output import (
     Format,
     check_folder,
+    waiting,
 )  # fmt: skip
 
 
@@ -103,9 +105,9 @@ def certify_model(
         check_target(witness, model, suffix=".json")
     seek = attack or witness is not None
     read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
-    certificate = certify(
-        read, asked.of(model, read.d), eps or EPSILONS, norm, training=task, device=place
-    )
+    given = asked.of(model, read.d)
+    with waiting(CERTIFYING.format(read.n)):
+        certificate = certify(read, given, eps or EPSILONS, norm, training=task, device=place)
     seen = None
     if data is not None:
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs

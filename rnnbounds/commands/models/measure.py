@@ -20,8 +20,9 @@ from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, tell_both
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
+from rnnbounds.commands.models.shown import CERTIFYING
 from rnnbounds.commands.options import As, path_option
-from rnnbounds.shell.output import Format, check_folder, echo, print_json
+from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
 
 
 def measure_model(
@@ -82,7 +83,8 @@ def measure_model(
         input_bound=bound, near=near, states=states,
     )  # fmt: skip
     if out is not None:
-        certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
+        with waiting(CERTIFYING.format(loaded.n)):
+            certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
         against = attacked(loaded, certificate)
         tell_both(told, certificate.to_json() | of_attack(against), out, format)
     if format is Format.json:

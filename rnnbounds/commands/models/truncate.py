@@ -17,6 +17,7 @@ from reports.pages.certificate import FILES, certificate_files, certificate_page
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import (
+    CERTIFYING,
     print_left_out,
     read_from,
     show_certificate,
@@ -27,6 +28,7 @@ from rnnbounds.shell.output import (
     check_folder,
     echo,
     print_json,
+    waiting,
 )  # fmt: skip
 
 
@@ -61,7 +63,9 @@ def truncate_model(
         check_folder(page, *FILES)
     read = load_model(model, cell, ignore=ignore or (), layer=layer)
     try:
-        module, certificate = truncate(read, eps, asked.of(model, read.d), latest=latest)
+        given = asked.of(model, read.d)
+        with waiting(CERTIFYING.format(read.n)):
+            module, certificate = truncate(read, eps, given, latest=latest)
     except NotCertifiedError as error:
         return show_certificate(error.certificate, format)
     exports = {path: exported(module, certificate, path) for path in export or ()}
