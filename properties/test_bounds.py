@@ -27,6 +27,7 @@ from properties.systems.batch import build
 from properties.systems.table import parse_spec
 from reports.records.record import Check
 from theory import claim
+from theory.errors import MachineError
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -41,7 +42,13 @@ def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
     """A claim is proved, its false variants are convicted, and no attack brings it down."""
     option = request.config.getoption
     collect_seldom()  # as in any process that carries out a run
-    result = run_part(part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed"))
+    try:
+        result = run_part(
+            part, profile_name=option("--bounds-profile"), seed=option("--bounds-seed")
+        )
+    except MachineError as error:  # no verdict: the plugin ends the session
+        request.node.user_properties.append(("rnnbounds-machine", str(error)))
+        raise
     request.node.user_properties.append(("rnnbounds", encode_result(result).decode()))
     request.node.user_properties += tallies(result)
     variants = list(chain.from_iterable(result.variants.values()))

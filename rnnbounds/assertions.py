@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from impl.convert.truncate import NotCertifiedError, truncate, unrolled
 from impl.errors import RangeError, ShapeError, exactly, factor, number, renamed
 from impl.memory.measure import Measurement, measure
 from impl.models.loaded import LoadedModel
-from impl.models.surroundings import undisturbed
+from impl.models.surroundings import undisturbed, untouched
 from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource
@@ -192,6 +193,7 @@ def assert_receptive_field(
     inputs at times ≤ s replaced by others, by huge ones up to ``largest`` (the largest float), by
     −0 and by subnormal ones: no bit of y_t may change for t ≥ s + field. With those after s
     replaced, none may for t ≤ s. With ``exact``, some change of x_{t−field+1} alone must be seen.
+    The module is left as it was, its buffers and torch's generators too.
 
     What is found is shown; what is not found is not disproved: the probe is of these weights, near
     these inputs, at no more than 32 times s. It is of the program: a convolution by FFT, or a mask
@@ -209,8 +211,12 @@ def assert_receptive_field(
             stacklevel=2,
         )
         inputs, field = field, inputs
-    probe = Probe(module, inputs, largest)
-    T = inputs.shape[1]
+    with untouched(module) if isinstance(module, torch.nn.Module) else nullcontext():
+        _assert_field(Probe(module, inputs, largest), field, inputs.shape[1], exact)
+
+
+def _assert_field(probe: Probe, field: int, T: int, exact: bool) -> None:
+    __tracebackhide__ = True
     if not 1 <= number("field", field, "a number of inputs") < T:
         raise RangeError("field", field, f"at least 1 and below the inputs' length T = {T}")
     leak = next(probe.future(), None)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rnnbounds.results import Wanted
 
 KEY = "rnnbounds"
+MACHINE = "rnnbounds-machine"  # what this machine lacks, so that no part of a run is judged
 SETTINGS = ("report", "baseline")
 CASE = re.compile(r"::test_bounds\[[a-z-]+/")
 PROFILE, SEED, ATTACKS = "quick", 0, "all"
@@ -140,8 +141,18 @@ class Readable:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take it out; a BoundsReport, which is registered later, has seen it by then."""
+        """Take it out; a BoundsReport, which is registered later, has seen it by then.
+
+        A part that the machine could not judge ends the session, with exit code 2.
+        """
+        for lack in lacks(report):
+            pytest.exit(f"rnnbounds: {lack}", pytest.ExitCode.INTERRUPTED)
         report.user_properties = [pair for pair in report.user_properties if pair[0] != KEY]
+
+
+def lacks(report: pytest.TestReport) -> list[str]:
+    """What the machine lacked for this part, in a line; empty if it was judged."""
+    return [str(value) for name, value in report.user_properties if name == MACHINE]
 
 
 class BoundsReport:
@@ -155,6 +166,7 @@ class BoundsReport:
         self.config = config
         self.given = self.told = (folder, wanted)
         self.results: list[PartResult] = []
+        self.lacking = False
         self.started = datetime.now(UTC)
         self.lines: list[str] = []
 
@@ -180,19 +192,21 @@ class BoundsReport:
         """Take in the part that a test ran, here or in a worker."""
         from properties.runs.parts import decode_result
 
+        self.lacking |= bool(lacks(report))
         if report.when == "call":
             texts = [str(value) for name, value in report.user_properties if name == KEY]
             self.results += [decode_result(text) for text in texts]
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the report; whatever speaks against the run fails the session."""
+        """Write the report, unless the machine lacked something; whatever speaks against the run
+        fails the session."""
         from reports.errors import InputError
         from reports.pages.page import FILES, write_report
         from reports.records.outcome import problems
 
         place, wanted = self.told if self.results else self.given
-        if wanted is None or (place is None and wanted.baseline is None):
+        if self.lacking or wanted is None or (place is None and wanted.baseline is None):
             return
         run = self.run()
         found = problems(run)

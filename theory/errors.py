@@ -36,3 +36,7 @@ class UnknownClaimError(UnknownNameError):
 
 class StatementError(InputError):
     """A statement that cannot be read or evaluated."""
+
+
+class MachineError(InputError):
+    """The machine lacks what a proof needs, so that nothing is proved and nothing is disproved."""

@@ -18,7 +18,7 @@ from impl.cells.analysis import ProgramAnalysis
 from impl.cells.kind import Weights
 from impl.cells.rounding import Step
 from impl.norms.comparison import two_norm_steps
-from impl.norms.semidefinite import SOLVED
+from impl.norms.solver.client import SOLVED
 from impl.norms.state_norms import Parts, StateNorm, state_norm
 from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, mul_up, norm_up

@@ -17,7 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from impl.arithmetic.inputs.sets import InputSet, bound_of
-from impl.cells.kind import Kind
+from impl.cells.kind import Analysis, Kind
+from impl.cells.refutation.work import CUT, limited
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
@@ -26,7 +27,8 @@ from impl.models.device import check_device
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
-from impl.norms.semidefinite import SOLVED, left_out
+from impl.norms.semidefinite import left_out
+from impl.norms.solver.client import SOLVED, UnansweredError
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import mul_up
 from impl.reading.adapters import Source, load_model
@@ -105,18 +107,24 @@ def certify(
     here = device == "cpu"
     placed = loaded if here else replace(loaded, cell=kind.cell_of(loaded.weights, device))
     system = kind.analyse(placed, bound)
-    norms = [system.norm(name) for name in names]
+    norms, unanswered = _norms(system, names)
+    if unanswered is not None:
+        if norm != "auto":
+            raise unanswered
+        skipped = ((SOLVED, str(unanswered)),)
     read = loaded.readout
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     # Witnesses are sought one point after another, in balls: on the CPU.
     seeking = system if here or best.lam < 1 else kind.analyse(loaded, bound)
-    witness = None if best.lam < 1 else seeking.refute(inputs)
+    with limited() as work:
+        witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
     if inputs is not None and asked and not inputs.holds(asked):
         witness, skipped = None, (*skipped, (REFUTATION, "of constant inputs of the set only some"))
-    if not best.lam < 1 and witness is None and (unsought := system.unsought) is not None:
+    unsought = system.unsought or (CUT if work.exhausted else None)
+    if not best.lam < 1 and witness is None and unsought is not None:
         skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"
     at_one = system.rounds_to_one
@@ -126,7 +134,7 @@ def certify(
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
-        one = min((told.norm(name) for name in names), key=lambda norm: _rank(norm, aim))
+        one = min(_norms(told, names)[0], key=lambda norm: _rank(norm, aim))
         k = one.window(aim) if one.lam < 1 and told.refused is None else None
         at_one = told.rounds_to_one.get(changed.dtype, 0)
         return None if k is None or at_one else (one.name, one.lam, k)
@@ -171,6 +179,19 @@ def certify(
         readout=None if loaded.readout is None else loaded.readout.to_json(),
         proof=system.proof(best) if forgets else {},
     )
+
+
+def _norms(
+    system: Analysis, names: Sequence[str]
+) -> tuple[list[StateNorm], UnansweredError | None]:
+    """The norms of these names, and why that of the solver is not among them, if it is not."""
+    found, unanswered = [], None
+    for name in names:
+        try:
+            found.append(system.norm(name))
+        except UnansweredError as error:
+            unanswered = error
+    return found, unanswered
 
 
 def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:

@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 from flint import arb, ctx
 from torch import Tensor
+from torch.nn.utils.parametrize import is_parametrized
 
 from impl.arithmetic.inputs.sets import bound_of
 from impl.errors import InputError, RangeError, exactly, number
@@ -130,6 +131,6 @@ def _weights(part: torch.nn.Module, suffix: str) -> dict[str, Tensor]:
         name = role + suffix
         if name in own and places[own[name].data_ptr()] == 1:
             found[role] = own[name]
-        elif getattr(part, name, None) is not None:
+        elif is_parametrized(part, name) or getattr(part, name, None) is not None:
             raise NotStoredError(name)
     return found

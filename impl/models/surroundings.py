@@ -2,7 +2,8 @@
 
 Three settings of a thread change what the same lines compute. A default device moves the tensors
 that they make to where the others are not; autocast multiplies float32 in bfloat16; in inference
-mode nothing knows its gradient. Whoever calls may have any of them on.
+mode nothing knows its gradient. Whoever calls may have any of them on. And what a module changes
+of itself when it is used is kept from whoever calls.
 """
 
 from collections.abc import Iterator
@@ -27,6 +28,25 @@ def undisturbed() -> Iterator[None]:
             if torch.is_autocast_enabled(device):
                 settings.enter_context(torch.autocast(device, enabled=False))
         yield
+
+
+@contextmanager
+def untouched(module: torch.nn.Module) -> Iterator[None]:
+    """The module as it was, once left: what runs within has copies of its buffers, and what it sets
+    on a module is undone. So is what it draws of torch's generators, of the CPU and of the module's
+    devices. Gradients flow to the parameters, which are the module's own."""
+    kept = [(one, dict(vars(one))) for one in module.modules()]
+    copies = {id(buffer): buffer.clone() for buffer in module.buffers()}
+    for one, before in kept:
+        buffers = before.get("_buffers", {})
+        vars(one)["_buffers"] = {name: copies.get(id(b), b) for name, b in buffers.items()}
+    try:
+        with torch.random.fork_rng({part.device for part in module.parameters() if part.is_cuda}):
+            yield
+    finally:
+        for one, before in kept:
+            vars(one).clear()
+            vars(one).update(before)
 
 
 def writing(module: torch.nn.Module) -> AbstractContextManager[object]:

@@ -16,21 +16,17 @@ Goulart & Chen, Clarabel.
 """
 
 from collections.abc import Callable, Iterable
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, RangeError
+from impl.errors import RangeError
+from impl.norms.solver.client import LARGEST, SOLVED, SOLVER, MissingSolverError, installed
 from impl.norms.weighted import WeightedNorm, diagonal_norm, diagonal_scaling
 
-SOLVED = "diagonal-sdp"  # the norm that needs the solver
 USUAL = 32  # states up to which a solution takes a second at most
-LARGEST = 128  # beyond it the solver needs gigabytes
 _PROGRAMS = 8
 _SETTLED = 1 - 1e-7
 _FLOOR = 1e-9  # of P, whose trace is n
@@ -38,48 +34,12 @@ _FLOOR = 1e-9  # of P, whose trace is n
 Array = npt.NDArray[np.float64]
 
 
-class MissingSolverError(InputError):
-    """The optional solver is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"the {SOLVED} norm needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
-        )
-
-
-def installed() -> bool:
-    """Whether Clarabel can be imported."""
-    return find_spec("clarabel") is not None
-
-
 def solve(W: Array, square: float) -> Array:
     """The P (n,) of the program above for μ² = `square`; NaN where the solver gives up.
 
-    Clarabel has it in y = (P, s) as the least −s with b − A y in a product of cones: zero for the
-    trace, numbers ≥ 0 for P ≥ floor, and semidefinite matrices, each as the upper half of its
-    columns with √2 off the diagonal, for Σ_i P_i (μ² e_i e_iᵀ − w_i w_iᵀ) − sI, w_i the rows of W.
+    Raises MissingSolverError, and UnansweredError where its process ends before its answer.
     """
-    clarabel: Any = import_module("clarabel")  # of the extra `sdp`
-    sparse: Any = import_module("scipy.sparse")
-    n, one = len(W), np.eye(len(W))
-    column, row = np.tril_indices(n)
-    weight = np.where(row == column, 1.0, np.sqrt(2.0))
-    parts = square * one[:, :, None] * one[:, None] - W[:, :, None] * W[:, None]
-    halves = np.concatenate([parts, -one[None]])[:, row, column] * weight
-    bounds = np.block([[np.ones((1, n)), np.zeros((1, 1))], [-one, np.zeros((n, 1))]])
-    b = np.concatenate([[float(n)], np.full(n, -_FLOOR), np.zeros(len(row))])
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    found = clarabel.DefaultSolver(
-        sparse.csc_matrix((n + 1, n + 1)),
-        np.concatenate([np.zeros(n), [-1.0]]),
-        sparse.csc_matrix(np.concatenate([bounds, -halves.T])),
-        b,
-        [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(n), clarabel.PSDTriangleConeT(n)],
-        settings,
-    ).solve()
-    settled = str(found.status) in ("Solved", "AlmostSolved")
-    return np.asarray(found.x[:n]) if settled else np.full(n, np.nan)
+    return SOLVER.solve(W, square, _FLOOR)
 
 
 @np.errstate(all="ignore")  # a search in floats: what it finds is proved afterwards
@@ -92,7 +52,7 @@ def semidefinite_scaling(
 
     Never more than that of the start, by default `diagonal_scaling`'s, whatever the solver answers.
     L times it certifies a vanilla RNN, and 1 − a + aL times it an echo-state network with leak a.
-    Raises MissingSolverError, and RangeError above LARGEST states.
+    Raises MissingSolverError, UnansweredError, and RangeError above LARGEST states.
     """
     device, W, n = W.device, W.detach().cpu(), W.shape[1]
     if solver is solve and not installed():

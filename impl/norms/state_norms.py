@@ -16,7 +16,8 @@ from torch import Tensor
 
 from impl.norms.iterated import Steps, iterated
 from impl.norms.remaining import Remaining
-from impl.norms.semidefinite import SOLVED, semidefinite_scaling
+from impl.norms.semidefinite import semidefinite_scaling
+from impl.norms.solver.client import SOLVED
 from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
 from impl.norms.window import least_window
 from impl.numbers.outward import (

@@ -11,6 +11,7 @@ from torch.nn.utils import parametrize
 
 from impl.cells.table import CELLS
 from impl.errors import shown
+from impl.models.surroundings import untouched
 from impl.reading.misfit import UnsupportedModelError, WeightsError, choices
 
 _BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
@@ -101,15 +102,19 @@ def _stored(one: torch.nn.Module) -> dict[str, Tensor]:
 
 
 def _computed(part: torch.nn.Module) -> dict[str, Tensor]:
-    """The values of parametrised tensors; raises WeightsError if they change from use to use."""
+    """The values of parametrised tensors; raises WeightsError if they change from use to use.
+
+    In training mode some count or iterate at each use, in their buffers: that is undone.
+    """
     if not parametrize.is_parametrized(part):
         return {}
     values: dict[str, Tensor] = {}
-    for name in part.parametrizations:  # type: ignore[union-attr]
-        value, again = (getattr(part, name) for _ in range(2))
-        if not torch.equal(value, again):
-            raise WeightsError(f"{name} has another value at each use; call .eval() first")
-        values[name] = value
+    with untouched(part):
+        for name in part.parametrizations:  # type: ignore[union-attr]
+            value, again = (getattr(part, name) for _ in range(2))
+            if not torch.equal(value, again):
+                raise WeightsError(f"{name} has another value at each use; call .eval() first")
+            values[name] = value
     return values
 
 

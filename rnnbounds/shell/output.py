@@ -153,6 +153,18 @@ def check_folder(folder: Path, *names: str) -> Path:
 
 
 @contextmanager
+def waiting(title: str) -> Iterator[None]:
+    """On a terminal, a line on standard error that says what is done, gone when it is."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, markup=False).status(printable(title)):
+        yield
+
+
+@contextmanager
 def progress(
     total: int, title: str, clock: Callable[[], float] = monotonic,
     within: Callable[[], str] = lambda: "", pause: float | None = None,

@@ -12,7 +12,7 @@ from reports.files import WriteError
 from reports.table import carried
 from rnnbounds.cli import main
 from rnnbounds.shell import output
-from rnnbounds.shell.output import check_folder, print_json, print_table, progress
+from rnnbounds.shell.output import check_folder, print_json, print_table, progress, waiting
 
 
 def test_one_json_document(capsys):
@@ -143,6 +143,24 @@ def test_progress_shows_on_a_terminal(monkeypatch):
         advance("truncation/random")
     assert "truncation/random" in stream.getvalue()
     assert "7 checks" in stream.getvalue()
+
+
+def test_waiting_shows_on_a_terminal_alone(monkeypatch, capsys):
+    """A line on standard error there, gone when it is done; elsewhere nothing."""
+    with waiting("certifying"):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(output.sys, "stderr", stream)
+    with waiting("certifying 256 states"):
+        pass
+    assert "certifying 256 states" in stream.getvalue()
 
 
 def test_a_folder_is_checked_without_being_made(tmp_path):

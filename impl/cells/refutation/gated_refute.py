@@ -20,6 +20,7 @@ from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.programs import turned
 from impl.cells.refutation.constants import Given, across, chosen, further
 from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
+from impl.cells.refutation.work import ExhaustedError
 from impl.numbers.spectra.krawczyk import Vector, column, identity
 
 _PRECISION = 128
@@ -110,7 +111,7 @@ def refute_gated(
                 frozen = FrozenGated(cell, x, size)
                 if found := periodic(frozen, x, allowed, thorough=thorough):
                     return replace(found, states=states, bound=float(input_bound))
-        except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
+        except (np.linalg.LinAlgError, ExhaustedError):  # lost, or too long: nothing is claimed
             return None
     return None
 

@@ -12,6 +12,7 @@ import torch
 from flint import arb, arb_mat
 
 from impl.arithmetic.activation import Activation
+from impl.cells.refutation import work
 from impl.numbers.ball_functions import float_above
 from impl.numbers.spectra.discs import outside_discs
 from impl.numbers.spectra.eigenvalues import outside_ball
@@ -132,6 +133,7 @@ def repeller(
             around = arb_mat([[a + arb(0, _AROUND)] for a in box.entries()])
             if not allowed(around):
                 continue
+            work.proof(frozen.n, period)
             _, jacobian, smooth = frozen.enclose(around, period)
             if smooth and (modulus := _outside(jacobian)):
                 return box, modulus
@@ -155,6 +157,7 @@ def _outside(J: arb_mat) -> float | None:
 
 def point(frozen: Orbits, near: Vector, period: int) -> arb_mat | None:
     """A box around `near` proved to hold exactly one point with φ^period(h) = h, or None."""
+    work.proof(frozen.n, period)
 
     def displacement(h: arb_mat) -> tuple[arb_mat, arb_mat]:
         moved, slopes, _ = frozen.enclose(h, period)
@@ -198,6 +201,7 @@ def candidates(
         h = ends[:_STARTS].copy() if far else np.concatenate([starts, ends])
         moving = np.arange(len(h))
         for _ in range(_NEWTON):
+            work.floats(n, len(moving), period)
             moved, slopes = frozen.orbit(h[moving], period)
             step = _solve(np.eye(n) - slopes, moved - h[moving])
             h[moving] += step

@@ -26,11 +26,12 @@ from impl.cells.refutation.periodic import (
     repeller,
     settled,
 )
+from impl.cells.refutation.work import ExhaustedError
 from impl.errors import at_most, exactly
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
-from impl.numbers.spectra.eigenvalues import FLOAT_SIZE, outside
+from impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, outside
 from impl.numbers.spectra.krawczyk import Vector, column
 
 SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
@@ -104,10 +105,11 @@ def refute(model: LoadedModel[RNN], input_bound: float, given: Given = None) -> 
 
 def unsought(states: int, *, linear: bool = False) -> str | None:
     """Why no witness is sought against a cell whose state is so many numbers, None if one is."""
+    there = f"numbers in a state, which here has {states}"
+    if linear and BALL_SIZE < states <= FLOAT_SIZE:
+        return f"in float64 alone for more than {BALL_SIZE} {there}"
     most = FLOAT_SIZE if linear else SIZE
-    if states <= most:
-        return None
-    return f"not for more than {most} numbers in a state, which here has {states}"
+    return f"not for more than {most} {there}" if states > most else None
 
 
 def _sought(model: LoadedModel[RNN], input_bound: float, given: Given) -> Witness | None:
@@ -125,6 +127,8 @@ def _sought(model: LoadedModel[RNN], input_bound: float, given: Given) -> Witnes
                     return witness
         except np.linalg.LinAlgError:  # the float search lost its way: nothing is claimed
             return None
+        except ExhaustedError:  # another search, which takes next to no work, may find one
+            pass
         return _growing(model)
 
 

@@ -26,7 +26,7 @@ from impl.cells.stacks.layer_analysis import CASCADE
 from impl.cells.stacks.stack_analysis import StackAnalysis
 from impl.errors import InputError
 from impl.models.loaded import Cell, LoadedModel
-from impl.norms.semidefinite import SOLVED
+from impl.norms.solver.client import SOLVED
 from impl.numbers.outward import norm_up
 
 PREFIX = "stacked-"

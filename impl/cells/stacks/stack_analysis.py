@@ -17,7 +17,7 @@ from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
 from impl.gradients.rounding import Rounding
 from impl.models.loaded import LoadedModel
 from impl.norms.remaining import Remaining
-from impl.norms.semidefinite import SOLVED
+from impl.norms.solver.client import SOLVED
 from impl.norms.state_norms import StateNorm
 from impl.numbers.outward import div_up, mul_up, sum_up
 

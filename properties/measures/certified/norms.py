@@ -16,7 +16,7 @@ from flint import arb, fmpq
 
 from impl.cells.stacks.stack import PREFIX
 from impl.certificate.record import Certificate
-from impl.norms.semidefinite import SOLVED
+from impl.norms.solver.client import SOLVED
 from impl.numbers.outward import UNIT
 from properties.measures.readings.balls import length
 from properties.measures.readings.slack import gamma

@@ -31,6 +31,7 @@ from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
+    CERTIFYING,
     show_certificate,
     tell,
 )
@@ -38,6 +39,7 @@ from rnnbounds.commands.options import As, Device, path_option
 from rnnbounds.shell.output import (
     Format,
     check_folder,
+    waiting,
 )  # fmt: skip
 
 
@@ -105,9 +107,9 @@ def certify_model(
         check_target(witness, model, suffix=".json")
     seek = attack or witness is not None
     read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
-    certificate = certify(
-        read, asked.of(model, read.d), eps or EPSILONS, norm, training=task, device=place
-    )
+    given = asked.of(model, read.d)
+    with waiting(CERTIFYING.format(read.n)):
+        certificate = certify(read, given, eps or EPSILONS, norm, training=task, device=place)
     certificate = with_measuring(
         certificate, model, asked, cell=cell, ignore=ignore, layer=layer, readout=readout
     )

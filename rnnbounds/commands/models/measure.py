@@ -23,8 +23,9 @@ from rnnbounds.commands.models.measured import print_measurement, tell_both
 from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
+from rnnbounds.commands.models.shown import CERTIFYING
 from rnnbounds.commands.options import As, path_option
-from rnnbounds.shell.output import Format, check_folder, echo, print_json
+from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
 
 
 def measure_model(
@@ -85,7 +86,8 @@ def measure_model(
         input_bound=bound, near=near, states=states,
     )  # fmt: skip
     if out is not None:
-        certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
+        with waiting(CERTIFYING.format(loaded.n)):
+            certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
         certificate = with_measuring(
             certificate, model, asked, cell=cell, ignore=ignore, layer=layer, readout=readout
         )

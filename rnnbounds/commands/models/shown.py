@@ -26,6 +26,8 @@ from rnnbounds.shell.output import (
     print_table,
 )  # fmt: skip
 
+CERTIFYING = "certifying {} states: norms, then witnesses against them"
+
 
 def tell(
     document: Mapping[str, Any], folder: Path, model: Path, format: Format, check: str = ""

@@ -20,6 +20,7 @@ from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import (
+    CERTIFYING,
     print_left_out,
     read_from,
     show_certificate,
@@ -30,6 +31,7 @@ from rnnbounds.shell.output import (
     check_folder,
     echo,
     print_json,
+    waiting,
 )  # fmt: skip
 
 
@@ -64,7 +66,9 @@ def truncate_model(
         check_folder(page, *FILES)
     read = load_model(model, cell, ignore=ignore or (), layer=layer)
     try:
-        module, certificate = truncate(read, eps, asked.of(model, read.d), latest=latest)
+        given = asked.of(model, read.d)
+        with waiting(CERTIFYING.format(read.n)):
+            module, certificate = truncate(read, eps, given, latest=latest)
     except NotCertifiedError as error:
         tried = with_measuring(
             error.certificate, model, asked, cell=cell, ignore=ignore, layer=layer

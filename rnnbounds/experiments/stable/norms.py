@@ -13,7 +13,8 @@ from impl.cells.table import kind_of
 from impl.cells.vanilla import parts_of
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
-from impl.norms.semidefinite import SOLVED, at_hand, left_out
+from impl.norms.semidefinite import at_hand, left_out
+from impl.norms.solver.client import SOLVED
 from impl.norms.state_norms import state_norm
 from impl.norms.weighted import diagonal_norm
 from impl.numbers.outward import mul_up

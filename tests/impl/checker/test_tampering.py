@@ -22,7 +22,7 @@ from impl.checker.stored import decoded, digest, encoded
 from impl.checker.truncated_file import seal
 from impl.checker.truncated_record import INFORMATION
 from impl.convert.truncate import save_truncated, unrolled
-from impl.norms.semidefinite import installed
+from impl.norms.solver.client import installed
 from impl.reading.adapters import load_model
 
 GOOD = [

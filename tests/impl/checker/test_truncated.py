@@ -26,7 +26,7 @@ from impl.checker.truncated_file import (
     read,
 )
 from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
-from impl.norms.semidefinite import installed
+from impl.norms.solver.client import installed
 from impl.norms.state_norms import NORMS
 from impl.reading.adapters import load_model
 

@@ -1,6 +1,7 @@
 """Diagonal weights from a solver: the best ones, and certified whatever the solver says."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -13,14 +14,13 @@ from impl.certificate.certify import certify
 from impl.checker.definite import norm_at_most
 from impl.errors import RangeError
 from impl.norms.semidefinite import (
-    LARGEST,
     USUAL,
-    MissingSolverError,
-    installed,
     left_out,
     semidefinite_scaling,
     solve,
 )
+from impl.norms.solver import client as solver_client
+from impl.norms.solver.client import LARGEST, MissingSolverError, Solver, UnansweredError, installed
 from impl.norms.weighted import diagonal_scaling
 from impl.reading.adapters import load_model
 
@@ -133,7 +133,7 @@ def cell(n=3):
 
 def test_without_the_extra(monkeypatch):
     """By name one line with the remedy; the search goes on without it, and says so."""
-    monkeypatch.setattr(impl.norms.semidefinite, "find_spec", lambda name: None)
+    monkeypatch.setattr(solver_client, "find_spec", lambda name: None)
     with pytest.raises(MissingSolverError, match="pip install 'rnnbounds\\[sdp\\]'") as caught:
         certify(cell(), 1.0, norm="diagonal-sdp")
     assert "\n" not in str(caught.value)
@@ -143,6 +143,43 @@ def test_without_the_extra(monkeypatch):
     entry = certificate.to_json()["norms_tried"][-1]
     assert (entry["norm"], entry["lambda"], entry["k"]) == ("diagonal-sdp", None, None)
     assert "pip install" in entry["skipped"]
+
+
+@needs_solver
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of memory there")
+def test_a_solver_without_memory(monkeypatch):
+    """By name one line with the remedy; the search goes on without it, is right, and says so."""
+    monkeypatch.setattr(impl.norms.semidefinite, "SOLVER", Solver(memory=2**25))
+    with pytest.raises(UnansweredError, match=r"ended with code .*; give it more memory"):
+        certify(cell(), 1.0, norm="diagonal-sdp")
+    certificate = certify(cell(), 1.0)
+    assert certificate.verdict == "certified"
+    assert [name for name, _ in certificate.skipped] == ["diagonal-sdp"]
+    assert "diagonal-sdp" not in [name for name, *_ in certificate.tried]
+    entry = certificate.to_json()["norms_tried"][-1]
+    assert "ended with code" in entry["skipped"]
+
+
+@needs_solver
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of time there")
+def test_a_solver_that_takes_too_long(monkeypatch):
+    """The kernel ends it; the next program has another process."""
+    monkeypatch.setattr(solver_client, "MORE", 0.0)
+    hasty = Solver(seconds=0.001)
+    with pytest.raises(UnansweredError, match="gave no answer in 0 s of CPU time"):
+        hasty.solve(np.ones((40, 40)), 1.0, 1e-9)
+    hasty._seconds = 60.0
+    assert np.isfinite(hasty.solve(np.eye(2), 1.0, 1e-9)).all()
+    hasty.end()
+
+
+@needs_solver
+def test_a_solver_that_cannot_start(monkeypatch, capfd):
+    """No word of its own reaches the terminal."""
+    monkeypatch.setattr(solver_client.sys, "executable", "/no/such/python")
+    with pytest.raises(UnansweredError, match=r"cannot be started \(No such file"):
+        Solver().solve(np.eye(2), 1.0, 1e-9)
+    assert capfd.readouterr() == ("", "")
 
 
 @needs_solver

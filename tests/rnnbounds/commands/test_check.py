@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-import impl.norms.semidefinite
+import impl.norms.solver.client
 
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
 
@@ -49,7 +49,7 @@ def test_norms_by_name(call, refused, files, monkeypatch):
     told = call("certify", source, *TANH, "--norm", "iterated")
     assert told.code == 0
     assert "in the iterated norm" in told.out
-    monkeypatch.setattr(impl.norms.semidefinite, "find_spec", lambda name: None)
+    monkeypatch.setattr(impl.norms.solver.client, "find_spec", lambda name: None)
     line = refused("certify", source, *TANH, "--norm", "diagonal-sdp")
     assert "pip install 'rnnbounds[sdp]'" in line
     told = call("certify", source, *TANH)

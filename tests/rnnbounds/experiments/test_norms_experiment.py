@@ -6,7 +6,7 @@ import torch
 from msgspec.structs import replace
 from small_runs import SMALL as EVERY
 
-import impl.norms.semidefinite
+import impl.norms.solver.client
 from impl.certificate.certify import certify
 from impl.reading.adapters import load_model
 from rnnbounds.experiments.engine.record import Certified, Run
@@ -160,7 +160,7 @@ def test_drawn_to_the_edge(cell):
 
 def test_without_the_solver(monkeypatch, tmp_path):
     """Without the optional solver its norm is missing, and the page says so."""
-    monkeypatch.setattr(impl.norms.semidefinite, "find_spec", lambda name: None)
+    monkeypatch.setattr(impl.norms.solver.client, "find_spec", lambda name: None)
     record = run(EXPERIMENT, tmp_path, setting=replace(SMALL, seeds=1))
     assert "diagonal-sdp" not in norms.names(record.runs)
     assert not record.problems

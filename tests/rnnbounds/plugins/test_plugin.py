@@ -11,6 +11,7 @@ import properties
 from properties.runs import parts
 from reports import comparable, load, problems
 from rnnbounds.plugin import ATTACKS, PROFILE, SEED, check_options
+from theory.proof.solver.client import Solver
 
 CLAIM = "certified-norm"
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
@@ -73,6 +74,16 @@ def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
     run = load(folder / "run.json")
     assert not run.claims[0].proved
     assert f"{CLAIM}/random" in run.missing_parts
+
+
+@pytest.mark.slow
+def test_a_solver_that_dies_ends_the_session(session, tmp_path, monkeypatch):
+    """No part is judged: exit 2, one line, and nothing is written."""
+    monkeypatch.setattr(parts, "ledger_records", lambda *asked: Solver(memory=2**25).ask(""))
+    code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
+    assert code == 2
+    assert "Exit: rnnbounds: z3's process ended with code " in told
+    assert not (tmp_path / "report").exists()
 
 
 @pytest.mark.slow

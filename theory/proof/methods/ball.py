@@ -31,7 +31,7 @@ from sympy import (
     together,
 )
 
-from theory.errors import InputError
+from theory.errors import InputError, MachineError
 from theory.language import Clause, Statement, Use, le, lt
 from theory.language.printing import statement_text
 from theory.language.terms.variables import z
@@ -88,6 +88,8 @@ class BallMaximum(Method):
                 boxes = search.compact(self.radius, self.peaks, self.reach)
                 search.tail(Integer(self.radius))
                 search.tail(Integer(-self.radius))
+        except MachineError:
+            raise
         except (InputError, NotImplementedError, PolynomialError) as error:
             raise Gap(f"undecided: {error}") from error
         return f"{len(self.peaks)} peaks, {boxes} boxes, monotone beyond |z| = {self.radius}"

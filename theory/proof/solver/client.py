@@ -1,9 +1,13 @@
-"""Asks the solver's process; starts it when first asked, and anew where a query was its end."""
+"""Asks the solver's process; starts it when first asked, and anew where a query was its end.
+
+The process is ended by the kernel when a query takes more CPU time than it may: that is no answer,
+`unknown`.  Any other end of it, and a process that cannot be started, is a fault of this machine,
+from which nothing follows about the claim: MachineError.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import subprocess
@@ -14,12 +18,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from multiprocessing.util import Finalize
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Lock
+from typing import IO
 
-from theory.errors import InputError
+from theory.errors import MachineError
 
 SERVER = Path(__file__).with_name("server.py")
-EXHAUSTED = "out of memory"  # as server.py says it
 STEPS = 10_000_000  # of z3's own count, for one query
 SECONDS = 10.0  # of CPU time, for one query
 MEMORY = 4 * 2**30  # bytes of addresses
@@ -37,16 +42,6 @@ class Answer:
     reason: str = ""
 
 
-class SolverError(InputError):
-    """z3 was kept from answering by the machine: that says nothing about what was asked."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"z3 {what}, so that nothing is known of what it was asked; allow it {MEMORY // 2**30} "
-            "GiB of addresses (ulimit -v), run less beside it, and see 'rnnbounds doctor'"
-        )
-
-
 class Solver:
     """One process for all queries of this one; a fork has its own.
 
@@ -55,16 +50,20 @@ class Solver:
 
     def __init__(self, steps: int = STEPS, seconds: float = SECONDS, memory: int = MEMORY) -> None:
         self._limits = (str(steps), str(seconds), str(memory))
-        self._memory = memory
         self._lock = Lock()
         self._kept: dict[bytes, Answer] = {}
         self._process: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None  # on standard error
         self._owner = 0
 
     def ask(
         self, script: str, terms: Sequence[str] = (), strategies: Sequence[str] | None = None
     ) -> Answer:
-        """The verdict on a script in SMT-LIB, and in a model of it the values of the terms."""
+        """The verdict on a script in SMT-LIB, and in a model of it the values of the terms.
+
+        Raises MachineError where the process cannot be started, or ends otherwise than by its limit
+        of CPU time.
+        """
         tried = STRATEGIES if strategies is None else strategies
         key = blake2b(json.dumps((script, terms, tried)).encode(), digest_size=16).digest()
         with self._lock:
@@ -87,12 +86,9 @@ class Solver:
         except BaseException:
             self.end()  # what it would answer next is no answer to what is asked next
             raise
-        if not line:
-            self._ended()
-            return Answer("unknown", reason="out of time")
+        if not line.endswith(b"\n"):
+            return self._ended()
         found = json.loads(line)
-        if EXHAUSTED in found["reason"] and _allowed() < self._memory:
-            raise SolverError(f"ran out of the {_allowed()} bytes of addresses that it may have")
         return Answer(found["verdict"], tuple(found["values"]), found["reason"])
 
     def _send(self, query: bytes) -> bytes:
@@ -109,41 +105,46 @@ class Solver:
             command = [sys.executable, "-P", str(SERVER), *self._limits]
             pipe = subprocess.PIPE
             try:
+                self._said = TemporaryFile()  # noqa: SIM115 (as long as the process)
                 self._process = subprocess.Popen(
-                    command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+                    command, stdin=pipe, stdout=pipe, stderr=self._said
                 )
             except OSError as error:
-                raise SolverError(f"could not be started ({error.strerror})") from None
+                raise _lacking(f"cannot be started ({error.strerror})") from None
             if self._owner != os.getpid():
                 self._owner = os.getpid()
                 Finalize(None, self.end, exitpriority=0)  # images and fresh workers run these
         return self._process
 
-    def _ended(self) -> None:
-        """Raise SolverError unless the process was ended for the time that a query took."""
+    def _ended(self) -> Answer:
+        """The answer of a process that was out of time; raises MachineError for all other ends."""
         assert self._process is not None
+        assert self._said is not None
         code = self._process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace").split("\n")
         self.end()
-        if sys.platform == "win32" or code != -signal.SIGPROF:
-            raise SolverError(f"ended with code {code}")
+        if sys.platform != "win32" and code == -signal.SIGPROF:
+            return Answer("unknown", reason="out of time")
+        last = next((line for line in reversed(said) if line.strip()), "")[:200]
+        raise _lacking(f"ended with code {code}" + (f" ({last})" if last else ""))
 
     def end(self) -> None:
         """End the process, and wait for it."""
         process, self._process = self._process, None
+        if self._said is not None:
+            self._said.close()
         if process is not None and self._owner == os.getpid():
             process.kill()
             with suppress(BrokenPipeError), process:  # closes the pipes, and waits
                 pass
 
 
-def _allowed() -> float:
-    """Bytes of addresses that a process started here may have."""
-    if sys.platform == "win32":
-        return math.inf
-    import resource
-
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    return math.inf if hard == resource.RLIM_INFINITY else hard
+def _lacking(how: str) -> MachineError:
+    return MachineError(
+        f"z3's process {how}, so that nothing is proved and nothing is disproved; give it more "
+        f"memory (ulimit -v unlimited), or see that z3 runs, and run this again"
+    )
 
 
 SOLVER = Solver()

@@ -2,7 +2,9 @@
 
 z3's own count of steps leaves out much of its algebra, but not even that can go on without an end:
 the kernel ends the process where a query takes too much CPU time, and no memory is given to it
-beyond its share.  Run as a script, with these limits; it imports nothing of this package.
+beyond its share.  Where the shell allows less (`ulimit -v`) that is its share, and a query that
+needs more ends the process: only with all of its memory may z3 answer that it is out of it.  Run as
+a script, with these limits; it imports nothing of this package.
 """
 
 import json
@@ -18,12 +20,19 @@ import z3
 Formula = Any  # z3 ships no types
 
 
-def serve(queries: Iterable[bytes], answers: IO[bytes], steps: int, seconds: float) -> None:
-    """Answer one query after the other; SIGPROF, which nothing handles, ends the process."""
+def serve(
+    queries: Iterable[bytes], answers: IO[bytes], steps: int, seconds: float, short: bool = False
+) -> None:
+    """Answer one query after the other; SIGPROF, which nothing handles, ends the process.
+
+    `short` of memory, it exits where z3 is out of it: elsewhere z3 might have answered.
+    """
     for line in queries:
         _time(seconds)
         found = answer(steps=steps, **json.loads(line))
         _time(0)
+        if short and found["reason"] == EXHAUSTED:
+            sys.exit(f"z3 is {EXHAUSTED}")
         answers.write(json.dumps(found).encode() + b"\n")
         answers.flush()
 
@@ -49,8 +58,6 @@ def answer(script: str, terms: list[str], strategy: str, steps: int) -> dict[str
         if verdict == "unknown":
             reason = solver.reason_unknown()
             reason = f"beyond {steps} of its own steps" if reason in STOPPED else reason
-    except MemoryError:
-        verdict, reason = "unknown", EXHAUSTED
     except z3.Z3Exception as error:
         verdict, reason = "unknown", _told(error)
     return {"verdict": verdict, "values": values, "reason": reason}
@@ -80,7 +87,7 @@ STRATEGIES: dict[str, tuple[Callable[[z3.Context], z3.Tactic], float]] = {
     "polynomials": (_polynomials, 1.0),
     "general": (_general, 1.0),
 }
-EXHAUSTED = "out of memory"  # z3 says it in these words, too
+EXHAUSTED = "out of memory"
 STOPPED = ("canceled", "max. resource limit exceeded")  # nothing but the steps can
 
 
@@ -99,19 +106,23 @@ def _time(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _bound_memory(limit: int) -> None:
-    """No more bytes of addresses than that, or than this process may have anyway."""
-    if sys.platform != "win32":
-        import resource
+def bound_memory(limit: int) -> bool:
+    """Limit the addresses of this process to so many bytes, or to the fewer that it may have as it
+    is; returns True if they are fewer."""
+    if sys.platform == "win32":
+        return False
+    import resource
 
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (least, least))
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    short = allowed != resource.RLIM_INFINITY and allowed < limit
+    share = allowed if short else limit
+    resource.setrlimit(resource.RLIMIT_AS, (share, share))
+    return short
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks ends this process
     if sys.platform != "win32":
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # or was ended, and nobody reads
-    _bound_memory(int(sys.argv[3]))
-    serve(sys.stdin.buffer, sys.stdout.buffer, int(sys.argv[1]), float(sys.argv[2]))
+    too_little = bound_memory(int(sys.argv[3]))
+    serve(sys.stdin.buffer, sys.stdout.buffer, int(sys.argv[1]), float(sys.argv[2]), too_little)

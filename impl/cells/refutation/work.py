@@ -1,0 +1,60 @@
+"""The work of a search for witnesses, counted: it ends at its limit, on every machine alike.
+
+Counted are multiplications, as the products of n × n matrices need them; one in balls, of which a
+proof takes several, costs as much as many in floats.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+MOST = 6e10  # multiplications of one search: some ten seconds
+CUT = "ended before all was tried, at its limit of work for so many states"
+_PROOF = 200  # of a point, in products of floats
+
+
+class ExhaustedError(Exception):
+    """The search has come to its limit; nothing is claimed."""
+
+
+class Work:
+    """What a search may still do."""
+
+    def __init__(self, most: float = MOST) -> None:
+        self.left, self.exhausted = most, False
+
+    def spend(self, amount: float) -> None:
+        """Raises ExhaustedError if there is not so much left."""
+        if amount > self.left:
+            self.exhausted = True
+            raise ExhaustedError
+        self.left -= amount
+
+
+_WORK: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextmanager
+def limited(most: float = MOST) -> Iterator[Work]:
+    """The work of the search within; without, none is limited."""
+    work = Work(most)
+    token = _WORK.set(work)
+    try:
+        yield work
+    finally:
+        _WORK.reset(token)
+
+
+def floats(n: int, states: int, period: int) -> None:
+    """Count a Newton step from so many states: a Jacobian a step of the period, a solution."""
+    _spend(states * (period + 1) * n**3)
+
+
+def proof(n: int, period: int) -> None:
+    """Count a proof in balls about one point."""
+    _spend(_PROOF * period * n**3)
+
+
+def _spend(amount: float) -> None:
+    if (work := _WORK.get()) is not None:
+        work.spend(amount)

@@ -1,0 +1,1 @@
+"""The semidefinite solver in a process of its own, within bounds of steps, time and memory."""

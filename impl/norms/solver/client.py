@@ -1,0 +1,129 @@
+"""Asks Clarabel's process; starts it when first asked, and anew where a program was its end.
+
+What it does not answer is no solution, and the norm that needs one is not tried: UnansweredError.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from multiprocessing.util import Finalize
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+
+from impl.errors import InputError
+
+SOLVED = "diagonal-sdp"  # the norm that needs the solver
+LARGEST = 128  # states; beyond it the solver needs more than gigabytes
+MEMORY = 8 * 2**30  # bytes of addresses, of which LARGEST states take half
+SECONDS = 10.0  # of CPU time for one program of few states, a hundred times what it takes
+MORE = 600.0  # for one of LARGEST states: the work grows by the sixth power of their number
+SERVER = Path(__file__).with_name("server.py")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")  # each takes addresses
+
+Array = npt.NDArray[np.float64]
+
+
+class MissingSolverError(InputError):
+    """The optional solver is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the {SOLVED} norm needs clarabel; install it with: pip install 'rnnbounds[sdp]'"
+        )
+
+
+class UnansweredError(InputError):
+    """The solver's process ended before its answer."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            f"the solver of the {SOLVED} norm {how}; give it more memory (ulimit -v unlimited), or "
+            f"choose another norm"
+        )
+
+
+def installed() -> bool:
+    """Whether Clarabel can be imported."""
+    return find_spec("clarabel") is not None
+
+
+class Solver:
+    """One process for all programs of this one; a fork has its own."""
+
+    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+        self._seconds, self._memory = seconds, memory
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def solve(self, W: Array, square: float, floor: float) -> Array:
+        """The P (n,) of `impl.norms.semidefinite`, W (n, n); NaN where the solver gives up.
+
+        Raises MissingSolverError, and UnansweredError where its process cannot be started or ends.
+        """
+        if not installed():
+            raise MissingSolverError
+        seconds = self._seconds + MORE * (len(W) / LARGEST) ** 6
+        query = {"W": W.tolist(), "square": square, "floor": floor, "seconds": seconds}
+        with self._lock:
+            try:
+                line = self._send(json.dumps(query).encode() + b"\n")
+            except BaseException:
+                self.end()  # what it would answer next is no answer to what is asked next
+                raise
+            if not line.endswith(b"\n"):
+                raise UnansweredError(self._how(seconds))
+        return np.array(json.loads(line))
+
+    def _send(self, query: bytes) -> bytes:
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(BrokenPipeError):  # it has ended: nothing is to be read either
+            process.stdin.write(query)
+            process.stdin.flush()
+        return process.stdout.readline()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._owner != os.getpid():
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", str(SERVER), str(self._memory)],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                    env=os.environ | dict.fromkeys(THREADS, "1"),
+                )  # fmt: skip
+            except OSError as error:
+                raise UnansweredError(f"cannot be started ({error.strerror})") from None
+            if self._owner != os.getpid():
+                self._owner = os.getpid()
+                Finalize(None, self.end, exitpriority=0)  # images and fresh workers run these
+        return self._process
+
+    def _how(self, seconds: float) -> str:
+        """How the process ended; the next program has another one."""
+        assert self._process is not None
+        code = self._process.wait()
+        self.end()
+        if sys.platform != "win32" and code in (-signal.SIGPROF, -signal.SIGALRM):
+            return f"gave no answer in {seconds:.0f} s of CPU time"
+        return f"ended with code {code} before its answer"
+
+    def end(self) -> None:
+        """End the process, and wait for it."""
+        process, self._process = self._process, None
+        if process is not None and self._owner == os.getpid():
+            process.kill()
+            with suppress(BrokenPipeError), process:  # closes the pipes, and waits
+                pass
+
+
+SOLVER = Solver()

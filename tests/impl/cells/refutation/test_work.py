@@ -1,0 +1,82 @@
+"""A search for witnesses ends at a count of its work, and what was not tried is said."""
+
+import json
+from contextlib import nullcontext
+
+import pytest
+import torch
+
+from impl.cells.refutation import work
+from impl.cells.refutation.refute import unsought
+from impl.certificate import certify as certify_module
+from impl.certificate.certify import certify
+from impl.reading.adapters import load_model
+from impl.reading.sources import Source
+
+
+def rotating() -> Source:
+    """tanh of a rotation that grows: its fixed point 0 repels."""
+    W = torch.tensor([[0.9, -1.2], [1.2, 0.9]], dtype=torch.float64)
+    return load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1).double()}, "rnn-tanh")
+
+
+def bistable() -> Source:
+    """A GRU of one unit with two fixed points: its candidate is tanh(4h), nearly."""
+    gru = torch.nn.GRU(1, 1).double().requires_grad_(False)
+    for part in gru.parameters():
+        part.zero_()
+    gru.weight_hh_l0[2] = gru.bias_ih_l0[0] = 4
+    return gru
+
+
+@pytest.mark.parametrize("make", [rotating, bistable])
+def test_a_search_that_is_cut_is_undecided_and_says_so(monkeypatch, make):
+    """Without its limit it finds a witness."""
+    assert certify(make(), 0.0).verdict == "refuted"
+    monkeypatch.setattr(certify_module, "limited", lambda: work.limited(most=1.0))
+    found = certify(make(), 0.0)
+    assert found.verdict == "undecided"
+    assert dict(found.skipped) == {"refutation": work.CUT}
+    told = json.loads(json.dumps(found.to_json()))
+    assert {"what": "refutation", "reason": work.CUT} in told["skipped"]
+
+
+def test_work_is_counted_by_size_alone():
+    """A Newton step from one state and a proof about one point, of periods 1 and 2."""
+    with work.limited(most=1e9) as counted:
+        for period in (1, 2):
+            work.floats(10, 1, period)
+            work.proof(10, period)
+    assert 1e9 - counted.left == 1000 * (2 + 3 + 200 * (1 + 2))
+    assert not counted.exhausted
+
+
+def test_what_exceeds_the_limit_is_not_done():
+    """And outside of a search nothing is limited."""
+    with work.limited(most=10.0) as counted, pytest.raises(work.ExhaustedError):
+        work.proof(2, 1)
+    assert counted.exhausted
+    assert counted.left == 10
+    with nullcontext():
+        work.proof(1000, 4)
+
+
+def test_what_a_search_of_many_states_may_do():
+    """Enough for a proof of each period at 256 states, and no more than some tens: seconds each."""
+    one = sum(200 * period * 256**3 for period in (1, 2, 3, 4))
+    assert one < work.MOST < 10 * one
+
+
+@pytest.mark.parametrize(
+    ("states", "linear", "reason"),
+    [
+        (256, False, None),
+        (257, False, "not for more than 256 states, of which there are 257"),
+        (256, True, None),
+        (257, True, "in float64 alone for more than 256 states, of which there are 257"),
+        (1025, True, "not for more than 1024 states, of which there are 1025"),
+    ],
+)
+def test_what_is_not_tried_for_its_size_is_said(states, linear, reason):
+    """In balls too, which a linear cell is taken to last."""
+    assert unsought(states, linear=linear) == reason
