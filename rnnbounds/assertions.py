@@ -52,7 +52,7 @@ def assert_contractive(
     return certificate
 
 
-@renamed(epsilon="eps")
+@renamed("0.3", epsilon="eps")
 def assert_remembers(
     model: Source | LoadedModel[Any],
     *,
@@ -82,7 +82,7 @@ def assert_remembers(
     return certificate
 
 
-@renamed(epsilon="eps")
+@renamed("0.3", epsilon="eps")
 @undisturbed()
 def assert_truncation(
     model: Source | LoadedModel[Any],
