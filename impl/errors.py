@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from difflib import get_close_matches
 from functools import wraps
 from typing import ParamSpec, TypeVar
+from warnings import warn
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -148,7 +149,41 @@ class RenamedError(InputError):
         super().__init__(f"{function} has no argument {old!r} any more; write {new}=… for it")
 
 
-def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+RENAMINGS: list[tuple[str, str, str]] = []
+"""Function, old keyword, and the version that refuses it: a release of that version drops it."""
+
+
+def renamed(until: str, /, **names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A function that still takes keywords old=new that it had before, with a DeprecationWarning;
+    version `until` refuses them by `refused`.
+
+    Raises RenamedError if the old and the new keyword are both given.
+    """
+
+    def renaming(function: Callable[P, R]) -> Callable[P, R]:
+        RENAMINGS.extend((function.__name__, old, until) for old in names)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old in names.keys() & kwargs.keys():
+                new = names[old]
+                if new in kwargs:
+                    raise RenamedError(function.__name__, old, new)
+                warn(
+                    f"{function.__name__}({old}=…) is deprecated, and an error from {until} on; "
+                    f"write {new}=… for it",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return renaming
+
+
+def refused(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function that raises RenamedError for keywords old=new that it once had."""
 
     def refusing(function: Callable[P, R]) -> Callable[P, R]:

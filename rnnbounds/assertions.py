@@ -64,7 +64,7 @@ def assert_contractive(
     return certificate
 
 
-@renamed(epsilon="eps")
+@renamed("0.3", epsilon="eps")
 def assert_remembers(
     model: Source | LoadedModel[Any],
     input_bound: float | InputSet,
@@ -137,7 +137,7 @@ def assert_measured(
     return found
 
 
-@renamed(epsilon="eps")
+@renamed("0.3", epsilon="eps")
 @undisturbed()
 def assert_truncation(
     model: Source | LoadedModel[Any],

@@ -59,7 +59,7 @@ class NotTrainedError(InputError):
         )
 
 
-@renamed(epsilons="eps", epsilon="eps")
+@renamed("0.3", epsilons="eps", epsilon="eps")
 @undisturbed()
 def certify(
     model: Source | LoadedModel[Any],

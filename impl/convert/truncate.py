@@ -76,7 +76,7 @@ class Truncated(NamedTuple):
         return f"{self.module.cell}: k = {self.k} input{'s' * (self.k != 1)}, {within}"
 
 
-@renamed(epsilon="eps", epsilons="eps")
+@renamed("0.3", epsilon="eps", epsilons="eps")
 @undisturbed()
 def truncate(
     model: Source | LoadedModel[Any],

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reports.files import write_all
+from reports.formats.curves import NAME as CURVES
+from reports.formats.curves import curves_csv
 from reports.pages.frame import templates
 from reports.pages.summary import environment_items, summarise
 from reports.records.changes import Changes
@@ -44,9 +46,14 @@ def shown(run: Run) -> int:
 def write_report(
     run: Run, folder: Path, names: Sequence[str] = FILES, changes: Changes | None = None
 ) -> None:
-    """Write run.json and index.html into the folder, each atomically, neither unless both can be.
+    """Write the named files into the folder, each atomically, none unless all can be: run.json,
+    index.html, and curves.csv where it is named.
 
     Raises RecordError for a run without a JSON form and WriteError for a bad place.
     """
-    files = {name: encode(run) if name == "run.json" else render(run, changes) for name in names}
-    write_all(folder, files)
+    made = {
+        "run.json": lambda: encode(run),
+        "index.html": lambda: render(run, changes),
+        CURVES: lambda: curves_csv(run),
+    }
+    write_all(folder, {name: made[name]() for name in names})

@@ -1,11 +1,12 @@
 """``rnnbounds claims``: what is claimed, as the run that the package carries found it.
 
-Nothing that proves or attacks is imported, unless it is asked for now.
+Nothing that proves or attacks is imported, unless it is asked for now; the theory is, for the
+statements as LaTeX, the entries of their sources and the vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,13 +19,15 @@ from reports.records.matrix import Matrix, blanks
 from reports.table import CARRIED, Proof, Row, Table, carried, table_of
 from reports.words import plural
 from rnnbounds.commands.matrix import matrix_in, show_matrix
-from rnnbounds.commands.options import CORES, As, Workers
+from rnnbounds.commands.options import CORES, As, Ids, Workers
 from rnnbounds.shell.output import Format, echo, print_json, print_table
+from rnnbounds.shell.terminal import write
 
 HEADS = ("claim", "statement", "source", "proof", "tightest lhs/rhs, by", "false variants")
 
 
 def claims(
+    ids: Ids = None,
     matrix: Annotated[
         bool, typer.Option("--matrix", help="what each claim comes to on each cell")
     ] = False,
@@ -38,28 +41,49 @@ def claims(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="the table as the README has it")
     ] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="statements, assumptions and sources as LaTeX")
+    ] = False,
+    bibtex: Annotated[
+        bool, typer.Option("--bibtex", help="entries of the sources, and of the textbooks used")
+    ] = False,
+    vocabulary: Annotated[
+        bool, typer.Option("--vocabulary", help="every quantity: name, meaning, norm, definition")
+    ] = False,
     format: As = Format.text,
 ) -> int:
     """The table of claims: id, statement, source, proof, tightness, false variants; or the matrix,
     exit 1 if an entry of it fails.
 
-    As the run that the package carries found it.
+    As the run that the package carries found it. The theory as others use it: --latex, --bibtex,
+    --vocabulary.
     """
+    forms = {"--markdown": markdown, "--latex": latex, "--bibtex": bibtex}
+    asked = [name for name, wanted in (forms | {"--vocabulary": vocabulary}).items() if wanted]
+    if asked and (len(asked) > 1 or matrix or (format is Format.json and asked[0] in forms)):
+        raise typer.BadParameter(f"{asked[0]} is a form of its own: leave the other out")
+    if (latex or bibtex or vocabulary) and (now or run is not None):
+        raise typer.BadParameter(f"{asked[0]} is about no run: leave --run and --now out")
+    if vocabulary or matrix:
+        if ids:
+            raise typer.BadParameter("it is about all claims: leave the names of claims out")
+        if vocabulary:
+            return show_vocabulary(format)
+    if latex or bibtex:
+        return show_theory(ids, latex)
     if now and run is not None:
         raise typer.BadParameter("--run tells of a run, and --now makes one: leave one out")
-    if markdown and (matrix or format is Format.json):
-        raise typer.BadParameter("--markdown is a form of the table of claims: leave the other out")
     if now:
         from rnnbounds.commands import proofs  # with all that proves and attacks
 
         if matrix:
             return show_matrix(proofs.matrix_now(workers), format)
-        rows = proofs.proved_now()
+        rows = chosen(proofs.proved_now(), ids)
     else:
         table = carried() if run is None else table_of(load(run))
         if matrix:
             return show_matrix(whole(table, run), format)
-        rows = table.claims
+        rows = chosen(table.claims, ids)
     if markdown:
         for line in markdown_table(rows):
             echo(line)
@@ -81,6 +105,65 @@ def claims(
             for row in rows
         ],
     )
+    return 0
+
+
+def chosen(rows: Sequence[Row], ids: Sequence[str] | None) -> list[Row]:
+    """The rows of these claims, all by default; raises UnknownClaimError."""
+    known = {row.id: row for row in rows}
+    for id in ids or ():
+        if id not in known:
+            from theory.errors import UnknownClaimError
+
+            raise UnknownClaimError("claim", id, known)
+    return [known[id] for id in dict.fromkeys(ids or known)]
+
+
+def show_theory(ids: Sequence[str] | None, latex: bool) -> int:
+    """Print the claims as LaTeX, or the BibTeX entries of what they and their proofs cite."""
+    from theory import CLAIMS, claim
+    from theory.latex import document
+
+    wanted = [claim(id) for id in ids] if ids else list(CLAIMS)
+    if latex:
+        write(document(wanted))
+        return 0
+    from theory.axioms.base import AXIOMS
+    from theory.bibliography import bibtex
+
+    names = {entry.id for entry in wanted}
+    used = {axiom for row in carried().claims if row.id in names for axiom in row.proof.axioms}
+    sources = [entry.source.text for entry in wanted]
+    write(bibtex([*sources, *(axiom.source for axiom in AXIOMS if axiom.id in used)]) + "\n")
+    return 0
+
+
+def show_vocabulary(format: Format) -> int:
+    """Print every quantity that a statement can name, in the order of the theory."""
+    from theory.language.printing import latex, plain
+    from theory.language.spelling import spelling
+    from theory.language.vocabulary import VOCABULARY
+
+    if format is Format.json:
+        print_json(
+            [
+                {
+                    "name": q.name, "notation": spelling(q.notation), "latex": q.notation,
+                    "meaning": q.meaning, "norm": q.norm, "role": q.role, "least": q.lower,
+                    "definition": None if q.definition is None else plain(q.definition),
+                    "definition_latex": None if q.definition is None else latex(q.definition),
+                    "systems": list(q.about),
+                }
+                for q in VOCABULARY.values()
+            ]
+        )  # fmt: skip
+        return 0
+    heads = ("name", "notation", "meaning", "norm or unit", "definition, or its role")
+    rows = []
+    for q in VOCABULARY.values():
+        defined = q.role if q.definition is None else plain(q.definition)
+        rows.append((q.name, spelling(q.notation), q.meaning, q.norm, defined))
+    print_table(heads, rows)
     return 0
 
 

@@ -9,6 +9,7 @@ import typer
 
 from reports import disk
 from reports.files import WriteError
+from reports.formats.curves import NAME as CURVES
 from reports.pages.page import FILES, write_report
 from reports.records.codec import load
 from reports.records.outcome import problems
@@ -24,6 +25,9 @@ def report(
         path_option("--out", "DIR", "for run.json and index.html"),
     ],
     baseline: Baseline = None,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="also the points of all curves, as curves.csv in DIR")
+    ] = False,
     format: As = Format.text,
 ) -> int:
     """Write the page of a run record; exit 1 if the run it records failed or, with --baseline,
@@ -32,17 +36,18 @@ def report(
     if disk.same(run, page):
         raise WriteError(page, OSError(0, "it is the file that is read"))
     beside = disk.same(run, out / "run.json")  # the record itself is left as it is
-    names = ("index.html",) if beside else FILES
+    names = (("index.html",) if beside else FILES) + ((CURVES,) if csv else ())
     changes = Wanted(baseline).check(outputs=[out / name for name in names]).changes(record)
     write_report(record, out, names=names, changes=changes)
     found = problems(record)
     if format is Format.json:
         told = {} if changes is None else {"changes": changes}
-        print_json({"page": str(page), "problems": found} | told)
+        points = {"curves": str(out / CURVES)} if csv else {}
+        print_json({"page": str(page), "problems": found} | points | told)
     else:
         for problem in found:
             echo(f"FAILS: {problem}")
         for line in () if changes is None else changes.text:
             echo(line)
-        echo(f"wrote {page}" if beside else f"wrote {page} and {out / 'run.json'}")
+        echo(f"wrote {' and '.join(str(out / name) for name in sorted(names))}")
     return int(bool(found or (changes and changes.failing)))

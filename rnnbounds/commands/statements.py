@@ -35,7 +35,8 @@ def attack(
         str,
         typer.Argument(
             metavar="STATEMENT",
-            help="a bound over the vocabulary, as 'h_gap <= S_0*lam**k/(1-lam)'",
+            help="a bound by names or as pages print it, "
+            "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'",
         ),
     ],
     profile_name: Profile = "quick",

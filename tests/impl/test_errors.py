@@ -81,3 +81,28 @@ def test_remedies_name_what_is_public(module):
         if isinstance(node, ast.JoinedStr | ast.Constant):
             text = ast.unparse(node)
             assert not re.search(r"\bwith impl\.|\buse impl\.|\bcall impl\.", text), text
+
+
+@errors.renamed("9.0", epsilon="eps")
+def gap(*, eps: float = 0.5) -> float:
+    """A function whose keyword was renamed."""
+    return eps
+
+
+def test_an_old_keyword_still_works_and_warns():
+    """One warning, at the caller, that says what to write; not both names."""
+    with pytest.warns(
+        DeprecationWarning, match=r"gap\(epsilon=…\) is deprecated, and an error"
+    ) as w:
+        assert gap(epsilon=0.25) == 0.25  # type: ignore[call-arg]
+    assert w[0].filename == __file__
+    assert "write eps=… for it" in str(w[0].message)
+    with pytest.raises(errors.RenamedError, match="write eps=… for it"):
+        gap(epsilon=0.25, eps=0.5)  # type: ignore[call-arg]
+
+
+def test_a_dropped_keyword_is_refused():
+    """The next minor version: the error names the new keyword."""
+    dropped = errors.refused(epsilon="eps")(gap)
+    with pytest.raises(errors.RenamedError, match="has no argument 'epsilon' any more; write eps="):
+        dropped(epsilon=0.25)  # type: ignore[call-arg]

@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr, Integer, Rational
 
 from theory.errors import StatementError, UnknownNameError
+from theory.language.spelling import NUMBER, spelled
 from theory.language.statement import Relation, Statement
 from theory.language.vocabulary import VOCABULARY
 
@@ -23,7 +24,6 @@ MAX_TOKENS = 1_000
 MAX_LITERAL = 400  # digits
 MAX_BITS = 2_048  # of a constant's numerator and denominator
 
-NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 TOKEN = re.compile(rf"(?P<number>{NUMBER})|(?P<name>[A-Za-z_]\w*)|\*\*|[<>]=?|[-+*/(),]", re.ASCII)
 EXPECTED = "names of the vocabulary, numbers, + - * / **, sqrt, log, exp, min, max and one <= or <"
 
@@ -40,9 +40,13 @@ EXTREMA: dict[str, Any] = {"min": sympy.Min, "max": sympy.Max}
 def parse_statement(text: str) -> Statement:
     """The statement that a user typed; `a >= b` becomes `b <= a`.
 
+    Quantities by their names or as pages print them: `‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)`, or LaTeX.
     Raises StatementError, one line, for anything else.
     """
     line = " ".join(text.split())
+    if len(line) > MAX_LENGTH:
+        raise _error(line, f"has {len(line)} characters; at most {MAX_LENGTH} are read")
+    line = spelled(line)
     _check_tokens(line)
     try:
         tree = ast.parse(line, mode="eval").body
@@ -66,8 +70,6 @@ def _check_tokens(line: str) -> None:
     """Only whitelisted tokens, known names, and no more than the parser bears."""
     if not line:
         raise StatementError("the statement is empty; write it as lhs <= rhs")
-    if len(line) > MAX_LENGTH:
-        raise _error(line, f"has {len(line)} characters; at most {MAX_LENGTH} are read")
     depth = position = count = 0
     while position < len(line):
         if line[position] == " ":

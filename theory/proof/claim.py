@@ -114,7 +114,7 @@ class Elsewhere:
     shown: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Claim:
     """A theorem with explicit constants.
 
@@ -133,6 +133,20 @@ class Claim:
     emphasis: float = 1.0
     breadth: int = 1
     elsewhere: Elsewhere = Elsewhere()
+
+    def __repr__(self) -> str:
+        """One line: `Claim('truncation': h_gap <= …; Miller & Hardt, …, Lemma 1)`."""
+        return f"Claim({self.id!r}: {statement_text(self.statement)}; {self.source.text})"
+
+    def __str__(self) -> str:
+        """Title and source; the first form's assumptions and statement, a line each; the names of
+        all forms."""
+        assumed = (f"  assumed: {assumption.text}" for assumption in self.assumptions)
+        names = ", ".join(form.name for form in self.forms)
+        lines = [f"{self.title} ({self.id}; {self.source.text})", *assumed]
+        return "\n".join(
+            [*lines, f"  claimed: {statement_text(self.statement)}", f"forms: {names}"]
+        )
 
     @property
     def statement(self) -> Statement:

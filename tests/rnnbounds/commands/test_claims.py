@@ -9,6 +9,7 @@ from reports.table import Tightest, table_of
 from rnnbounds.commands import proofs as module
 from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
+from theory.language.vocabulary import VOCABULARY
 
 # The claims with steps that no machine proves.
 IN_PROSE: set[str] = set()
@@ -173,3 +174,42 @@ def test_one_table_at_a_time(refused, tmp_path):
 def test_one_form_at_a_time(refused, other):
     """The table as the README has it is no matrix and no document."""
     assert "leave the other out" in refused("claims", "--markdown", *other)
+
+
+def test_claims_for_a_paper(call, refused):
+    """--latex and --bibtex of claims by their ids or numbers, of all by default."""
+    text = call("claims", "--latex", "Lemma 2").out
+    assert text.startswith("\\documentclass{article}\n\\usepackage{amsmath}\n")
+    assert r"\section*{The truncated model's gradient is close}" in text
+    assert text.count(r"\section*") == 1
+    entries = call("claims", "--bibtex", "gradient-gap").out
+    assert entries.startswith("@inproceedings{miller2019stable,\n")
+    assert "rudin1976principles" in entries  # its proof uses the chain rule
+    assert "emami2019input" not in entries
+    assert call("claims", "--bibtex").out.count("\n@") > 15
+    for options in (("--latex", "--bibtex"), ("--latex", "--format", "json"), ("--latex", "--now")):
+        assert "leave" in refused("claims", *options)
+    assert "did you mean truncation" in refused("claims", "--latex", "trunkation")
+
+
+def test_the_vocabulary(call, refused):
+    """Every quantity with its norm, and what ledgers unfold it to; as text and as JSON."""
+    head, *rows = call("claims", "--vocabulary").out.splitlines()
+    assert head.split()[:3] == ["name", "notation", "meaning"]
+    assert [row.split()[0] for row in rows] == list(VOCABULARY)
+    documents = call("claims", "--vocabulary", "--format", "json").json
+    (gap,) = (entry for entry in documents if entry["name"] == "h_gap")
+    assert gap == {
+        "name": "h_gap", "notation": "‖h_T-h_T^(k)‖", "latex": r"\lVert h_T-h_T^{(k)}\rVert",
+        "meaning": "full against truncated state", "norm": "Euclidean", "role": "measured",
+        "least": 0, "definition": "norm(state(x, 0, T) - state(x, T - k, k))",
+        "definition_latex": gap["definition_latex"], "systems": [],
+    }  # fmt: skip
+    assert "leave the names" in refused("claims", "truncation", "--vocabulary")
+
+
+def test_the_rows_of_some_claims(call, refused):
+    """In the order asked for; an unknown one is a line."""
+    rows = call("claims", "prediction", "truncation").out.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == ["prediction", "truncation"]
+    assert "did you mean prediction" in refused("claims", "predicton")

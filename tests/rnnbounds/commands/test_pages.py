@@ -1,5 +1,6 @@
 """``report``: the page again."""
 
+import csv
 import os
 from pathlib import Path
 
@@ -37,6 +38,25 @@ def test_no_home_and_no_settings_of_others(python, verified, tmp_path, monkeypat
     assert (ran.returncode, ran.stderr) == (0, "")
     again = (tmp_path / "again" / "index.html").read_bytes()
     assert again == (verified / "index.html").read_bytes()
+
+
+def test_the_points_of_its_curves(call, verified, tmp_path):
+    """--csv: beside the page, to the last digit; without it no such file."""
+    record, out = verified / "run.json", tmp_path / "again"
+    outcome = call("report", record, "--out", out, "--csv")
+    written = [out / name for name in ("curves.csv", "index.html", "run.json")]
+    assert outcome.out == f"wrote {' and '.join(map(str, written))}\n"
+    forms = [(c.id, form) for c in load(record).claims for form in c.forms if form.curve]
+    points = [(id, form, point) for id, form in forms for point in form.curve.points]
+    with (out / "curves.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["claim", "form", "against", "at", "largest_seen", "bound"]
+    assert len(rows) == len(points)
+    for row, (id, form, point) in zip(rows, points, strict=True):
+        assert row[:3] == [id, form.name, form.curve.against]
+        assert (int(row[3]), float(row[4]), float(row[5])) == (point.at, point.lhs, point.rhs)
+    document = call("report", record, "--out", out, "--csv", "--format", "json").json
+    assert document["curves"] == str(out / "curves.csv")
 
 
 def test_what_changed_since_a_baseline(call, refused, verified, tmp_path):

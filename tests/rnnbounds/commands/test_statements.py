@@ -44,6 +44,14 @@ def test_a_false_bound_falls(call, tiny, statement):
     assert "VIOLATED" in again.out
 
 
+def test_a_bound_as_the_page_shows_it(call, tiny):
+    """‖·‖, ≤ and λ are read as their names, which the answer prints."""
+    outcome = call("attack", "‖h_T − h_T^(k)‖ ≤ S_0 λ^k", "--attacks", "random")
+    assert outcome.code == 1
+    assert "h_gap = " in outcome.out
+    assert "--statement 'h_gap <= S_0*lam**k'" in outcome.out
+
+
 def test_the_document_of_a_fallen_bound(call, tiny):
     """One JSON document with exit 1; its replay command speaks of the typed statement."""
     outcome = call("attack", FALSE, "--format", "json")

@@ -86,8 +86,6 @@ HOSTILE = {
     "h_gap = lam": "contains '='",
     "h_gap == lam": "contains '='",
     "h_gap =< lam": "contains '='",
-    "h_gap ≤ lam": "contains '≤'",
-    "h_gap <= λ": "contains 'λ'",
     "h_gap <= lam.real": "contains '.'",
     "h_gap <= lam[0]": "contains '['",
     "h_gap <= (lam := 2)": "contains ':'",

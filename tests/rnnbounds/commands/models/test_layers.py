@@ -58,14 +58,17 @@ def test_layer(call, refused, whole, tmp_path):
     assert "--layer are about --source" in refused("check", short, "--layer", "encoder")
 
 
-def test_old_names_are_refused(whole):
-    """In a line that has the new one."""
-    with pytest.raises(ValueError, match=r"certify has no argument 'epsilons' .* write eps="):
-        rnnbounds.certify(whole, 1.0, epsilons=(0.1,))
-    with pytest.raises(ValueError, match=r"truncate has no argument 'epsilon' .* write eps="):
-        rnnbounds.truncate(whole, epsilon=0.1, input_bound=1.0)
-    with pytest.raises(ValueError, match="assert_remembers has no argument 'epsilon'"):
-        rnnbounds.assert_remembers(whole, at_most=3, epsilon=0.1, input_bound=1.0)
+def test_old_names_warn(whole):
+    """They work until 0.3, and the warning has the new one."""
+    with pytest.warns(DeprecationWarning, match=r"certify\(epsilons=…\) .* write eps="):
+        old = rnnbounds.certify(whole, 1.0, epsilons=(0.1,), layer="encoder")
+    with pytest.warns(DeprecationWarning, match=r"truncate\(epsilon=…\)"):
+        assert rnnbounds.truncate(whole, epsilon=0.1, input_bound=1.0, layer="encoder").eps == 0.1
+    with pytest.warns(DeprecationWarning, match=r"assert_remembers\(epsilon=…\)"):
+        rnnbounds.assert_remembers(
+            whole, at_most=10**6, epsilon=0.1, input_bound=1.0, layer="encoder"
+        )
+    assert old.windows == rnnbounds.certify(whole, 1.0, eps=0.1, layer="encoder").windows
     one = rnnbounds.certify(whole, 1.0, eps=0.1, layer="encoder")
     assert one.windows == rnnbounds.certify(whole, 1.0, (0.1,), layer="encoder").windows
 
