@@ -17,9 +17,11 @@ h_norm, h_start, h_gap, y_gap, k, T = symbols("h_norm h_start h_gap y_gap k T")
 
 
 def plainer(statement: Statement) -> Statement:
-    """The statement without an exp or log of both sides, and without a huge or tiny factor.
+    """The statement without an exp or log of both sides, without roots of what is measured, and
+    without a huge or tiny factor.
 
-    exp is increasing, and so is log where `positive` holds, and a product with a positive number.
+    exp is increasing, and so are log where `positive` holds, a square of what is not negative, and
+    a product with a positive number.
     """
     lhs, rhs = statement.lhs, statement.rhs
     while isinstance(lhs, exp) and isinstance(rhs, exp):
@@ -28,10 +30,47 @@ def plainer(statement: Statement) -> Statement:
         products = exponential(lhs), exponential(rhs)
         if products[0] is not None and products[1] is not None:
             lhs, rhs = products
+    lhs, rhs = squared(lhs, rhs)
     size = largest(lhs, rhs)
     if size is not None and abs(log2(size.p) - log2(size.q)) > LARGEST:
         lhs, rhs = (sympy.expand_mul(side / size) for side in (lhs, rhs))
     return Statement(lhs, statement.relation, rhs)
+
+
+def squared(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
+    """Both sides squared, if there is a root of a measured quantity, no square has one, and neither
+    side can be negative, wherever it has a value; else as they are."""
+    if not any(map(roots, (lhs, rhs))) or not (nonnegative(lhs) and nonnegative(rhs)):
+        return lhs, rhs
+    squares = lhs**2, rhs**2
+    return (lhs, rhs) if any(map(roots, squares)) else squares
+
+
+def roots(side: Expr) -> list[Expr]:
+    """The square roots of something measured in it."""
+    return [
+        power
+        for power in side.atoms(sympy.Pow)
+        if power.exp.is_Rational
+        and power.exp.q == 2
+        and any(is_measured(symbol) for symbol in power.free_symbols)
+    ]
+
+
+def nonnegative(side: Expr) -> bool:
+    """Whether it is seen from its form that the side is not negative wherever it has a value."""
+    match side:
+        case Symbol():
+            lower = VOCABULARY[side.name].lower if side.name in VOCABULARY else None
+            return lower is not None and lower >= 0
+        case Rational():
+            return bool(side >= 0)
+        case Add() | Mul() | sympy.Max() | sympy.Min():
+            return all(map(nonnegative, side.args))
+        case sympy.Pow():
+            return nonnegative(side.base)
+        case _:
+            return isinstance(side, sympy.Abs | exp)
 
 
 def exponential(side: Expr) -> Expr | None:

@@ -21,6 +21,7 @@ from properties.errors import QuantityError
 from properties.judging import meter
 from properties.judging.boxes import confirm
 from properties.judging.equivalent import at_ends
+from properties.judging.outputs import hold_by_outputs
 from properties.judging.referee import Outcome, settle
 from properties.measures.table import MEASURES
 from properties.systems.batch import Batch
@@ -279,6 +280,11 @@ def escalate(
         pairs &= ~np.logical_or.accumulate(fallen.ravel()).reshape(pairs.shape)
     for i, s in np.argwhere(pairs).tolist():
         ks = np.flatnonzero(open_checks[i, s]).tolist()
+        if patience is not None and (told := hold_by_outputs(statement, batch.pair(i, s), ks)):
+            result.verdicts[i, s, told] = HOLDS
+            ks = [k for k in ks if k not in told]
+        if not ks:
+            continue
         if patience is None or patience.bears(batch, len(ks)):
             settled(statement, batch, result, (i, s), ks)
         if until_violated and (result.verdicts[i, s] == VIOLATED).any():

@@ -33,15 +33,18 @@ class Outcome:
 def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome]:
     """Decide the checks of one pair at the windows ``ks``.
 
-    Those that are left are looked at again, with more bits: `properties.judging.precisions`.
+    Those that are left are looked at again, with more bits: `properties.judging.precisions`. None
+    is looked at where a number is beyond all balls, whatever is measured.
     """
     statement = of_one_unit(statement, pair)
     outcomes = by_division(statement, pair, ks)
+    beyond = Outcome("UNDECIDED")
+    outcomes |= {k: beyond for k in ks if k not in outcomes and is_beyond(statement, pair, k)}
 
     def below() -> int:
         return max(smallness(statement, pair, k) for k in ks if k not in outcomes)
 
-    for precision in precisions(pair, max(ks), below):
+    for precision in precisions(pair, max(ks), below) if len(outcomes) < len(ks) else ():
         for k in [k for k in ks if k not in outcomes]:
             found = by_balls(statement, pair, k, precision)
             if found.verdict != "UNDECIDED":
@@ -92,11 +95,26 @@ def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outco
         ctx.prec = before
 
 
+def is_beyond(statement: Statement, pair: Batch, k: int) -> bool:
+    """Whether a side that nothing is measured for has no finite value in balls: exp of exp of …"""
+    return any(
+        side.has(sympy.exp)
+        and all(VOCABULARY[name].role != "measured" for name in names(side))
+        and not value_of(side, pair, k, LARGEST_PRECISION).is_finite()
+        for side in (statement.lhs, statement.rhs)
+    )
+
+
+def value_of(side: sympy.Expr, pair: Batch, k: int, precision: int) -> arb:
+    """One side of one pair at one window, as a ball."""
+    with ctx.workprec(precision):
+        return ball(side, balls_of(pair, k, precision, side), {})
+
+
 def smallness(statement: Statement, pair: Batch, k: int) -> int:
     """log₂(1/b) of the bound b that the right side is, in bits; 0 where it is 0 or at least 1."""
     with ctx.workprec(LARGEST_PRECISION):
-        env = balls_of(pair, k, LARGEST_PRECISION, statement.rhs)
-        bound = abs(ball(statement.rhs, env, {})).upper()
+        bound = abs(value_of(statement.rhs, pair, k, LARGEST_PRECISION)).upper()
         if not bound.is_finite() or bound.is_zero():
             return 0
         digits, exponent = bound.man_exp()

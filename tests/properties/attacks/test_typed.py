@@ -26,6 +26,8 @@ def attacked(text: str, **options: object):
         "h_gap <= max(2*S_0, 1)*lam**k/(1 - lam)",
         "W_norm_exact <= s_gate",
         "proj_gap <= matrix_gap",
+        "sqrt(h_gap) <= sqrt(B_h*lam**k)",
+        "y_gap <= L_f*h_gap",
     ],
 )
 def test_true_bounds_stand(text: str) -> None:

@@ -43,6 +43,15 @@ def verdicts(text: str, spec: SystemSpec, patience: int = 10**6) -> set[str]:
         ("1e-399*h_gap <= 1e-400*B_h", "h_gap <= B_h/10"),
         ("h_gap <= 1e3*B_h", None),
         ("0 <= 0*h_gap", None),
+        ("sqrt(h_gap) <= sqrt(B_h*lam**k)", "h_gap <= B_h*lam**k"),
+        ("sqrt(h_gap) <= B_h", "h_gap <= B_h**2"),
+        ("2*sqrt(h_gap*B_h) < 3*sqrt(h_norm)", "4*B_h*h_gap < 9*h_norm"),
+        ("sqrt(h_gap) <= 1 + sqrt(h_norm)", None),
+        ("sqrt(h_gap) <= sqrt(B_h - 1)", None),  # without a value below 1
+        ("sqrt(h_gap) <= B_h - 1", None),
+        ("sqrt(h_gap - 1) <= 3", None),
+        ("-sqrt(h_gap) <= B_h", None),
+        ("h_gap <= sqrt(B_h)", None),
     ],
 )
 def test_plainer(text: str, plain: str | None) -> None:

@@ -1,0 +1,48 @@
+"""What is decided of the outputs' gap without running a system: it is of y = C h.
+
+y_gap = ‖C(h_T − h_Tᵏ)‖₂ ≤ ‖C‖₂ h_gap, with equality for some gap. So y_gap p ≤ h_gap b holds,
+whatever the states are, where ‖C‖₂ p ≤ b; that is decided exactly, by the weights C as they are and
+by the rationals p and b, and is no matter of what the certified norm of C is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import Expr, Mul
+
+from impl.numbers.spectra.exact_norm import rational_norm_at_most
+from properties.judging.equivalent import h_gap, y_gap
+from properties.judging.referee import rational_numbers
+from properties.systems.batch import Batch
+from theory.numbers.evaluate import rational
+from theory.proof.claim import Statement
+
+
+def hold_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
+    """The windows among `ks` at which the statement holds for every state; others are open."""
+    parts = _without_gaps(statement)
+    if parts is None or pair.cells is not None or pair.exact:
+        return []
+    return [k for k in ks if _bounded(*parts, pair, k)]
+
+
+def _without_gaps(statement: Statement) -> tuple[Expr, Expr] | None:
+    """The p and b of y_gap p ≤ h_gap b; None for other statements."""
+    left, right = ([*Mul.make_args(side)] for side in (statement.lhs, statement.rhs))
+    if statement.relation != "<=" or y_gap not in left or h_gap not in right:
+        return None
+    left.remove(y_gap)
+    right.remove(h_gap)
+    return Mul(*left), Mul(*right)
+
+
+def _bounded(p: Expr, b: Expr, pair: Batch, k: int) -> bool:
+    """Whether p ≥ 0 and ‖C‖₂ p ≤ b, exactly; False where p or b has no known rational value."""
+    numbers = [rational_numbers(side, pair, k) for side in (p, b)]
+    if numbers[0] is None or numbers[1] is None:
+        return False
+    scale, bound = rational(p, numbers[0]), rational(b, numbers[1])
+    if scale is None or bound is None or scale < 0 or bound < 0:
+        return False
+    return scale == 0 or rational_norm_at_most(pair.C[0], bound / scale)

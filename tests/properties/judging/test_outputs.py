@@ -1,0 +1,82 @@
+"""What is decided of outputs without a run: by the weights as they are, never by their bound."""
+
+import pytest
+
+from properties.attacks.typed import typed_assumptions
+from properties.judging import judge as judge_module
+from properties.judging import referee
+from properties.judging.equivalent import plainer
+from properties.judging.judge import HOLDS, Patience, judge
+from properties.judging.outputs import hold_by_outputs
+from properties.judging.referee import is_beyond, settle
+from properties.systems.batch import build
+from properties.systems.table import system
+from theory.language.parse import parse_statement
+
+SPEC = system(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=1, sequences=1)
+
+
+@pytest.fixture
+def pair():
+    """One network with two outputs."""
+    return build(SPEC).pair(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("y_gap <= L_f*h_gap", True),
+        ("lam*y_gap <= L_f*h_gap", True),
+        ("2*y_gap <= 2*L_f*h_gap", True),
+        ("y_gap <= h_gap*L_f*(1 - 2**(-30))", False),
+        ("0*y_gap <= L_f*h_gap", False),  # not of this form, and true by what is measured
+        ("-y_gap <= L_f*h_gap", False),
+        ("y_gap <= -L_f*h_gap", False),
+        ("y_gap < L_f*h_gap", False),
+        ("h_gap <= L_f*y_gap", False),
+        ("y_gap <= L_f*h_norm", False),
+        ("y_gap <= exp(L_f)*h_gap", False),
+        ("y_gap <= h_norm*h_gap", False),
+    ],
+)
+def test_an_exact_norm_bounds_the_gap_of_outputs(pair, text, holds):
+    """At all windows or at none."""
+    found = hold_by_outputs(parse_statement(text), pair, [0, 2, 5])
+    assert found == ([0, 2, 5] if holds else [])
+
+
+def test_a_false_bound_on_the_readout_is_not_believed(pair, monkeypatch):
+    """The certified norm is what is judged: one that is too small decides nothing here."""
+    number = referee.number
+    monkeypatch.setattr(
+        referee, "number", lambda name, *at: number(name, *at) * (0.5 if name == "L_f" else 1)
+    )
+    assert hold_by_outputs(parse_statement("y_gap <= L_f*h_gap"), pair, [2]) == []
+
+
+def test_what_is_decided_so_costs_no_patience(monkeypatch):
+    """A typed statement needs no run for it."""
+    statement = parse_statement("y_gap <= L_f*h_gap")
+    monkeypatch.setattr(judge_module, "settled", pytest.fail)
+    batch = build(system(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2))
+    found = judge(plainer(statement), typed_assumptions(statement), batch, Patience(0))
+    assert found.escalated
+    assert (found.verdicts == HOLDS).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "beyond"),
+    [
+        ("exp(exp(exp(exp(100)))) <= h_gap", True),
+        ("h_gap <= exp(exp(exp(exp(100 + lam))))", True),
+        ("exp(100) <= h_gap", False),
+        ("exp(h_gap) <= exp(lam)", False),
+    ],
+)
+def test_numbers_beyond_all_balls(pair, monkeypatch, text, beyond):
+    """Nothing is measured for them."""
+    statement = parse_statement(text)
+    assert is_beyond(statement, pair, 2) is beyond
+    if beyond:
+        monkeypatch.setattr(referee, "by_balls", pytest.fail)
+        assert [outcome.verdict for outcome in settle(statement, pair, [1, 2])] == ["UNDECIDED"] * 2
