@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from flint import arb, arb_mat
+from flint import arb, arb_mat, fmpq
 
 from impl.certificate.certify import certify
 from impl.checker.cells.activations import BALL_ACTIVATIONS
@@ -18,7 +18,7 @@ from impl.checker.definite import larger
 from impl.checker.stored import digest, encoded
 from impl.checker.truncated import proved
 from impl.checker.truncated_file import TruncatedFile
-from impl.checker.truncated_record import SCHEMA, RecordError, record, stated
+from impl.checker.truncated_record import SCHEMA, RecordError, ends, record, stated
 
 NAN = arb.nan()
 
@@ -190,14 +190,29 @@ def test_each_number_at_its_edge(bounded):
         assert fallen(cell, weights, told | {"rounding": smaller}, constants) == {"rounding"}
 
 
-@pytest.mark.parametrize(
-    ("leak", "known"), [(0.0, False), (1.5, False), (-0.5, False), (1.0, True)]
-)
-def test_leaks(leak, known):
+def test_leaks():
     """A leak is in (0, 1], or nothing is known of the cell."""
-    weights = {"W": np.array([[0.5]]), "W_in": np.array([[1.0]]), "leak": np.array([leak])}
-    if known:
-        assert cell_of("leaky-tanh", weights, arb(1), None, [1.0]).held()
-    else:
+    weights = {"W": np.array([[0.5]]), "W_in": np.array([[1.0]])}
+    assert cell_of("leaky-tanh", weights | {"leak": np.ones(1)}, arb(1), None, [1.0]).held()
+    for leak in (0.0, 1.5, -0.5):
         with pytest.raises(RecordError, match="leak"):
-            cell_of("leaky-tanh", weights, arb(1), None, [1.0])
+            cell_of("leaky-tanh", weights | {"leak": np.array([leak])}, arb(1), None, [1.0])
+
+
+def test_what_a_leak_keeps():
+    """h⁺ = (1 − a)h + a tanh(W h + W_in x + b): of a = 1/4 three quarters are kept."""
+    weights = {"W": np.array([[0.5]]), "W_in": np.array([[3.0]]), "b": np.array([2.0])}
+    linear = cell_of("leaky-tanh", weights | {"leak": np.array([0.25])}, arb(1), None, [1.0]).linear
+    assert linear.kept == [fmpq(3, 4)]
+    assert ([[fmpq(1, 8)]], [[fmpq(3, 4)]]) == (linear.W, linear.U)
+    assert float(linear.offset[0]) == pytest.approx(0.25 * math.tanh(2.0))
+
+
+def test_boxes_that_no_ball_meets():
+    """The point of a box that is nearest to 0 is √2 away; and ends come in order."""
+    told = {"low": [1.0, -2.0], "high": [2.0, -1.0]}
+    assert ends(told, 2, 1.42) == ([1.0, -2.0], [2.0, -1.0])
+    with pytest.raises(RecordError, match="the ball holds nothing"):
+        ends(told, 2, 1.41)
+    with pytest.raises(RecordError, match="nothing in it"):
+        ends({"low": [1.0, 2.0], "high": [2.0, 1.0]}, 2, 9.0)

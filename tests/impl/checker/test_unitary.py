@@ -145,6 +145,13 @@ def test_both_networks_round(tmp_path):
     assert fallen(path) == {"difference (own_dtype)"}
 
 
+def test_a_start_that_is_rounded(path):
+    """0.1 times a scale of 3 is no float: the network would start elsewhere than it is said to."""
+    start = {"initial_state": [0.1, -2.0, 0.5], "scaling": [3.0, 1.0, 1.0]}
+    forged(path, certify=lambda certificate: certificate.update(start))
+    assert "shape" in fallen(path)
+
+
 def test_float64_margin_can_fail(path):
     """b₂ = −B_h‖row of W₃‖ to the last bit is enough in real arithmetic, not after rounding."""
     file = read(path)

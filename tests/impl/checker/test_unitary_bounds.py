@@ -3,7 +3,7 @@
 import math
 
 import torch
-from flint import arb, arb_mat, fmpq
+from flint import arb, arb_mat, ctx, fmpq
 
 from impl.checker.definite import below, norm_at_most
 from impl.checker.unitary_bounds import (
@@ -63,4 +63,21 @@ def test_units_stay_off():
     assert not stays_off(row, states, arb(-1 + 2.0**-53), None)
     assert not stays_off(row, states, arb(-1), machine)
     assert stays_off(row, states, arb(-1 - 2.0**-48), machine)
+    with ctx.workprec(256):  # b₂ is rounded as well
+        assert not stays_off(row, states, arb(-1 - 4 * 2.0**-52), machine)
+        assert stays_off(row, states, arb(-1 - 5 * 2.0**-52), machine)
+    assert not stays_off(arb(0), states, arb(-(2.0**-1022)), machine)  # four terms may underflow
+    assert stays_off(arb(0), states, arb(-5 * 2.0**-1022), machine)
     assert not stays_off(row, states, arb.nan(), None)
+
+
+def test_what_underflow_adds():
+    """Four terms of three units, in a scale that is a quarter of the system's own: 48 of the least
+    normal number; and a drift of that where nothing else is rounded."""
+    machine = Machine(4, 3, roundoff=0.0, least=0.25)
+    assert machine.eta == arb(48) * arb(2.0**-1022)
+    still = System(0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
+    assert drift(still, machine, arb(0)) == 2 * machine.eta
+    grown = System(0.5, 1.0, 0.5, 1.0, 0.0, 0.0)  # sums of 0.5 · 2 + 1
+    assert float_above(drift(grown, Machine(4, 1, largest=3.9), arb(2))) == math.inf
+    assert float_above(drift(grown, Machine(4, 1, largest=4.1), arb(2))) < 1e-14
