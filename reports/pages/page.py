@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from reports.curves import NAME as CURVES
+from reports.curves import curves_csv
 from reports.files import write_all
-from reports.formats.curves import NAME as CURVES
-from reports.formats.curves import curves_csv
 from reports.pages.frame import templates
 from reports.pages.summary import environment_items, summarise
 from reports.records.changes import Changes

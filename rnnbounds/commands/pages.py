@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from reports import disk
+from reports.curves import NAME as CURVES
 from reports.files import WriteError
-from reports.formats.curves import NAME as CURVES
 from reports.pages.page import FILES, write_report
 from reports.records.codec import load
 from reports.records.outcome import problems

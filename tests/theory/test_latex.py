@@ -14,7 +14,7 @@ KNOWN = set(
     "lVert rVert Vert lfloor rfloor lceil rceil left right frac tfrac sqrt surd hat bar mathrm "
     "text le ge ne to cdot cdots ldots times circ pm langle rangle succeq ell sim nabla partial "
     "infty quad log ln exp max min sup inf tanh prod sum Gamma Lambda Omega Pi Sigma alpha "
-    "beta gamma delta epsilon varepsilon"
+    "beta gamma delta epsilon varepsilon "
     "zeta theta kappa lambda mu nu pi rho varrho sigma varsigma "
     "tau varphi omega operatorname".split()
 )

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from reports.formats.curves import curves_csv
+from reports.curves import curves_csv
 from reports.records.curve import Curve, Point
 
 
