@@ -59,7 +59,7 @@ def test_witnesses_without_a_box_speak_of_all_states(name):
 
 
 def test_what_is_not_sought_is_listed(monkeypatch):
-    """Above 256 numbers in a state no witness is sought: listed among what was skipped, with the reason."""
+    """Above 256 numbers in a state no witness is sought: listed with its reason."""
     n = SIZE // 2 + 1
     cell = draw(lstm, n, scale=30.0, seed=1)
     held = {name: part[0] for name, part in cell.parameters.items()}
