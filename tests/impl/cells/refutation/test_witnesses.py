@@ -59,14 +59,14 @@ def test_witnesses_without_a_box_speak_of_all_states(name):
 
 
 def test_what_is_not_sought_is_listed(monkeypatch):
-    """Above 256 states no witness is sought: listed among what was skipped, with the reason."""
+    """Above 256 numbers in a state no witness is sought: listed with its reason."""
     n = SIZE // 2 + 1
     cell = draw(lstm, n, scale=30.0, seed=1)
     held = {name: part[0] for name, part in cell.parameters.items()}
     told = certify(held, 1.0, norm="infinity")
     assert told.verdict == "undecided"
     reason = dict(told.skipped)["refutation"]
-    assert f"more than {SIZE} states" in reason
+    assert f"more than {SIZE} numbers in a state" in reason
     assert {"what": "refutation", "reason": reason} in told.to_json()["skipped"]
     assert all(entry["norm"] != "refutation" for entry in told.to_json()["norms_tried"])
     wide = {"weight_hh": 3 * torch.eye(SIZE + 1), "weight_ih": torch.ones(SIZE + 1, 1)}
@@ -77,4 +77,4 @@ def test_what_is_not_sought_is_listed(monkeypatch):
     for home in (refute, eigenvalues):
         monkeypatch.setattr(home, "FLOAT_SIZE", SIZE)
     told = certify(wide, 1.0, norm="infinity", cell="linear")
-    assert f"more than {SIZE} states" in dict(told.skipped)["refutation"]
+    assert f"more than {SIZE} numbers in a state" in dict(told.skipped)["refutation"]
