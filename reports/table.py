@@ -1,8 +1,8 @@
 """The table of claims of a run, small enough to travel with the package: `reports/claims.json`.
 
 It holds what is claimed, how it was proved, how tight it was seen to be and the matrix, so that
-nothing needs proving again to be shown. ``python tests/documents/test_readme.py RUN.json`` writes
-it.
+nothing needs proving again to be shown. ``python tests/documents/test_claims_record.py RUN.json``
+writes it.
 """
 
 from pathlib import Path

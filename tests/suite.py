@@ -3,7 +3,7 @@
 The attack is first: what is compiled for it is then read where tests are traced.
 
 With arguments it is pytest with these alone, as in ``tox -e py311 --
-tests/documents/test_readme.py -k axioms``; paths are those of the checkout, and without one all
+tests/documents/test_readme.py -k counts``; paths are those of the checkout, and without one all
 tests are meant.
 """
 

@@ -81,8 +81,10 @@ def _lead(document: Document) -> str:
     told += f", for all inputs with {within(document)}."
     windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
     if windows:
-        ends = ", ".join(f"{row['k']} to within {_told(row['eps'])}" for row in windows)
-        told += f" Of the last inputs so many fix the output: {ends}."
+        first, *rest = (f"{row['k']} inputs fix the output to within {_told(row['eps'])}"
+                        for row in windows)  # fmt: skip
+        more = "".join(f", the last {text.replace(' inputs fix the output', '')}" for text in rest)
+        told += f" However long the run, the last {first}{more}."
     return told
 
 

@@ -110,9 +110,7 @@ def curve(certificate: Document, seen: Document | None) -> list[Plot]:
     known = [row for row in certificate["truncation"] if row["k"] is not None and row["eps"]]
     ks, bounds = ([float(row[name]) for row in known] for name in ("k", "eps"))
     if seen is None:
-        told = "Two inputs that agree on their last k entries: outputs are within ε."
-        line = Series("outputs agree within ε", ks, bounds)
-        return [Plot((line,), "window k, steps", "ε", told, log_y=True)] if len(known) > 1 else []
+        return _certified_curve(certificate, ks, bounds) if known else []
     points = seen["forgetting"]["curve"]
     lines = [
         Series(label, [float(row["k"]) for row in points], [row[name] for row in points])
@@ -122,6 +120,24 @@ def curve(certificate: Document, seen: Document | None) -> list[Plot]:
         lines.append(Series("certified", ks, bounds, "points" if len(known) < 2 else "dashed"))
     told = "The gap between the run over a whole window and over its last k inputs, after the last."
     return [Plot(lines, "window k, steps", "gap of outputs", told, log_y=True)]
+
+
+def _certified_curve(certificate: Document, ks: list[float], bounds: list[float]) -> list[Plot]:
+    """The k of each ε, those below which no k will do, and the bound C λᵏ min(S/(1 − λ), R)."""
+    lines = [Series("certified k of each ε", ks, bounds, "points")]
+    found = (certificate.get("attacked") or {}).get("no_k_below", ())
+    if attacked := [row for row in found if row["k"]]:
+        least = [float(row["k"]) for row in attacked]
+        lines.append(Series("no k below", least, [row["eps"] for row in attacked], "points"))
+    constants, lam = certificate.get("constants") or {}, certificate.get("lambda")
+    sizes: list[Any] = [constants.get(name) for name in ("equivalence", "drive", "radius")]
+    if isinstance(lam, float) and 0 < lam < 1 and None not in sizes:
+        C, S, R = sizes
+        most = C * min(S / (1 - lam), R)
+        steps = [max(ks) * i / 40 for i in range(41)]
+        lines.append(Series("bound by λ alone", steps, [most * lam**k for k in steps]))
+    told = "Two inputs that agree on their last k entries: outputs are that close."
+    return [Plot(tuple(lines), "window k, steps", "gap of outputs", told, log_y=True)]
 
 
 def share_of(share: float | None) -> str:

@@ -23,7 +23,7 @@ def bench(
     repeats: Annotated[
         int, typer.Option("--repeats", min=1, help="readings of each side, interleaved")
     ] = REPEATS,
-    markdown: Annotated[bool, typer.Option("--markdown", help="the README's table")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
     format: As = Format.text,
 ) -> int:
     """Time what ships against naive loops, LAPACK and torch on one thread; exit 1 if something that

@@ -38,9 +38,7 @@ def claims(
         bool, typer.Option("--now", help="prove (with --matrix: and probe) everything now: minutes")
     ] = False,
     workers: Workers = CORES,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="the table as the README has it")
-    ] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
     latex: Annotated[
         bool, typer.Option("--latex", help="statements, assumptions and sources as LaTeX")
     ] = False,
@@ -184,7 +182,7 @@ def describe(row: Row) -> dict[str, Any]:
 
 
 def markdown_table(rows: Iterable[Row]) -> list[str]:
-    """The table of claims in the lines of the README."""
+    """The table of claims in Markdown."""
     lines = [HEADS]
     for row in rows:
         proof = (

@@ -1,16 +1,25 @@
 """The record of the claims that the package carries says what the code says.
 
-``python tests/documents/test_readme.py report/run.json`` writes it anew, from the record of a run.
+``python tests/documents/test_claims_record.py report/run.json`` writes it anew, from the record of
+a run.
 """
 
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from msgspec import structs
 
 import theory.proof.methods.base as methods
 import theory.proof.proof as proofs
+from properties.attacks.budget import PROFILES
 from properties.runs.matrix import unattacked
 from properties.runs.parts import ledger_records
 from properties.systems.columns import columns
-from reports.table import carried
+from reports import disk, load, problems
+from reports.table import CARRIED, carried, encode_table, table_of
+from rnnbounds.cli import main
 from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
 from theory.proof.claim import Claim
@@ -68,3 +77,36 @@ def test_every_entry_of_the_matrix():
         assert set(entry.forms) <= {form.name for form in claim.forms}
         if not entry.tallies:
             assert (entry.standing, entry.reason) == unattacked(claim, entry.column)
+
+
+def test_no_part_of_a_run_is_carried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The record of one claim would take the others away: the file stays as it is."""
+    place = tmp_path / "claims.json"
+    place.write_bytes(CARRIED.read_bytes())
+    monkeypatch.setitem(globals(), "CARRIED", place)
+    budget = replace(PROFILES["quick"], random=2, targeted=1, batch=4, sequences=2)
+    monkeypatch.setitem(PROFILES, "quick", budget)
+    one = ("certified-norm", "-n", "0", "--attacks", "random", "--out", str(tmp_path))
+    assert main(["verify", *one]) == 0
+    before = place.read_bytes()
+    with pytest.raises(SystemExit, match="it is not of all claims"):
+        write(tmp_path / "run.json")
+    assert place.read_bytes() == before
+
+
+def write(record: Path) -> None:
+    """Carry the table of a whole run that holds; else SystemExit."""
+    run = load(record)
+    found = problems(run)
+    if {claim.id for claim in run.claims} != {claim.id for claim in CLAIMS}:
+        found.append("it is not of all claims")
+    if found:
+        raise SystemExit(f"{record}: {found[0]}; write the run of all claims again")
+    needs = {claim.id: row_of(claim, ()).needs for claim in CLAIMS}
+    now = table_of(run)
+    rows = tuple(structs.replace(row, needs=needs[row.id]) for row in now.claims)
+    disk.write({CARRIED: encode_table(structs.replace(now, claims=rows))})
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,4 +1,5 @@
-"""docs/guide.md does what it says: its programs and commands are run, one after another."""
+"""The tutorial of a first certificate does what it says: its programs and commands are run, one
+after another."""
 
 import re
 import runpy
@@ -12,7 +13,7 @@ import torch
 
 from rnnbounds.cli import main
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "tutorials" / "first-certificate.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -1,5 +1,5 @@
-"""What the README says on adding a theorem, a quantity, a cell, a kind of system or an attack is
-true: its own examples are carried out.
+"""What the documentation says on adding a theorem, a quantity, a cell, a kind of system or an
+attack is true: its own examples are carried out.
 
 In one copy of the rooms, by a process of its own; the files that an example needs are counted.
 """
@@ -18,7 +18,11 @@ import pytest
 
 import theory
 
-README = Path(__file__).parents[2] / "README.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (
+    "tutorials/first-theorem.md", "how-to/quantity.md", "how-to/cell.md", "how-to/system.md",
+    "how-to/attack.md",
+)  # fmt: skip
 HOUSE = Path(theory.__file__).parents[1]
 ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
 NEEDED = {
@@ -109,8 +113,9 @@ except SpecError as error:
 
 
 def files() -> dict[str, str]:
-    """The README's examples that name their file in their first line."""
-    found = re.findall(r"```python\n# (\S+\.py)\n(.*?)```", README.read_text(), re.DOTALL)
+    """The examples that name their file in their first line."""
+    text = "".join((DOCS / page).read_text(encoding="utf-8") for page in PAGES)
+    found = re.findall(r"```python\n# (\S+\.py)\n(.*?)```", text, re.DOTALL)
     return dict(found)
 
 

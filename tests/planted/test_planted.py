@@ -167,12 +167,14 @@ def test_faults_of_the_checker_are_counted_by_themselves():
     assert summary([*outcomes[1:], *by_claim])[1] == 1
 
 
-def test_the_readme_counts_them():
+def test_the_documentation_counts_them():
     """So many that count, left to a claim, to a unit test, of these of the checker, and benign."""
     faults = listed()
     real = [fault for fault in faults if not fault.benign]
     tests = [fault for fault in real if not fault.claims]
-    words = " ".join((ROOT / "README.md").read_text().split("### Planted faults")[1].split()[:130])
+    words = " ".join(
+        (ROOT / "docs" / "how-to" / "attack-a-bound.md").read_text(encoding="utf-8").split()
+    )
     assert f"Of the {len(real)} that count {len(real) - len(tests)} are left to a claim" in words
     apart = sum(not fault.judged for fault in tests)
     assert f"{len(tests)} to a named unit test" in words

@@ -1,9 +1,8 @@
-"""What docs/ci.md shows is true: its snippets parse, its calls and settings exist, and what can run
-here does."""
+"""What docs/how-to/ci.md shows is true: its snippets parse, its calls and settings exist, and what
+can run here does."""
 
 import configparser
 import inspect
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -12,17 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+import torch
 import typer
 import yaml
+from safetensors.torch import save_file
 
 from reports import load
+from reports.gate.models import Certified, Measured, questions
 from reports.gate.thresholds import Thresholds, thresholds
 from rnnbounds import plugin as plugin_module
 from rnnbounds.lazy import HOME
 from rnnbounds.program import COMMANDS
 
-TEXT = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -75,12 +78,12 @@ def of_plugin() -> tuple[set[str], set[str]]:
 def test_every_call_is_one_of_the_command_line():
     """Its command exists and has the options."""
     found = calls("rnnbounds")
-    assert {words[0] for words in found} == {"verify", "certify", "compare"}
+    assert {words[0] for words in found} == {"verify", "guard"}
     for command, *words in found:
         given = {word for word in words if word.startswith("--")}
         assert given <= options(command)
     named = set(re.findall(r"`(--[a-z]+)[ `]", TEXT)) - {"--junitxml"}
-    ours = options("verify") | options("compare") | of_plugin()[0]
+    ours = options("verify") | options("compare") | options("guard") | of_plugin()[0]
     assert {name for name in named if not name.startswith("--bounds")} <= ours
 
 
@@ -89,7 +92,7 @@ def test_every_option_and_setting_of_the_plugin_is_told():
     asked, settings = of_plugin()
     assert asked == set(re.findall(r"`(--bounds-[a-z]+)`", TEXT))
     assert settings == set(re.findall(r"`(bounds_[a-z]+)`", TEXT))
-    parser = configparser.ConfigParser()
+    parser = configparser.ConfigParser(interpolation=None)
     for block in blocks("ini"):
         parser.read_string(block)
     assert set(parser["pytest"]) == settings
@@ -99,39 +102,49 @@ def test_every_option_and_setting_of_the_plugin_is_told():
 
 
 def test_the_settings_shown_are_the_defaults(tmp_path):
-    """All of them."""
-    (block,) = blocks("toml")
+    """All of those of the gate; those of models are read, and ask what there is to ask."""
+    models, gate = blocks("toml")
     path = tmp_path / "pyproject.toml"
-    path.write_text(block)
+    path.write_text(models + gate)
     assert thresholds(path) == Thresholds()
     names = {field.encode_name for field in msgspec.structs.fields(Thresholds)}
-    assert names == set(re.findall(r"^([a-z-]+) =", block, re.MULTILINE))
+    assert names == set(re.findall(r"^([a-z-]+) =", gate, re.MULTILINE))
+    asked, _ = questions(path)
+    assert list(map(type, asked.values())) == [Certified, Measured]
 
 
 def test_pipelines_are_whole():
     """Each file that one step uses is one that another writes, or guarded."""
-    github, gitlab, hooks = map(yaml.safe_load, blocks("yaml"))
+    own, on_gitlab, hooks, github, gitlab = map(yaml.safe_load, blocks("yaml"))
     steps = github["jobs"]["bounds"]["steps"]
     (verify,) = (step["run"] for step in steps if step.get("name") == "verify")
-    uses = {
-        step["uses"].partition("@")[0]: step.get("with", {}) for step in steps if "uses" in step
-    }
-    assert f"--sarif {uses['github/codeql-action/upload-sarif']['sarif_file']}" in verify
-    assert f"--out {uses['actions/upload-artifact']['path']}" in verify
+    (guard,) = (
+        step["run"] for step in own["jobs"]["models"]["steps"] if "guard" in step.get("run", "")
+    )
+    for job, command in ((github["jobs"]["bounds"], verify), (own["jobs"]["models"], guard)):
+        uses = {
+            step["uses"].partition("@")[0]: step.get("with", {})
+            for step in job["steps"]
+            if "uses" in step
+        }
+        assert f"--sarif {uses['github/codeql-action/upload-sarif']['sarif_file']}" in command
+        assert f"--out {uses['actions/upload-artifact']['path']}" in command
     (before,) = (step["run"] for step in steps if step.get("name") == "the report of main")
     assert "--branch main --event push " in before  # a fork may call its branch main
     assert "--dir main || true" in before  # an artifact expires
-    assert github["permissions"]["security-events"] == "write"
-    (job,) = gitlab.values()
-    assert job["artifacts"]["reports"]["junit"] == "junit.xml"
-    assert "--junitxml junit.xml" in job["script"][-1]
+    for pipeline in (github, own):
+        assert pipeline["permissions"]["security-events"] == "write"
+    for pipeline, option in ((gitlab, "--junitxml"), (on_gitlab, "--junit")):
+        (job,) = pipeline.values()
+        assert job["artifacts"]["reports"]["junit"] == "junit.xml"
+        assert f"{option} junit.xml" in job["script"][-1]
     (hook,) = hooks["repos"][0]["hooks"]
-    assert re.match(hook["files"], hook["entry"].split()[2])
+    assert all(re.match(hook["files"], name) for name in ("model.safetensors", "pyproject.toml"))
 
 
 @pytest.mark.slow
-def test_what_runs_here(call, tiny, record, stable_model, save, tmp_path, monkeypatch):
-    """The calls of verify, certify and compare, of one claim and a small model."""
+def test_what_runs_here(call, tiny, record, tmp_path, monkeypatch):
+    """The calls of verify, of one claim."""
     monkeypatch.chdir(tmp_path)
     for words in calls("rnnbounds verify"):
         given = [word for word in words if word != "$@"]
@@ -140,22 +153,28 @@ def test_what_runs_here(call, tiny, record, stable_model, save, tmp_path, monkey
     assert load(tmp_path / "report" / "run.json").profile == "quick"
     assert (tmp_path / "bounds.sarif").exists()
     assert (tmp_path / "history" / "index.html").exists()
-    for name in ("certificate.json", "new.json"):
-        (words,) = (words for words in calls("rnnbounds certify") if "--format" in words)
-        document = call("certify", stable_model, *words[1:]).json
-        (tmp_path / name).write_text(json.dumps(document))
-    (words,) = calls("rnnbounds compare")
-    assert call("compare", *words).code == 0
 
 
-def test_the_assertion_is_one():
-    """The example for a project's own tests holds of a stable model."""
-    (block,) = blocks("python")
+def test_guard_and_the_assertions(call, tmp_path, monkeypatch):
+    """Every call of guard, and every test that is shown, on models that keep what is asked."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    rnn = torch.nn.LSTM(1, 4)
+    with torch.no_grad():
+        rnn.weight_hh_l0.mul_(0.3)
+    weights = {f"rnn.{name}": part for name, part in rnn.state_dict().items()}
+    for name in ("model", "free"):
+        save_file(weights, f"{name}.safetensors")
+    np.save("data.npy", np.random.default_rng(0).uniform(-2, 2, (400, 20, 1)))
+    (tmp_path / "pyproject.toml").write_text(blocks("toml")[0])
+    for words in sorted(calls("rnnbounds guard"), key=lambda words: "--update" not in words):
+        given = [word.replace("{tox_root}/", "") for word in words]
+        assert call("guard", *given).code == 0
+    fixture, block = blocks("python")
+    assert "def test_the_forecaster(guarded):" in fixture
     known: dict[str, Any] = {}
     exec(block, known)
-    import torch
-
-    model = torch.nn.RNN(1, 2)
-    with torch.no_grad():
-        model.weight_hh_l0.copy_(torch.eye(2) / 4)
-    known["test_the_model_forgets"](model)
+    tests = [value for name, value in known.items() if name.startswith("test_")]
+    assert len(tests) == 3
+    for test in tests:
+        test()

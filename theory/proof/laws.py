@@ -24,7 +24,7 @@ class Count:
 
     @property
     def text(self) -> str:
-        """As `prove`, the page and the README say it."""
+        """In words."""
         counts = (self.laws, "law"), (self.clauses, "clause"), (self.theorems, "textbook theorem")
         laws, clauses, theorems = (f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
         return f"{laws}, {clauses}, of {theorems}"

@@ -18,7 +18,7 @@ from properties.systems.certified.specs import COMMON, STACKS
 from properties.systems.drawing.regimes import generator
 from properties.systems.table import system
 
-SEEDS, WORK, D = 1, 2**24, 2  # three seeds are the models that the README counts
+SEEDS, WORK, D = 1, 2**24, 2  # three seeds are the models that the documentation counts
 KINDS = tuple(dict.fromkeys((*CELLS, *COMMON, *STACKS)))
 
 

@@ -1,6 +1,6 @@
-"""The README's picture: ``python tests/reports/browser/picture.py report/index.html``.
+"""The README's picture: ``python tests/reports/browser/picture.py page/index.html``.
 
-It is the first screen of a run's page, in colours so few that the file stays small.
+It is the first screen of a certificate's page.
 """
 
 import sys
@@ -9,7 +9,7 @@ from shutil import which
 
 from playwright.sync_api import sync_playwright
 
-PLACE = Path(__file__).parents[3] / "reports" / "page.png"
+PLACE = Path(__file__).parents[3] / "docs" / "certificate.png"
 
 
 def shoot(page: Path, place: Path = PLACE) -> None:

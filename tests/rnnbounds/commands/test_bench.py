@@ -35,7 +35,7 @@ def test_json(call, table):
 
 
 def test_markdown(call, table):
-    """The README's table."""
+    """The table in Markdown."""
     lines = call("bench", "--rows", "fast", "--markdown").out.splitlines()
     assert lines[0].startswith("| row | work | ours |")
     assert lines[1] == "|" + " --- |" * 7

@@ -172,7 +172,7 @@ def test_one_table_at_a_time(refused, tmp_path):
 
 @pytest.mark.parametrize("other", [("--matrix",), ("--format", "json")])
 def test_one_form_at_a_time(refused, other):
-    """The table as the README has it is no matrix and no document."""
+    """The table in Markdown is no matrix and no document."""
     assert "leave the other out" in refused("claims", "--markdown", *other)
 
 

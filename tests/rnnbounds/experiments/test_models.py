@@ -1,7 +1,7 @@
-"""The table of models: small, every line with an answer, and as the README has it.
+"""The table of models: small, every line with an answer, and as the documentation has it.
 
-``python tests/rnnbounds/experiments/test_models.py report/models/models.json`` writes the README's
-table and docs/models.json, the record that it comes from.
+``python tests/rnnbounds/experiments/test_models.py report/models/models.json`` writes the table and
+the record that it comes from to docs/records.
 """
 
 import sys
@@ -16,9 +16,8 @@ from rnnbounds.experiments.engine.running import page_of, run
 from rnnbounds.experiments.models.line import Line
 from rnnbounds.experiments.models.run import EXPERIMENT, ZOO, Models, judge, table
 
-HOUSE = Path(__file__).parents[3]
-README, CARRIED = HOUSE / "README.md", HOUSE / "docs" / "models.json"
-START, END = "<!-- models -->\n", "<!-- end of models -->"
+RECORDS = Path(__file__).parents[3] / "docs" / "records"
+TABLE, CARRIED = RECORDS / "models.md", RECORDS / "models.json"
 SMALL = Models(steps=2, states=2, windows=8, count=1)
 
 
@@ -36,10 +35,10 @@ def test_small_run(tmp_path):
     assert decode((tmp_path / "models.json").read_bytes()) == record
 
 
-def test_the_readme_has_the_record():
+def test_the_table_is_of_the_record():
     """The table is the carried record's, in which no line is without an answer."""
     record = decode(CARRIED.read_bytes())
-    assert README.read_text().split(START)[1].split(END)[0] == markdown(record)
+    assert TABLE.read_text(encoding="utf-8") == markdown(record)
     assert record.problems == ()
     assert record.outcome.holds == "holds"
     lines = [Line(one) for one in record.runs]
@@ -64,7 +63,7 @@ def test_what_is_no_answer():
 
 
 def markdown(record):
-    """The table in the lines of the README."""
+    """The table in Markdown."""
     told = table(record.runs)
     lines = [told.columns, ["---"] * len(told.columns), *told.rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -76,9 +75,7 @@ def write(path):
     record = decode(data)
     if record.problems or record.outcome.holds != "holds" or len(record.runs) < 12:
         raise SystemExit(f"{path}: {record.outcome.said}; run the experiment again")
-    head, rest = README.read_bytes().decode().split(START)
-    page = head + START + markdown(record) + END + rest.split(END)[1]
-    disk.write({CARRIED: data, README: page.encode()})
+    disk.write({CARRIED: data, TABLE: markdown(record).encode()})
 
 
 if __name__ == "__main__":

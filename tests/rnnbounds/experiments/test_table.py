@@ -1,4 +1,4 @@
-"""The README's table of experiments, and what of it has to be true without running them.
+"""The documentation's table of experiments, and what of it has to be true without running them.
 
 ``python tests/rnnbounds/experiments/test_table.py report`` writes it from the records in the
 folders of `report`, as ``rnnbounds experiment --table report`` prints it.
@@ -14,13 +14,13 @@ from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine.page import LEADS
 from rnnbounds.experiments.engine.summary import COLUMNS, markdown, read
 
-README = Path(__file__).parents[3] / "README.md"
-START, END = "<!-- experiments -->\n", "<!-- end of experiments -->"
+DOCS = Path(__file__).parents[3] / "docs"
+TABLE, PAGE = DOCS / "records" / "experiments.md", DOCS / "reference" / "experiments.md"
 
 
 def rows(text):
-    """The rows between the marks, by experiment."""
-    head, rule, *lines = text.split(START)[1].split(END)[0].splitlines()
+    """The rows of the table, by experiment."""
+    head, rule, *lines = text.splitlines()
     assert (head, set(rule)) == (f"| {' | '.join(COLUMNS)} |", set("| -"))
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     return {row[0].strip("`"): dict(zip(COLUMNS[1:], row[1:], strict=True)) for row in cells}
@@ -28,9 +28,8 @@ def rows(text):
 
 def test_every_experiment_has_a_row_or_a_reason():
     """What has no row is named beneath the table; `models` has one of its own."""
-    text = README.read_text()
-    beneath = text.split(END)[1].split("`rnnbounds experiment NAME")[0]
-    known = rows(text)
+    beneath = PAGE.read_text(encoding="utf-8").split("`rnnbounds experiment NAME")[0]
+    known = rows(TABLE.read_text(encoding="utf-8"))
     assert set(known) <= set(HOMES)
     assert all(f"`{name}`" in beneath for name in set(HOMES) - set(known))
     assert len(known) >= 14
@@ -39,7 +38,7 @@ def test_every_experiment_has_a_row_or_a_reason():
 @pytest.mark.parametrize("name", HOMES)
 def test_rows_say_what_the_experiments_say(name):
     """The conclusion, what was found in few words, of at least three seeds; the command."""
-    row, one = rows(README.read_text()).get(name), find_experiment(name)
+    row, one = rows(TABLE.read_text(encoding="utf-8")).get(name), find_experiment(name)
     if row is None:
         return
     assert row["conclusion"] == one.conclusion
@@ -50,10 +49,8 @@ def test_rows_say_what_the_experiments_say(name):
 
 
 def write(folder):
-    """The table of the records there, in place of the README's."""
-    table = "".join(f"{line}\n" for line in markdown(read([Path(folder)])))
-    head, rest = README.read_bytes().decode().split(START)
-    disk.write({README: (head + START + table + END + rest.split(END)[1]).encode()})
+    """The table of the records there, in place of the documentation's."""
+    disk.write({TABLE: "".join(f"{line}\n" for line in markdown(read([Path(folder)]))).encode()})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import json
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,6 @@ from impl.memory import exact
 from impl.memory import measure as measured
 from impl.memory.measure import measure
 from impl.memory.running import Near
-
-README = Path(rnnbounds.__file__).parents[1] / "README.md"
 
 
 @pytest.fixture

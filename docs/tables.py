@@ -1,0 +1,145 @@
+"""The tables of the documentation that commands print: never typed, made anew at each build."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from unittest.mock import patch
+
+import msgspec
+
+from reports.records.matrix import Matrix
+from reports.table import carried
+from rnnbounds.cli import main
+from rnnbounds.program import COMMANDS
+from theory import CLAIMS
+from theory.axioms.base import AXIOMS
+from theory.language.mathml import markup
+from theory.language.printing import plain, statement_mathml
+from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Claim
+from theory.proof.laws import counted
+
+HERE = Path(__file__).parent
+WIDTH = 92  # columns of what a command prints
+
+
+def write_tables(folder: Path) -> None:
+    """Write each table to a Markdown file of its name, if its text changed."""
+    folder.mkdir(exist_ok=True)
+    for name, lines in TABLES.items():
+        text = "\n".join(lines()) + "\n"
+        place = folder / f"{name}.md"
+        if not place.exists() or place.read_text(encoding="utf-8") != text:
+            place.write_text(text, encoding="utf-8")
+
+
+def claims() -> Iterator[str]:
+    """Each claim with its forms, assumptions and false variants, from the theory itself."""
+    rows = {row.id: row for row in carried().claims}
+    for claim in CLAIMS:
+        yield from (f"(claim-{claim.id})=", f"## {claim.id}", "", f"{claim.title}.", "")
+        yield from _statement(claim)
+        row = rows[claim.id]
+        proof = "proved" if row.proof.proved else "**not proved**"
+        yield f"{claim.source.text}. Its ledgers are {proof}: {row.proof.steps} steps, which use "
+        yield f"{len(row.proof.axioms)} textbook theorems. Closest to its bound: {row.reached}."
+        yield ""
+        yield "Assumed, of one form or another:"
+        yield ""
+        yield from (f"- {_plain(text)}" for text in row.needs)
+        yield ""
+        yield "False variants, each of which the attack refutes:"
+        yield ""
+        yield from (f"- `{variant.id}`: {_plain(variant.text)}" for variant in claim.false_variants)
+        yield ""
+
+
+def _statement(claim: Claim) -> Iterator[str]:
+    forms = claim.forms
+    yield f'<div class="statement">{statement_mathml(claim.statement)}</div>'
+    yield ""
+    if len(forms) > 1:
+        yield f"It has {len(forms)} forms: " + ", ".join(f"`{form.name}`" for form in forms) + "."
+        yield ""
+
+
+def quantities() -> Iterator[str]:
+    """The vocabulary: name, notation, meaning, norm, formal definition of what is measured."""
+    yield "| name | notation | meaning | norm or unit | definition |"
+    yield "|---|---|---|---|---|"
+    for quantity in VOCABULARY.values():
+        defined = "" if quantity.definition is None else f"`{_cell(plain(quantity.definition))}`"
+        given = defined or {"parameter": "chosen", "certified": "an upper bound"}[quantity.role]
+        yield (
+            f"| `{quantity.name}` | {_math(quantity.notation)} | {_plain(quantity.meaning)} "
+            f"| {_plain(quantity.norm)} | {given} |"
+        )
+
+
+def laws() -> Iterator[str]:
+    """The textbook lemmas that ledgers may use without proof."""
+    yield f"{counted(AXIOMS).text}."
+    yield ""
+    yield "| theorem | law | source |"
+    yield "|---|---|---|"
+    seen = dict.fromkeys((axiom.id, axiom.text, axiom.source) for axiom in AXIOMS)
+    for id, text, source in sorted(seen):
+        yield f"| {_plain(id)} | {_plain(text)} | {_plain(source)} |"
+
+
+def commands() -> Iterator[str]:
+    """The help of every command."""
+    for name in COMMANDS:
+        yield from (f"(command-{name})=", f"## rnnbounds {name}", "", "```text")
+        yield from said(name, "--help").splitlines()
+        yield from ("```", "")
+
+
+def matrix() -> Iterator[str]:
+    """What each claim comes to on each cell, in the run that the package carries."""
+    found: Matrix | None = carried().matrix
+    assert found is not None
+    yield from ("```text", *said("claims", "--matrix").splitlines(), "```")
+
+
+def schemas() -> Iterator[str]:
+    """The JSON Schemas that the package carries."""
+    for place in sorted((HERE.parent / "reports" / "schema").glob("*.json")):
+        title = msgspec.json.decode(place.read_bytes()).get("title", place.stem)
+        yield from (f"### {place.stem}", "", f"{title}", "", "```json")
+        yield from (place.read_text(encoding="utf-8").rstrip(), "```", "")
+
+
+def said(*arguments: str) -> str:
+    """What a command prints, on a terminal of WIDTH columns; raises if it fails."""
+    with redirect_stdout(StringIO()) as out, patch.dict("os.environ", COLUMNS=str(WIDTH)):
+        if code := main(list(arguments)):
+            raise RuntimeError(f"rnnbounds {' '.join(arguments)}: exit code {code}")
+    return out.getvalue().rstrip()
+
+
+def _math(latex: str) -> str:
+    """Presentation MathML of a notation."""
+    return f"<math>{markup(latex)}</math>"
+
+
+def _cell(text: str) -> str:
+    """Text that does not end a cell of a table."""
+    return text.replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Text none of whose signs are Markdown's."""
+    return re.sub(r"([\\`*_\[\]<>|$#~])", r"\\\1", text)
+
+
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "claims": claims,
+    "quantities": quantities,
+    "laws": laws,
+    "commands": commands,
+    "matrix": matrix,
+    "schemas": schemas,
+}

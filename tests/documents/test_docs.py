@@ -1,0 +1,119 @@
+"""The documentation says what the code says: its programs and commands are run."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import rnnbounds
+from impl.cells.table import CELLS
+from impl.convert.truncate import truncate
+from rnnbounds.cli import main
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def page(name: str) -> str:
+    """The text of a page."""
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    """The examples of a page in a language."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page(name), re.DOTALL | re.MULTILINE)
+    return [block for word, block in found if word == language]
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    """Once each, and no other."""
+    told = re.findall(r"\.\. auto(?:function|class|data):: (\w+)$", page("reference/python"), re.M)
+    assert sorted(told) == sorted(rnnbounds.__all__)
+
+
+def test_no_link_is_dead() -> None:
+    """Every place that a page names by a path is there; what it names inside is the build's to
+    say, which takes warnings for errors."""
+    for place in DOCS.rglob("*.md"):
+        if place.parent.name in ("generated", "records"):
+            continue
+        for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", place.read_text(encoding="utf-8")):
+            assert (place.parent / link).exists(), f"{place.name}: {link}"
+
+
+@pytest.mark.slow
+def test_attack_a_model(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands about long memories print what stands there, but for what is left out."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    weights = torch.nn.LSTM(3, 16).state_dict()
+    weights["weight_hh_l0"] /= 4
+    save_file(weights, "lstm.safetensors")
+    found: list[str] = []
+    shown = [*blocks("how-to/attack-a-model", ""), *blocks("how-to/read", "")[1:]]
+    for line in filter(None, "".join(shown).splitlines()):
+        if line.startswith("$ "):
+            assert main(line.removeprefix("$ rnnbounds ").split()) == 0
+            found = [told.rstrip() for told in capsys.readouterr().out.splitlines()]
+        else:
+            assert line.rstrip() in [*found, "…"]
+
+
+def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cell that is added is read, certified, and truncated to within ε."""
+    (source,) = blocks("how-to/cell", "python")
+    known: dict[str, Any] = {}
+    exec(source, known)
+    monkeypatch.setitem(CELLS, "kept", known["KINDS"][0])  # as impl/cells/table.py finds it
+    generator = torch.Generator().manual_seed(0)
+    model = {"g": torch.tensor([-1.0, 0.0, 1.0]), "b": torch.ones(3)}
+    model["W"] = torch.randn(3, 3, generator=generator) / 16
+    model["U"] = torch.randn(3, 2, generator=generator)
+    module, certificate = truncate(model, 1e-2, 1.0, cell="kept")
+    assert certificate["verdict"] == "certified"
+    x = torch.nn.functional.normalize(torch.randn(1, 200, 2, generator=generator), dim=2)
+    whole = type(module)(dict(module.named_parameters()), cell="kept", k=200)
+    with torch.no_grad():
+        assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-2
+
+
+@pytest.mark.slow
+def test_the_model_on_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """The LSTM is trained as it says, and `measure` prints what stands there: words, k and shares
+    to the letter, what was seen to 2 %, since training rounds otherwise elsewhere."""
+    pytest.importorskip("statsmodels")
+    monkeypatch.chdir(tmp_path)
+    (source,) = blocks("how-to/data", "python")
+    with torch.random.fork_rng(devices=[]):
+        exec(source, {})
+    shown = [block for block in blocks("how-to/data", "") if block.startswith("$ rnnbounds")]
+    assert len(shown) == 2
+    for command, *expected in map(str.splitlines, shown):
+        assert main(command.split()[2:]) == 0
+        found = capsys.readouterr().out.splitlines()
+        if expected[0] == expected[-1] == "…":
+            expected = expected[1:-1]
+            start = [line.split(":")[0] for line in found].index(expected[0].split(":")[0])
+            found = found[start : start + len(expected)]
+        assert len(found) == len(expected)
+        for line, stands in zip(found, expected, strict=True):
+            for one, other in zip(line.split(), stands.split(), strict=True):
+                seen, stood = (word.strip(",;") for word in (one, other))
+                assert seen == stood or float(seen) == pytest.approx(float(stood), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "name", [p.relative_to(DOCS).with_suffix("") for p in DOCS.glob("how-to/*.md")], ids=str
+)
+def test_programs_name_what_exists(name: Path) -> None:
+    """Every program of a page is Python, and names of rnnbounds in it are public."""
+    for source in blocks(str(name), "python"):
+        for node in ast.walk(ast.parse(source)):
+            match node:
+                case ast.Attribute(value=ast.Name(id="rnnbounds"), attr=attribute):
+                    assert attribute in rnnbounds.__all__
