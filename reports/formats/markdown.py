@@ -7,7 +7,7 @@ from reports.records.record import ClaimRecord, Run
 from reports.words import count, plural
 
 SHOWN = 20  # problems; the record has all
-HEADS = ("claim", "proof", "holds", "violated", "undecided", "tightest lhs/rhs", "convicted")
+HEADS = ("claim", "proof", "holds", "violated", "undecided", "tightest lhs/rhs", "refuted")
 
 
 def markdown(run: Run, changes: Changes | None = None) -> str:

@@ -16,7 +16,7 @@ from reports.words import plural
 
 VERDICTS = ("holds", "never tested", "undecided", "violated")
 PROOFS = ("proved", "argued in prose", "not proved")
-CONVICTIONS = ("convicted", "survives")
+CONVICTIONS = ("refuted", "survives")
 STANDINGS = tuple(
     WORDS[name]
     for name in (
@@ -157,7 +157,7 @@ def _variants(
         where = f"{id}, false variant {name}"
         before = old.get(name)
         both = (before, after)
-        words = ["survives" if one and not one.convicted else "convicted" for one in both]
+        words = ["survives" if one and not one.convicted else "refuted" for one in both]
         yield from ranked(where, "attacks", CONVICTIONS, *words)
         if before is not None:
             yield from reworded(where, "statement", before.statement, after.statement)

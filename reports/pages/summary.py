@@ -116,7 +116,7 @@ def _proved(rows: tuple[Row, ...], theorems: tuple[Axiom, ...]) -> tuple[str, ..
         f" {text.plural(len(rows), 'claim')}, step by step",
         f"{text.plural(sum(row.steps for row in rows), 'step')} by machine",
         f"{text.count(sum(row.convicted for row in rows))} of"
-        f" {text.plural(variants, 'false variant')} convicted",
+        f" {text.plural(variants, 'false variant')} refuted",
     )
 
 
@@ -212,7 +212,7 @@ def _lead(rows: tuple[Row, ...], theorems: tuple[Axiom, ...], fails: bool) -> st
             f"{text.plural(len(claims), 'claim')}, {text.count(proved)} of them proved. Of"
             f" {text.plural(checks, 'check')} on {text.plural(pairs, 'pair')} of system and input,"
             f" {text.count(violated)} are violated and {text.count(undecided)} undecided;"
-            f" {text.count(convicted)} of {text.plural(variants, 'false variant')} convicted."
+            f" {text.count(convicted)} of {text.plural(variants, 'false variant')} refuted."
         )
     steps = sum(row.steps for row in rows)
     used = {name for claim in claims for ledger in claim.ledgers for name in ledger.axioms}
@@ -229,5 +229,5 @@ def _lead(rows: tuple[Row, ...], theorems: tuple[Axiom, ...], fails: bool) -> st
         f" {text.plural(laws, 'law')} of {text.plural(len(used), 'textbook theorem')}, stood"
         f" {text.plural(checks, 'check')} on"
         f" {text.plural(pairs, 'pair')} of system and input: none violated, none undecided."
-        f" All {text.plural(variants, 'false variant')} were convicted."
+        f" All {text.plural(variants, 'false variant')} were refuted."
     )

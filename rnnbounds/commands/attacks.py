@@ -209,7 +209,7 @@ def print_run(run: Run) -> None:
             "-" if best is None else f"{float(best):.6f}", f"{convicted}/{len(entry.variants)}",
         ))  # fmt: skip
     counts = ("holds", "violated", "undecided", "vacuous", "pairs")
-    print_table(("claim", "proof", *counts, "lhs/rhs", "convicted"), rows)
+    print_table(("claim", "proof", *counts, "lhs/rhs", "refuted"), rows)
 
 
 def sabotage(
@@ -239,7 +239,7 @@ def sabotage(
         ])  # fmt: skip
     else:
         print_table(
-            ("claim", "variant", "convicted", "systems", "attack", "only by", "ledger"),
+            ("claim", "variant", "refuted", "systems", "attack", "only by", "ledger"),
             [
                 (
                     claim_id, v.id, "yes" if v.convicted else "SURVIVED", v.systems,

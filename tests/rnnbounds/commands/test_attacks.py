@@ -58,7 +58,7 @@ def test_verify_text(call, tiny, tmp_path):
     header, row, verdict, wrote = outcome.out.splitlines()
     assert header.split() == [
         "claim", "proof", "holds", "violated", "undecided", "vacuous", "pairs", "lhs/rhs",
-        "convicted",
+        "refuted",
     ]  # fmt: skip
     assert row.split()[:2] == [CLAIM, "proved"]
     assert verdict == "all bounds hold"
