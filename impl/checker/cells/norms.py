@@ -14,8 +14,15 @@ from flint import arb, arb_mat, fmpq
 from impl.checker.cells.activations import BallActivation
 from impl.checker.cells.iterated import norm_above, scaled, step_factors
 from impl.checker.definite import (
-    Rows, exact, float_above, larger, norm, norm_at_most, positive, smaller,
-)  # fmt: skip
+    Rows,
+    exact,
+    float_above,
+    larger,
+    norm,
+    norm_at_most,
+    positive,
+    smaller,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,9 +286,7 @@ def units(cell: Cell) -> list[arb]:
     """sup |φ(0, x)_i|."""
     rows = [cell.slope * norm([arb(v) for v in row]) * cell.B for row in cell.U]
     most = [row + o for row, o in zip(rows, cell.offset, strict=True)]
-    if cell.first is None:
-        return most
-    return list(map(smaller, most, cell.first))
+    return most if cell.first is None else list(map(smaller, most, cell.first))
 
 
 def balls(rows: Rows) -> arb_mat:
