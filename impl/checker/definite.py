@@ -76,6 +76,14 @@ def larger(a: arb, b: arb) -> arb:
     return b if b >= a else a.max(b)
 
 
+def smaller(a: arb, b: arb) -> arb:
+    """Of two upper bounds of one number that which is certainly no larger; where balls overlap the
+    one with the smaller radius, which may be none."""
+    if a <= b:
+        return a
+    return b if b <= a or b.rad() <= a.rad() else a
+
+
 def exact(v: float) -> fmpq:
     """The rational that a float64 is."""
     return fmpq(*float(v).as_integer_ratio())

@@ -13,7 +13,16 @@ from flint import arb, arb_mat, fmpq
 
 from impl.checker.cells.activations import BallActivation
 from impl.checker.cells.iterated import norm_above, scaled, step_factors
-from impl.checker.definite import Rows, exact, float_above, larger, norm, norm_at_most, positive
+from impl.checker.definite import (
+    Rows,
+    exact,
+    float_above,
+    larger,
+    norm,
+    norm_at_most,
+    positive,
+    smaller,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +218,9 @@ class Scaled(_Vanilla):
         offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
         ball = cell.pushed(U) + offset
         if cell.first is not None:
-            ball = ball.min(norm([arb(d) * u for d, u in zip(self.d, units(cell), strict=True)]))
+            ball = smaller(
+                ball, norm([arb(d) * u for d, u in zip(self.d, units(cell), strict=True)])
+            )
         found: arb = self.condition(cell, lam) * ball
         return found
 
@@ -251,7 +262,7 @@ class Quadratic(_Vanilla):
         if cell.first is None:
             return arb(ball)
         size = balls([[abs(v) for v in row] for row in self.Q])
-        return arb(ball.min(norm((size * arb_mat([[u] for u in units(cell)])).entries())))
+        return smaller(ball, norm((size * arb_mat([[u] for u in units(cell)])).entries()))
 
     def radius(self, cell: Any, lam: float) -> arb:
         """‖|Q| box‖₂."""
@@ -275,9 +286,7 @@ def units(cell: Cell) -> list[arb]:
     """sup |φ(0, x)_i|."""
     rows = [cell.slope * norm([arb(v) for v in row]) * cell.B for row in cell.U]
     most = [row + o for row, o in zip(rows, cell.offset, strict=True)]
-    if cell.first is None:
-        return most
-    return [ball.min(box) for ball, box in zip(most, cell.first, strict=True)]
+    return most if cell.first is None else list(map(smaller, most, cell.first))
 
 
 def balls(rows: Rows) -> arb_mat:

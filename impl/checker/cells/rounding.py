@@ -17,7 +17,7 @@ from flint import arb, arb_mat
 from impl.checker.cells.activations import BallActivation
 from impl.checker.cells.iterated import norm_above
 from impl.checker.cells.norms import Cell
-from impl.checker.definite import Rows, norm
+from impl.checker.definite import Rows, norm, smaller
 
 _HEADROOMS = (1.01, 1.1, 1.5, 2.0, 4.0, 16.0)  # q; in coarse dtypes states exceed B_h by more
 _FUNCTIONS = 2.0**54  # of the unit roundoff that is worked with, on the error model of float64
@@ -65,7 +65,7 @@ def _function(rho: BallActivation, n: int, Z: arb, unit: float) -> arb:
     if unit <= _SINGLE or library.is_zero():
         return library
     steep = abs(rho.function(arb(0))) * arb(n).sqrt() + rho.slope * Z
-    most = steep.min(rho.bound * arb(n).sqrt()) if rho.bound.is_finite() else steep
+    most = smaller(steep, rho.bound * arb(n).sqrt())
     return library + unit * (most + library)
 
 

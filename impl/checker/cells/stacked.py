@@ -18,7 +18,7 @@ from impl.checker.cells.iterated import norm_above
 from impl.checker.cells.layouts import STACKED, layers
 from impl.checker.cells.norms import Norm, largest
 from impl.checker.cells.stepped import Ends, Stepped
-from impl.checker.definite import norm
+from impl.checker.definite import norm, smaller
 from impl.checker.stored import Array
 from impl.checker.truncated_record import Layer, Record, RecordError, Stated, number
 from impl.checker.unitary import Finding
@@ -91,7 +91,7 @@ class Cascade:
         sizes = []
         for told in (layer.norm for layer in cell.stated):
             size = arb(told.drive) / (1 - arb(told.lam))
-            sizes.append(size if math.isinf(told.radius) else size.min(arb(told.radius)))
+            sizes.append(smaller(size, arb(told.radius)))
         return self._most(sizes)
 
     def equivalent(self, cell: Stack, C: float) -> bool:
@@ -177,4 +177,4 @@ def _coupling(told: Stated, norms: list[Norm], below: Stated, cell: Any, n: int)
     if (u := lower.units) is None:
         return found
     sums = (sum((a * arb(b) for a, b in zip(row, u[-n:], strict=True)), arb(0)) for row in N)
-    return found.min(largest([size / arb(a) for size, a in zip(sums, v, strict=True)]))
+    return smaller(found, largest([size / arb(a) for size, a in zip(sums, v, strict=True)]))

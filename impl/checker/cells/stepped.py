@@ -19,7 +19,7 @@ from impl.checker.cells.norms import Cell, largest
 from impl.checker.cells.steps import Step
 from impl.checker.cells.terms import Term, norms
 from impl.checker.cells.units import Row, Units, Weights
-from impl.checker.definite import exact, norm
+from impl.checker.definite import exact, norm, smaller
 
 Ends = tuple[list[arb], list[arb]]
 _ITERATES = 4
@@ -74,7 +74,7 @@ class Stepped:
         box = sides * 2
         for _ in range(_ITERATES):
             moved = self._moved([{}] * self.states, box).sizes
-            box = [a.min(b) for a, b in zip(box, moved, strict=True)]
+            box = list(map(smaller, box, moved))
         return box
 
     def rates(self, v: list[fmpq]) -> list[arb]:
@@ -201,7 +201,7 @@ class Blocks:
     def factors(self, cell: Stepped) -> list[list[arb]]:
         """E, by the signs of the weights or by absolute values, whichever is less."""
         ways = (cell.between_blocks(plain=plain) for plain in (False, True))
-        return [[a.min(b) for a, b in zip(*rows, strict=True)] for rows in zip(*ways, strict=True)]
+        return [list(map(smaller, *rows)) for rows in zip(*ways, strict=True)]
 
     def _kept(self, E: list[list[arb]], lam: float) -> bool:
         sums = [sum((e * arb(w) for e, w in zip(row, self.w, strict=True)), arb(0)) for row in E]

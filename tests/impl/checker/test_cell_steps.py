@@ -51,6 +51,18 @@ def test_a_unit_that_saturates_stays_in_its_box():
         assert cell.held()
 
 
+def test_a_stack_that_saturates_is_checked(tmp_path):
+    """Its radius is that of a layer, though S/(1 − λ) is nearly the same."""
+    by, held = torch.Generator().manual_seed(0), {}
+    for layer in ("_l0", "_l1"):
+        for name in ("transition_1_weight", "input_weight", "transition_1_bias"):
+            part = torch.rand(*(2, 2)[: 1 if "bias" in name else 2], generator=by).double()
+            held[name + layer] = part / 9 + 40 * ("bias" in name)
+    module, told = truncate(held, 1e-300, 1.0, cell="stacked-deep-erf")
+    save_truncated(module, told, tmp_path / "m.safetensors")
+    assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
+
+
 @pytest.mark.parametrize("name", ["rnn-silu", "rnn-gelu"])
 def test_the_dip_is_least(name):
     """No value is below it, and one is hardly above."""

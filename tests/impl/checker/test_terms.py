@@ -5,6 +5,7 @@ import pytest
 from flint import arb
 
 from impl.checker.cells.terms import Term, norms
+from impl.checker.definite import smaller
 
 
 def term(scale: list[float], A: list[list[float]] | None, reach: list[arb]) -> Term:
@@ -50,3 +51,13 @@ def test_nothing_moves_further() -> None:
                 moves = float(first) * y, float(first) * y, float(second) * z
                 seen = sum(d * (A @ m) for d, A, m in zip(D, matrices, moves, strict=True))
                 assert np.linalg.norm(seen) <= told[b] * (1 + 1e-12)
+
+
+def test_the_smaller_of_two_bounds_has_no_radius_that_it_need_not_have() -> None:
+    """Where balls overlap, that with the smaller one is a bound as well."""
+    one, ball = arb(1), arb(1, 2.0**-100)
+    assert smaller(one, ball).is_exact()
+    assert smaller(ball, one).is_exact()
+    assert smaller(arb(2), ball).contains(1)
+    assert smaller(arb("nan"), one) == one
+    assert smaller(one, arb("inf")) == one
