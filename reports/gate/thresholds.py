@@ -66,8 +66,9 @@ def thresholds(path: Path = PROJECT) -> Thresholds:
     try:
         document = tomllib.loads(disk.read(path, LIMIT).decode())
         tool = document.get("tool", {})
-        told = dict(tool.get("rnnbounds", {})) if isinstance(tool, dict) else {}
-        told.pop("models", None)  # what `rnnbounds guard` is asked, by reports.gate.models
+        told = tool.get("rnnbounds", {}) if isinstance(tool, dict) else {}
+        if isinstance(told, dict):
+            told.pop("models", None)  # what `rnnbounds guard` is asked, by reports.gate.models
         return msgspec.convert(told, Thresholds)
     except OSError as error:
         raise SettingsError(path, f"it {error.strerror}") from None

@@ -170,7 +170,11 @@ def test_no_file_takes_the_place_of_a_closed_stream():
         stdout=subprocess.PIPE, preexec_fn=lambda: (os.close(0), os.close(2)), text=True,
         timeout=300, check=True,
     )  # fmt: skip
-    assert ran.stdout.splitlines() == ["wake True", "rnnbounds 0.1.0", "True 2 True"]
+    assert ran.stdout.splitlines() == [
+        "wake True",
+        f"rnnbounds {rnnbounds.__version__}",
+        "True 2 True",
+    ]
 
 
 @pytest.mark.slow

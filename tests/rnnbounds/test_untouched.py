@@ -67,12 +67,12 @@ PATHS = {
     "layers": rnnbounds.layers,
     "truncate": lambda net: rnnbounds.truncate(net, 0.5, 0.1),
     "stable_": rnnbounds.stable_,  # refuses what is not stored
-    "assert_contractive": rnnbounds.assert_contractive,
+    "assert_contractive": lambda net: rnnbounds.assert_contractive(net, 1.0),
     "assert_remembers": lambda net: rnnbounds.assert_remembers(
         net, at_most=9, eps=0.1, input_bound=1.0
     ),
     "assert_truncation": lambda net: rnnbounds.assert_truncation(net, X, eps=0.5),
-    "assert_receptive_field": lambda net: rnnbounds.assert_receptive_field(net, 3, X),
+    "assert_receptive_field": lambda net: rnnbounds.assert_receptive_field(net, X, 3),
 }  # fmt: skip
 
 

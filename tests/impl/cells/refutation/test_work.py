@@ -71,10 +71,10 @@ def test_what_a_search_of_many_states_may_do():
     ("states", "linear", "reason"),
     [
         (256, False, None),
-        (257, False, "not for more than 256 states, of which there are 257"),
+        (257, False, "not for more than 256 numbers in a state, which here has 257"),
         (256, True, None),
-        (257, True, "in float64 alone for more than 256 states, of which there are 257"),
-        (1025, True, "not for more than 1024 states, of which there are 1025"),
+        (257, True, "in float64 alone for more than 256 numbers in a state, which here has 257"),
+        (1025, True, "not for more than 1024 numbers in a state, which here has 1025"),
     ],
 )
 def test_what_is_not_tried_for_its_size_is_said(states, linear, reason):

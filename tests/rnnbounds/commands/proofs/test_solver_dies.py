@@ -30,8 +30,9 @@ def too_little_memory(monkeypatch):
 @pytest.mark.parametrize("command", ["prove", "verify", "sabotage"])
 def test_a_command_that_proves(refused, tiny, tmp_path, command):
     """It is no verdict."""
-    out = ("--attacks", "random", "-n", 0, "--out", tmp_path / "out")
-    line = refused(command, STATE_BOUND.id, *(out if command == "verify" else ()))
+    here = () if command == "prove" else ("-n", 0)
+    out = ("--attacks", "random", "--out", tmp_path / "out") if command == "verify" else ()
+    line = refused(command, STATE_BOUND.id, *here, *out)
     assert line.startswith("rnnbounds: z3's process ended with code ")
     assert line.endswith("; give it more memory (ulimit -v unlimited), or see that z3 runs, and "
                          "run this again")  # fmt: skip
