@@ -34,13 +34,16 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(code, threads=1):
-    """What a process printed that ran this code, and its errors."""
+    """What a process printed that ran this code, and its errors.
+
+    It keeps no bytecode: what is compiled while numbers are rounded upwards has other constants.
+    """
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+        env={**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONDONTWRITEBYTECODE": "1"},
     )
     return done.stdout.strip(), done.stderr
 
