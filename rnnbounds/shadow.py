@@ -30,8 +30,17 @@ def settle(*folders: Path) -> None:
 
     folders: further ones from which modules of the project may come. Raises MissingRoomError.
     """
+    if not _to_nearest():
+        sys.dont_write_bytecode = True
     with _settling:
         _settle(folders)
+
+
+def _to_nearest() -> bool:
+    """True if sums are rounded to nearest. Elsewhere Python compiles 0.999 to another number: what
+    is computed there is refused, and no such bytecode is to be kept for the processes after it."""
+    little = sys.float_info.epsilon / 4
+    return 1.0 + little == 1.0 == 1.0 - little
 
 
 def _settle(folders: tuple[Path, ...]) -> None:

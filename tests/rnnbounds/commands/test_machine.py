@@ -59,3 +59,18 @@ def test_commands_refuse(folder):
     assert last == "1"
     assert done.stdout.startswith("check ")
     assert "not rounded once, to nearest even" in done.stdout
+
+
+@pytest.mark.slow
+def test_no_bytecode_of_other_numbers_is_kept(tmp_path, monkeypatch):
+    """Python reads 0.999 as another number while numbers are rounded upwards: a later process would
+    find it in the cache."""
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    code = (
+        f"from rnnbounds.cli import main\n{UPWARD}\n"
+        "main(['certify', 'none', '--input-bound', '1'])\nimport reports.pages.figures.chart"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert [*tmp_path.rglob("cli.*.pyc")]
+    assert [*tmp_path.rglob("chart.*.pyc")] == [*tmp_path.rglob("certify.*.pyc")] == []
