@@ -156,6 +156,8 @@ def assert_truncation(
     Raises:
         AssertionError: no window is certified, or the models differ by more than ε.
         InputError: it is no model, or another argument makes no sense.
+
+    >>> rnnbounds.assert_truncation("model.safetensors", torch.randn(8, 100, 3), eps=0.1)
     """
     __tracebackhide__ = True
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
@@ -202,6 +204,8 @@ def assert_receptive_field(
     Raises:
         AssertionError: an output depends on more, or (``exact``) on less was all that was seen.
         InputError: the module gives two outputs for the same inputs, or an argument makes no sense.
+
+    >>> rnnbounds.assert_receptive_field(model, torch.randn(2, 64, 3), 29)
     """
     __tracebackhide__ = True
     if isinstance(field, torch.Tensor):  # as before 0.2

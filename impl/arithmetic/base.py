@@ -101,6 +101,9 @@ class Arithmetic(Protocol[V]):
     """What knows the named parameters of a cell.
 
     `rows` are those of the parameter that are meant, where several gates share one.
+
+    >>> def program(self, m, s, x):  # m is one: h⁺ = tanh(W h + U x + b)
+    ...     return (m.affine("W", None, s) + m.affine("U", "b", x)).tanh()
     """
 
     def affine(self, weight: str, bias: str | None, v: V, rows: slice = ALL) -> V:

@@ -104,6 +104,8 @@ class Kind:
     others. remedy: what to do about a model that is not certified. trains: whether anything is
     certified about training. opens: the weights of gates, which those that draw cells for an attack
     may hold open or shut.
+
+    >>> rnnbounds.register(rnnbounds.program_kind("kept", Kept, rnnbounds.fixed(SHAPES)))
     """
 
     name: str
@@ -133,7 +135,10 @@ def fixed(
     state: str = "n",
     output: str = "n",
 ) -> Callable[[Collection[str]], Layout]:
-    """The layout of a cell whose weights always have the same names."""
+    """The layout of a cell whose weights always have the same names.
+
+    >>> rnnbounds.fixed({"W": "n n", "U": "n d", "b": "n"}, optional=("b",))
+    """
     layout = Layout(shapes, optional, state, output)
     return lambda names: layout
 

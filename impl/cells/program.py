@@ -38,6 +38,11 @@ class ProgramCell(ABC):
     """B cells of one kind: the parameters by the names of their layout, (B, …) in float64.
 
     Only the step makes sense of parameters in another dtype, or without their leading axis.
+
+    >>> class Own(rnnbounds.ProgramCell):
+    ...     reads = "U"
+    ...     def program(self, m, s, x):
+    ...         return (m.affine("W", None, s) + m.affine("U", None, x)).tanh()
     """
 
     reads: ClassVar[str]  # the weight that the inputs go through, (B, ·, d)
@@ -179,6 +184,8 @@ def program_kind(
     """The kind of cells that `make` makes of parameters, once they are `prepared`.
 
     A `drive` is U x + b_ih by torch's names. The rest is as in `Kind`.
+
+    >>> rnnbounds.program_kind("own", Own, rnnbounds.fixed({"W": "n n", "U": "n d"}))
     """
     arithmetic = Floats if drive is undriven else Driven
 

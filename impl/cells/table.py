@@ -89,7 +89,10 @@ class KindError(InputError):
 def register(*kinds: Kind) -> None:
     """Add kinds of cells to those that `--cell` names, for this process; a kind that is there
     already, by the same object, stays. Raises KindError, and DuplicateCellError for a name that
-    another kind has."""
+    another kind has.
+
+    >>> rnnbounds.register(kind)  # rnnbounds.certify(weights, 1.0, cell=kind.name) knows it now
+    """
     for kind in kinds:
         if not isinstance(kind, Kind):
             what = f"{type(kind).__name__} is no kind of cell"

@@ -87,6 +87,8 @@ def certify(
     Raises an InputError for what is no model, for B < 0, ε ≤ 0, NaN, norms and training that the
     cell has not, a device that is not there.
     Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
+
+    >>> rnnbounds.certify(torch.nn.LSTM(1, 16), rnnbounds.input_box(-1, 1, 1), eps=0.1)
     """
     require_sound(check_device(device))
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)

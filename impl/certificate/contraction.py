@@ -63,6 +63,8 @@ def contraction(
     the layer below lets them be: above that any Λ is certified. float64 whatever the weights are,
     on their device; evaluated in exact arithmetic it is never below λ in the same norm.
     Raises an InputError for what is no model, NaN, B < 0, and a norm that the cell has not.
+
+    >>> loss = loss + 0.2 * torch.relu(rnnbounds.contraction(module, 1.0) - 0.9)
     """
     input_bound = bound_of(input_bound)
     kind, weights = _read(model, cell)

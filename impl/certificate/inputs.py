@@ -14,6 +14,8 @@ def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
     """The box and the ball of recorded inputs, and all within a Euclidean margin of these.
 
     Raises what `read_data` raises, and RangeError.
+
+    >>> rnnbounds.certify(model, rnnbounds.input_data("data.npy", margin=0.1))
     """
     data = read_data(source)
     return input_around(data.largest, data.ends, margin, shown(Path(data.source).name))

@@ -22,7 +22,10 @@ from impl.models.surroundings import undisturbed
 
 
 class Monitored(NamedTuple):
-    """Estimates, as floats to be logged: λ, and k, infinite where λ ≥ 1."""
+    """Estimates, as floats to be logged: λ, and k, infinite where λ ≥ 1.
+
+    >>> rnnbounds.monitor(torch.nn.LSTM(1, 16), 1.0, eps=0.1).lam
+    """
 
     lam: float
     k: float

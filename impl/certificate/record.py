@@ -60,6 +60,9 @@ class Certificate(Shown):
     for h itself. proof: what `impl.checker` needs beside the rest, the box or the layers. advising:
     seeks the `advice`. measuring: the call or the command that measures an undecided model on
     recorded inputs.
+
+    >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
+    >>> certificate.verdict, certificate.lam, certificate.window(0.1)
     """
 
     model: str

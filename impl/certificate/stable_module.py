@@ -58,6 +58,8 @@ def stable_(
     one recurrent module inside.
     Raises an InputError for other modules, two directions, λ or f̄ out of range, NaN and B < 0.
     Sources: Miller & Hardt, section 4; `impl.training.stable_gru` for the proof about GRUs.
+
+    >>> rnnbounds.stable_(torch.nn.LSTM(1, 16), 0.9, input_bound=1.0)
     """
     if not 0 < number("λ", lam, "above 0 and below 1") < 1:
         raise RangeError("λ", lam, "above 0 and below 1")

@@ -59,6 +59,8 @@ def export_truncated(
     Its input is x (N, T, d) and its output h (N, T, n), or (N, n) of the last one. Raises
     ExportError, RangeError for more than LAYERS layers, InputError where it cannot be written or
     the certificate is not the module's.
+
+    >>> rnnbounds.export_truncated(module, certificate, "short.onnx")
     """
     write_file(Path(path), exported(module, certificate, Path(path)))
 

@@ -96,6 +96,8 @@ def truncate(
     inputs are those of its box, since a file keeps no rows. Raises NotCertifiedError if no norm
     certifies the model, RangeError if k is above MAX_WINDOW, and what `certify` raises. Source:
     Miller & Hardt, Lemma 1.
+
+    >>> module, certificate = rnnbounds.truncate(torch.nn.RNN(1, 4), 0.1, 1.0)
     """
     loaded = load_model(model, cell, ignore=ignore, layer=layer)
     if isinstance(input_bound, InputSet) and input_bound.rows is not None:
@@ -128,6 +130,9 @@ def save_truncated(
 
     Raises InputError if the certificate is not the module's, or the file cannot be written,
     has the suffix of another kind, or is the model's own.
+
+    >>> module, certificate = rnnbounds.truncate(model, 0.1, 1.0)
+    >>> rnnbounds.save_truncated(module, certificate, "short.safetensors")
     """
     write_file(Path(path), packed(module, certificate, Path(path)))
 
@@ -160,13 +165,19 @@ def vouched(
 
 @undisturbed()
 def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
-    """Rebuild a truncated model; raises an InputError for a file that is not intact."""
+    """Rebuild a truncated model; raises an InputError for a file that is not intact.
+
+    >>> rnnbounds.load_truncated("short.safetensors")(x)  # x (N, T, d)
+    """
     return _load(Path(path))[0]
 
 
 @undisturbed()
 def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The certificate that travels with a truncated model; raises as `load_truncated`."""
+    """The certificate that travels with a truncated model; raises as `load_truncated`.
+
+    >>> rnnbounds.load_certificate("short.safetensors")["lambda"]
+    """
     return _load(Path(path))[1]
 
 

@@ -56,6 +56,9 @@ class Measurement(Shown):
     the first windows; local: the steps of the first few of these. statement: of all windows drawn
     like these, or None with the reason `unstated`. near: what is certified of all inputs near
     these, if it was asked for.
+
+    >>> seen = rnnbounds.measure(torch.nn.LSTM(1, 16), torch.randn(200, 30, 1), eps=0.1)
+    >>> seen.window(0.1), seen.curve[0]["worst"]
     """
 
     model: LoadedModel[Any]
@@ -180,6 +183,8 @@ def measure(
     no entry above `states`. Raises an InputError for what is no model, for `states` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
+
+    >>> rnnbounds.measure("model.safetensors", "data.npy", eps=0.1, share=0.95)
     """
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
     read = read_data(data)

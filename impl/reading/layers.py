@@ -33,6 +33,8 @@ def layers(source: Source, cell: str | None = None) -> tuple[Layer, ...]:
     """All layers of a source as `load_model` takes it, read with `cell` where one is named.
 
     Raises an InputError for what is no model at all.
+
+    >>> [layer.name for layer in rnnbounds.layers("checkpoint.pt")]
     """
     opened = open_source(source)
     named = opened.layers()

@@ -38,6 +38,8 @@ class Task:
     default c B_h, which bounds every output of the model under ‖x‖₂ ≤ B; `length` T is
     that of the longest sequence, where a window of T is the full model. Raises an InputError for
     what makes no sense.
+
+    >>> rnnbounds.certify(rnn, 1.0, training=rnnbounds.Task(steps=100, alpha=1e-4)).training
     """
 
     steps: int | None = None

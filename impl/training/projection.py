@@ -105,6 +105,8 @@ def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
     A matrix that is certified as it stands, by more than rounding, comes back unchanged. The
     certificate is of the returned floats, in W's own dtype. Raises an InputError for NaN, infinity
     or ℓ < 0.
+
+    >>> rnn.weight_hh_l0.copy_(rnnbounds.stable(rnn.weight_hh_l0, 0.9))  # under torch.no_grad()
     """
     ball = Ball(norm, ell)
     if bool(_quickly(ball, W).all()):

@@ -54,6 +54,8 @@ def stable_lstm_(
     `certify` finds λ ≤ 1 − (1 − θ)(1 − f̄) < 1 for ‖x_t‖₂ ≤ B. Raises an InputError for other
     modules and for numbers out of range.
     Source: Miller & Hardt, section 4.
+
+    >>> rnnbounds.stable_lstm_(torch.nn.LSTM(1, 16), theta=0.5, forget=0.8, input_bound=1.0)
     """
     one_layer = isinstance(module, torch.nn.LSTM) and (
         (module.num_layers, module.bidirectional, module.proj_size) == (1, False, 0)

@@ -1,6 +1,7 @@
 """The documentation says what the code says: its programs and commands are run."""
 
 import ast
+import doctest
 import re
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,16 @@ def test_every_public_name_is_in_the_reference() -> None:
     """Once each, and no other."""
     told = re.findall(r"\.\. auto(?:function|class|data):: (\w+)$", page("reference/python"), re.M)
     assert sorted(told) == sorted(rnnbounds.__all__)
+
+
+@pytest.mark.parametrize("name", sorted({*rnnbounds.__all__} - {"CLAIMS"}))
+def test_every_public_name_has_an_example(name: str) -> None:
+    """Which is Python, and names nothing of rnnbounds that is not public."""
+    (*_, example) = doctest.DocTestParser().get_examples(getattr(rnnbounds, name).__doc__ or "")
+    for node in ast.walk(ast.parse(example.source)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="rnnbounds"), attr=attribute):
+                assert attribute in rnnbounds.__all__
 
 
 def test_no_link_is_dead() -> None:

@@ -24,6 +24,9 @@ class InputSet(float):
     """A set of inputs (d,), and the radius B of a ball that holds it; low, high (d,) float64.
 
     rows (m, d): all that inputs may be, None for every x within the rest. what: the set in words.
+
+    >>> inputs = rnnbounds.input_box(-1, 1, 3)
+    >>> inputs.low, inputs.high, float(inputs)  # the box, and the ball that holds it
     """
 
     low: Tensor
@@ -102,6 +105,8 @@ def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
 
     Raises NotFiniteError, ShapeError, InputError for what are no real numbers, and RangeError
     where low > high.
+
+    >>> rnnbounds.input_box([0, -1], [1, 1])  # a channel within [0, 1], another within [−1, 1]
     """
     ends = [_own(end).reshape(-1) for end in (low, high)]
     if d is not None:
@@ -124,7 +129,10 @@ def input_box(low: Ends, high: Ends, d: int | None = None) -> InputSet:
 
 def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     """The rows of a table (m, d), of an embedding say. Raises NotFiniteError, ShapeError, and
-    InputError for what is no tensor of real numbers."""
+    InputError for what is no tensor of real numbers.
+
+    >>> rnnbounds.certify(model.rnn, rnnbounds.input_rows(model.embed.weight))
+    """
     if not _real(table):
         raise InputError(f"{what} have to be a tensor of real numbers; make it with torch.tensor")
     E = table.detach().to("cpu", torch.float64)

@@ -69,6 +69,9 @@ class Attacked(Shown):
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
     skipped: what the limits left out, each with why. inputs: the set of all inputs, None for the
     ball. readout: the linear map that ε is about, None for h itself.
+
+    >>> found = rnnbounds.attack(torch.nn.RNN(1, 4), 1.0, 0.1)
+    >>> found.least(0.1), found.witnesses[0].gap
     """
 
     cell: str
@@ -141,6 +144,8 @@ def attack(
     proved in balls, for the weights as stored in real arithmetic. A low k says nothing: more may be
     remembered than was found.
     Raises an InputError for what is no model, for B < 0, ε ≤ 0 and NaN.
+
+    >>> rnnbounds.attack("model.safetensors", rnnbounds.input_box(-1, 1, 1), eps=0.1)
     """
     require_sound()
     loaded = load_model(model, cell, ignore=ignore, layer=layer, readout=readout)
