@@ -11,7 +11,6 @@ Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, run
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Self
 
 import numpy as np
@@ -186,4 +185,5 @@ class Running:
         lead = np.broadcast_shapes(*(part.value.shape[:-1] for part in parts))
         ends = ([p.value for p in parts], [p.error for p in parts])
         value, error = (torch.cat([a.expand(*lead, -1) for a in end], dim=-1) for end in ends)
-        return Near.off(value, error, reduce(torch.hypot, (p.r for p in parts)))
+        norms = torch.cat([part.r.expand(*lead, 1) for part in parts], dim=-1)
+        return Near.off(value, error, _norm(norms))

@@ -1,11 +1,13 @@
 """Functions of numbers that are off, at any scale, against balls."""
 
+from fractions import Fraction
+
 import pytest
 import torch
 from flint import arb, ctx
 
 from impl.arithmetic.activation import activation
-from impl.memory.running import Near
+from impl.memory.running import Near, Running
 
 FUNCTIONS = {
     "exp": lambda t: t.exp(),
@@ -73,3 +75,16 @@ def test_the_largest_slope_is_not_rounded_to_the_default_dtype(name, dtype):
         at = arb(v.item())
         for end in (at - arb(2) ** -20, at + arb(2) ** -20):
             assert abs(rho.ball(end) - arb(told.value.item())) <= arb(told.error.item())
+
+
+@pytest.mark.parametrize("count", [1, 2, 300])
+def test_a_norm_of_many_parts_is_rounded_up(count):
+    """One unit that stands for many is joined as often: no rounding of the sum is left out."""
+    unit = Near.off(torch.ones(1, 1, 1).double(), torch.full((1, 1, 1), 3e-9).double(),
+                    torch.full((1, 1, 1), 1e-9).double())  # fmt: skip
+    joined = Running({}).join(*[unit] * count)
+    assert joined.size == count
+    assert Fraction(float(joined.r)) ** 2 >= count * Fraction(float(unit.r)) ** 2
+    assert float(joined.r) <= float(unit.r) * count**0.5 * (1 + 1e-10)
+    lost = Near.off(torch.full((1, 1, 1), torch.inf).double(), unit.error, unit.norm)
+    assert float(Running({}).join(unit, lost).r) == torch.inf
