@@ -238,9 +238,7 @@ def _out(told: Any, cell: Any, size: int) -> Any:
 
 def _meets(step: Step, cell: Any, size: int) -> bool:
     """Whether lengths differ in a step of a state of that size; raises StepError."""
-    form = tuple((name, value) for name, value in vars(cell).items() if _tells(cell, name))
-    shapes = tuple((name, *weight.shape[-2:]) for name, weight in cell.parameters.items())
-    key = (step, type(cell), size, shapes, form)
+    key = (step, size, _form(cell))
     try:
         if key in _known:
             return _known[key]
@@ -252,9 +250,26 @@ def _meets(step: Step, cell: Any, size: int) -> bool:
     return _known[key]
 
 
-def _tells(cell: Any, name: str) -> bool:
-    """True for what a cell is beside its parameters, and what it computed of them."""
-    return name != "parameters" and not isinstance(getattr(type(cell), name, None), cached_property)
+def _form(cell: Any) -> tuple[Any, ...]:
+    """What the lengths in a step depend on: the type of a cell, the shapes of its weights, whatever
+    else it is, and its layers alike. No weights are kept alive by it."""
+    made = (name for name in vars(cell) if not isinstance(_class_var(cell, name), cached_property))
+    return (type(cell), *((name, _plain(vars(cell)[name])) for name in made))
+
+
+def _plain(value: Any) -> Any:
+    """A field of a cell by its form."""
+    if isinstance(value, Tensor):
+        return tuple(value.shape[-2:])
+    if isinstance(value, Mapping):
+        return tuple((name, _plain(part)) for name, part in value.items())
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return _form(value) if hasattr(value, "program") else value
+
+
+def _class_var(cell: Any, name: str) -> Any:
+    return getattr(type(cell), name, None)
 
 
 def _traced(step: Step, cell: Any, size: int) -> bool:

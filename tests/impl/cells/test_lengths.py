@@ -1,5 +1,7 @@
 """A number of one unit that meets n units is that number for each of them, in every arithmetic."""
 
+import gc
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from impl.cells.kind import fixed
 from impl.cells.program import ProgramCell, program_kind
-from impl.cells.table import CELLS
+from impl.cells.table import CELLS, kind_of
 from impl.certificate.certify import certify
 from impl.errors import InputError
 
@@ -196,3 +198,15 @@ def test_what_no_arithmetic_can_run_is_one_line(monkeypatch, step, told):
     with pytest.raises(InputError, match=told) as error:
         certify({"U": torch.ones(3, 2), "W": torch.eye(3) / 2}, 1.0, cell="own")
     assert "\n" not in str(error.value)
+
+
+def test_no_weights_are_kept_alive():
+    """What is remembered of a step are lengths: no weights of a cell or of its layers."""
+    stack = kind_of("stacked-gru")
+    weights = torch.nn.GRU(2, 3, 2).double().state_dict()
+    cell = stack.build({name: part[None].clone() for name, part in weights.items()})
+    cell.step(torch.zeros(1, 6, 1).double(), torch.zeros(1, 2, 1).double())
+    held = [weakref.ref(part) for layer in cell.layers for part in layer.parameters.values()]
+    del cell
+    gc.collect()
+    assert [ref() for ref in held if ref() is not None] == []
