@@ -5,6 +5,7 @@ A page is a value: `render_experiment` makes HTML of it, and its tables can be t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from markupsafe import Markup
 
@@ -65,12 +66,21 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """The answer in a word, which begins the lead: good, bad, or open, where nothing is decided."""
+
+    word: str
+    tone: Literal["good", "bad", "open"]
+
+
+@dataclass(frozen=True)
 class Page:
     """Sections under a title; with `problems` the page says unmistakably that it fails."""
 
     title: str
     sections: tuple[Section, ...]
     lead: str = ""
+    verdict: Verdict | None = None
     kicker: str = ""
     problems: tuple[str, ...] = ()
     environment: Sequence[tuple[str, str]] = ()
