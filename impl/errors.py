@@ -125,8 +125,8 @@ def at_most(bound: float, digits: int = 6, above: float = -math.inf) -> str:
 
 
 def factor(lam: float) -> str:
-    """A factor λ in nine digits, rounded up, but below 1 if it is."""
-    return at_least(lam, 9, below=1.0)
+    """A factor λ in six digits, rounded up, but below 1 if it is; ∞ where none is known."""
+    return at_least(lam, below=1.0) if lam < math.inf else "∞"
 
 
 def _outwards(bound: float, digits: int, rounding: str, hides: Callable[[Decimal], bool]) -> str:

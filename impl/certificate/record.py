@@ -11,7 +11,7 @@ from impl.cells.refutation.refute import ALL, BOXLESS, Witness
 from impl.cells.table import NORM_NAMES
 from impl.certificate.advice import Advice
 from impl.certificate.notebook import Row, Shown
-from impl.errors import RangeError, exactly, factor
+from impl.errors import RangeError, at_least, exactly, factor
 from impl.numbers.told import as_json
 from impl.training.certificate import TrainingCertificate
 
@@ -109,8 +109,9 @@ class Certificate(Shown):
     @property
     def speaks_of(self) -> str:
         """The inputs that are spoken of."""
-        among = "" if self.inputs is None else f"x_t in {self.inputs.what}, "
-        return f"every {among}‖x_t‖₂ ≤ {exactly(self.input_bound)}"
+        if self.inputs is None:
+            return f"every ‖x_t‖₂ ≤ {exactly(self.input_bound)}"
+        return f"every x_t in {self.inputs.what}, ‖x_t‖₂ ≤ {at_least(self.input_bound)}"
 
     @property
     def reason(self) -> str | None:

@@ -7,9 +7,12 @@ from typing import Any
 import msgspec
 
 from reports.files import write_all
+from reports.pages.answer import sentence, verdict_of
+from reports.pages.constants import constant, lower
 from reports.pages.experiment import (
     Block,
     Code,
+    Folded,
     Page,
     Paragraph,
     Section,
@@ -17,7 +20,8 @@ from reports.pages.experiment import (
     render_experiment,
 )
 from reports.pages.memory import Document, next_steps, remembers, within
-from reports.pages.text import NOTHING, up
+from reports.pages.origin import origin, tried
+from reports.pages.text import NOTHING, above, up
 from reports.redact import redacted, redacted_call
 
 FILES = ("certificate.json", "index.html")
@@ -26,11 +30,13 @@ TITLES = {
     "rounds_to_one": "decays that may round to 1",
 }  # fmt: skip
 STATED = (
-    "verdict", "reason", "lambda", "norm", "input_bound", "inputs", "readout", "states", "rounding",
+    "lambda", "norm", "input_bound", "inputs", "readout", "states", "rounding",
     "rounds_to_one", "gain", "skipped",
 )  # fmt: skip
 MODEL = ("model", "cell", "shape", "dtype", "tensors", "ignored", "unread", "sha256", "schema")
-ELSEWHERE = ("truncation", "next", "attacked", "stable")  # told before
+ELSEWHERE = (
+    "truncation", "next", "attacked", "stable", "constants", "norms_tried", "verdict", "reason",
+)  # fmt: skip
 _NAMING: Mapping[str, Callable[[str], str]] = {"model": redacted, "measure": redacted_call}
 _LONG = 8  # numbers that a page shows one after another
 
@@ -42,50 +48,58 @@ def certificate_page(
     *,
     seen: Document | None = None,
     more: Sequence[Section] = (),
+    next: Sequence[str] = (),
 ) -> Page:
-    """How long the model remembers and what to do next, `more` sections, then what the certificate
-    says, part by part; `check` is the command to try it with, `seen` what was measured."""
-    told = {name: item for name, item in document.items() if item not in (None, "", [], {})}
+    """The answer, how long the model remembers and what to do next, `more` sections, where λ comes
+    from, then what the certificate says, part by part.
+
+    `check` is the command to try it with, `seen` what was measured, `next` further lines of what to
+    do next.
+    """
+    known = {name: item for name, item in document.items() if item not in (None, "", [], {})}
     sections = [remembers(document, seen)] if "truncation" in document else []
-    sections += [*next_steps(document), *more]
+    sections += [*next_steps(document, next), *more]
     if check:
         words = Paragraph("A program of its own proves it anew, in ball arithmetic, without torch:")
         sections.append(Section("Check it", (words, Code(check))))
-    plain = [n for n, item in told.items() if not isinstance(item, (dict, list, tuple))]
-    stated = [n for n in (*STATED, *plain) if n in told and n not in (*MODEL, *ELSEWHERE)]
-    sections.append(Section("The certificate", (_facts(document, dict.fromkeys(stated)),)))
-    sections.append(Section("The model", (_facts(document, [n for n in MODEL if n in told]),)))
-    rest = [name for name in told if name not in (*stated, *MODEL, *ELSEWHERE)]
-    sections += [Section(_heading(name), tuple(_blocks(told[name]))) for name in rest]
-    failing = document.get("verdict") not in (None, "certified")
-    problems = (f"{document['verdict']}: {_reason(document)}",) if failing else ()
-    return Page(
-        title, tuple(sections), lead=_lead(document), kicker="certificate", problems=problems
-    )
+    sections += origin(document)
+    plain = [n for n, item in known.items() if not isinstance(item, (dict, list, tuple))]
+    stated = [n for n in (*STATED, *plain) if n in known and n not in (*MODEL, *ELSEWHERE)]
+    blocks: list[Block] = [_facts(document, dict.fromkeys(stated))]
+    if "constants" in known:
+        blocks.append(Folded("All constants, with their definitions", (_constants(document),)))
+    sections.append(Section("The certificate", tuple(blocks)))
+    if "norms_tried" in known:
+        sections.append(Section("Norms that were tried", (tried(document),)))
+    sections.append(Section("The model", (_facts(document, [n for n in MODEL if n in known]),)))
+    rest = [name for name in known if name not in (*stated, *MODEL, *ELSEWHERE)]
+    folded = tuple(Folded(_heading(name), tuple(_blocks(known[name]))) for name in rest)
+    if folded:
+        sections.append(Section("The rest of the record", folded))
+    verdict = verdict_of(document)
+    return Page(title, tuple(sections), _lead(document, title), verdict, kicker="certificate")
 
 
-def _reason(document: Document) -> str:
-    """Why nothing is certified."""
-    told = document.get("reason") or (document.get("witness") or {}).get("text")
-    return _told(told or "no norm that was tried certifies it, which says nothing about it")
+def _lead(document: Document, title: str) -> str:
+    """The answer in a sentence, and of which inputs it speaks."""
+    told = sentence(document, title)
+    answered = f"{told}. " if told else ""
+    if document.get("input_bound") is None and not document.get("inputs"):
+        return answered.rstrip()
+    return f"{answered}This speaks of all inputs with {within(document)}."
 
 
-def _lead(document: Document) -> str:
-    """What it comes to in a line: how fast the model forgets, and how much of the past it needs."""
-    if document.get("verdict") in ("undecided", "refuted"):
-        return f"{document['verdict'].capitalize()} for all inputs with {within(document)}."
-    if document.get("verdict") != "certified" or not isinstance(document.get("lambda"), float):
-        return ""
-    told = f"Certified: λ = {up(document['lambda'])}"
-    told += f" in the {document['norm']} norm" if document.get("norm") else ""
-    told += f", for all inputs with {within(document)}."
-    windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
-    if windows:
-        first, *rest = (f"{row['k']} inputs fix the output to within {_told(row['eps'])}"
-                        for row in windows)  # fmt: skip
-        more = "".join(f", the last {text.replace(' inputs fix the output', '')}" for text in rest)
-        told += f" However long the run, the last {first}{more}."
-    return told
+def _constants(document: Document) -> Table:
+    cell = str(document.get("cell"))
+    rows = []
+    for name, value in document["constants"].items():
+        told = constant(name, cell)
+        shown = "not bounded" if value is None else repr(value) if lower(name) else above(value)
+        rows.append((told.symbol, name, shown, told.meaning))
+    return Table(
+        ("constant", "name in the record", "value", "definition"), tuple(rows), frozenset((2,)),
+        "Upper bounds, rounded up; the record has all digits.",
+    )  # fmt: skip
 
 
 def write_certificate(document: Mapping[str, Any], folder: Path, page: Page) -> None:
@@ -135,14 +149,16 @@ def _facts(told: Document, names: Iterable[str]) -> Table:
 def _named(name: str, item: Any) -> str:
     """A value as text, in words of its own where it has some."""
     if name == "lambda" and isinstance(item, float):
-        return up(item)
+        return up(item) if item < 1 else f"{up(item)}, an upper bound that proves nothing"
     if name == "inputs" and isinstance(item, dict) and "what" in item:
         return str(item["what"])
     if name == "tensors" and isinstance(item, dict):
         return ", ".join(sorted(map(str, item.values())))
     if name == "rounding" and isinstance(item, dict) and "dtype" in item:
         state = item.get("state")
-        told = f"not bounded: {item.get('reason')}" if state is None else f"at most {state!r}"
+        told = (
+            f"not bounded: {item.get('reason')}" if state is None else f"at most {above(state, 3)}"
+        )
         return f"of {item['dtype']}, {told}"
     if name == "rounds_to_one" and isinstance(item, dict):
         return ", ".join(f"{count} in {dtype}" for dtype, count in item.items())

@@ -3,7 +3,7 @@
 A page is a value: `render_experiment` makes HTML of it, and its tables can be told as text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,7 +54,24 @@ class Plot:
         return plot(self.lines, x_label=self.x_label, y_label=self.y_label, log_y=self.log_y)
 
 
-Block = Paragraph | Code | Table | Plot
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is drawn already, its legend (class in the style sheet, label), a caption."""
+
+    svg: Markup
+    legend: Sequence[tuple[str, str]]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Blocks behind a line that unfolds them."""
+
+    title: str
+    blocks: "tuple[Block, ...]"
+
+
+Block = Paragraph | Code | Table | Plot | Drawing | Folded
 
 
 @dataclass(frozen=True)
@@ -87,8 +104,8 @@ class Page:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """All tables in order."""
-        blocks = (block for section in self.sections for block in section.blocks)
+        """All tables in order, folded ones too."""
+        blocks = (block for section in self.sections for block in _flat(section.blocks))
         return tuple(block for block in blocks if isinstance(block, Table))
 
 
@@ -96,6 +113,11 @@ def render_experiment(page: Page) -> bytes:
     """One self-contained page, UTF-8."""
     template = templates().get_template("experiment.html.j2")
     return template.render(page=page, kind=_kind).encode()
+
+
+def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        yield from _flat(block.blocks) if isinstance(block, Folded) else (block,)
 
 
 def _kind(block: Block) -> str:

@@ -4,12 +4,14 @@ An answer is certified (the worst of all inputs), attacked (no k below it), near
 them, or stated of others like them; each is named, and none takes another's place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reports.pages.experiment import Block, Code, Paragraph, Plot, Section, Table
+from reports.pages.answer import about_epsilon, output, share, size
+from reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
+from reports.pages.figures.bracket import ROWS, Bracket, bracket
 from reports.pages.figures.figure import Series
 from reports.pages.text import NOTHING, typed
 from reports.redact import redacted_call
@@ -27,33 +29,70 @@ class Kind:
 
 
 def remembers(certificate: Document, seen: Document | None = None) -> Section:
-    """The table of k, a row an ε and a column a kind of answer, and the curve."""
+    """The bracket of k as a picture, the table of k, a row an ε and a column a kind of answer, and
+    the curve of the gap against k."""
     kinds = [*_attacked(certificate), _certified(certificate), *_on_data(seen or {})]
     epsilons = [row["eps"] for row in (seen or {}).get("memory", certificate["truncation"])]
-    rows = tuple((typed(eps), *(kind.told.get(eps, NOTHING) for kind in kinds)) for eps in epsilons)
-    read = certificate.get("readout")
-    what = f"prediction {read['tensor']} h" if read else "output"
+    whole = size(certificate)
+    shares = [] if whole is None else [f"of ‖{output(certificate).split(' ', 1)[1]}‖₂"]
+    rows = tuple(
+        (
+            typed(eps),
+            *([] if whole is None else [share(eps, whole)]),
+            *(kind.told.get(eps, NOTHING) for kind in kinds),
+        )
+        for eps in epsilons
+    )
     blocks: list[Block] = [
-        Paragraph(f"k: so many of the last inputs fix the {what} to within ε."),
+        Paragraph(
+            f"A window k is long enough if the last k inputs fix the {output(certificate)} to "
+            f"within ε. "
+            f"{about_epsilon(certificate)}."
+        ),
+        *_bracket(certificate),
         Table(
-            ("ε", *(kind.head for kind in kinds)), rows, frozenset(range(1, len(kinds) + 1)),
+            ("ε", *shares, *(kind.head for kind in kinds)),
+            rows,
+            frozenset(range(1, len(rows[0]) if rows else 1)),
             " ".join(kind.words for kind in kinds if kind.words),
         ),
-    ]  # fmt: skip
+    ]
     return Section("How long it remembers", (*blocks, *curve(certificate, seen)))
 
 
-def next_steps(certificate: Document) -> list[Section]:
-    """What to do about a model that is not certified, if anything is known."""
+def _bracket(certificate: Document) -> list[Drawing]:
+    """The windows that are too short, and those that are long enough, at each ε."""
+    least = {
+        row["eps"]: row["k"] for row in (certificate.get("attacked") or {}).get("no_k_below", ())
+    }
+    bars = [
+        Bracket(f"ε = {typed(row['eps'])}", least.get(row["eps"], 0), row["k"])
+        for row in certificate["truncation"]
+    ]
+    bars = [bar for bar in bars if bar.least or bar.enough is not None][:ROWS]
+    if not bars:
+        return []
+    legend = [("enough", "certified: long enough")]
+    legend = legend if any(bar.enough is not None for bar in bars) else []
+    if any(bar.least for bar in bars):
+        legend = [("short", "attacked: too short"), ("open", "not known"), *legend]
+    else:
+        legend = [("open", "not known"), *legend]
+    return [Drawing(bracket(bars), legend, "Windows k by what is proved of them.")]
+
+
+def next_steps(certificate: Document, more: Sequence[str] = ()) -> list[Section]:
+    """What to do next: of a model that is not certified what its record says, and these lines."""
     blocks: list[Block] = []
     told = certificate.get("next") or {}
     if "measure" in told:
         words = "See what it remembers of recorded inputs:"
         blocks += [Paragraph(words), Code(redacted_call(told["measure"]))]
-    for line in told.get("lines", ()):
+    for line in (*told.get("lines", ()), *more):
         words, _, call = line.partition(": ")
-        if "rnnbounds." in call:
-            blocks += [Paragraph(f"{words}:"), Code(call)]
+        if "rnnbounds" in call:
+            said = words[:1].upper() + words[1:]
+            blocks += [Paragraph(f"{said}:"), Code(redacted_call(call))]
         else:
             blocks.append(Paragraph(line))
     return [Section("What to do next", tuple(blocks))] if blocks else []
@@ -123,12 +162,15 @@ def curve(certificate: Document, seen: Document | None) -> list[Plot]:
 
 
 def _certified_curve(certificate: Document, ks: list[float], bounds: list[float]) -> list[Plot]:
-    """The k of each ε, those below which no k will do, and the bound C λᵏ min(S/(1 − λ), R)."""
-    lines = [Series("certified k of each ε", ks, bounds, "points")]
-    found = (certificate.get("attacked") or {}).get("no_k_below", ())
-    if attacked := [row for row in found if row["k"]]:
-        least = [float(row["k"]) for row in attacked]
-        lines.append(Series("no k below", least, [row["eps"] for row in attacked], "points"))
+    """The k of each ε under the bound C λᵏ min(S/(1 − λ), R), above the gaps that were proved."""
+    lines = [Series("certified: k of each ε", ks, bounds, "points")]
+    found = (certificate.get("attacked") or {}).get("witnesses", ())
+    if found:
+        attacked = [float(row["k"]) for row in found]
+        lines.append(
+            Series("attacked: a gap that is proved", attacked, [row["gap"] for row in found],
+                   "points")
+        )  # fmt: skip
     constants, lam = certificate.get("constants") or {}, certificate.get("lambda")
     sizes: list[Any] = [constants.get(name) for name in ("equivalence", "drive", "radius")]
     if isinstance(lam, float) and 0 < lam < 1 and None not in sizes:
@@ -136,7 +178,10 @@ def _certified_curve(certificate: Document, ks: list[float], bounds: list[float]
         most = C * min(S / (1 - lam), R)
         steps = [max(ks) * i / 40 for i in range(41)]
         lines.append(Series("bound by λ alone", steps, [most * lam**k for k in steps]))
-    told = "Two inputs that agree on their last k entries: outputs are that close."
+    told = (
+        "The gap between the outputs of the whole run and of its last k inputs. The certified k "
+        "follow two runs step by step, which is sharper than λᵏ alone."
+    )
     return [Plot(tuple(lines), "window k, steps", "gap of outputs", told, log_y=True)]
 
 

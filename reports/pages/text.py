@@ -48,7 +48,7 @@ def value(number: Number) -> str:
     return repr(float(number)) if finite(number) else _NAMES[str(number)]
 
 
-def up(bound: float, digits: int = 9) -> str:
+def up(bound: float, digits: int = 6) -> str:
     """A bound from above, rounded up; in 13 or 17 digits where fewer hide that it is below 1."""
     several = (_rounded_up(bound, count) for count in (digits, 13, 17))
     return f"{next(told for told in several if not bound < 1 <= told).normalize():f}"

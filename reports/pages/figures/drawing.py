@@ -42,8 +42,8 @@ def left_of(y: Axis) -> float:
     return _TITLE + _SPACE + DIGIT * max((len(label) for _, label in y.ticks), default=0)
 
 
-def draw(shapes: Sequence[Shape], x: Axis, y: Axis, summary: str) -> Markup:
-    """One <svg> element, which `summary` describes to who does not see it.
+def draw(shapes: Sequence[Shape], x: Axis, y: Axis, summary: str, height: float = HEIGHT) -> Markup:
+    """One <svg> element, so many units high, which `summary` describes to who does not see it.
 
     Text is anchored by its class, so that it stays in its place in whatever font a page has.
     """
@@ -54,8 +54,8 @@ def draw(shapes: Sequence[Shape], x: Axis, y: Axis, summary: str) -> Markup:
         from matplotlib.patches import PathPatch
         from matplotlib.transforms import Affine2D, Bbox, BboxTransform, IdentityTransform
 
-        figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72), dpi=72, frameon=False)
-        left, right, top = left_of(y), WIDTH - RIGHT, HEIGHT - TOP
+        figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72, frameon=False)
+        left, right, top = left_of(y), WIDTH - RIGHT, height - TOP
         place = BboxTransform(
             Bbox.from_extents(x.low, y.low, x.high, y.high),
             Bbox.from_extents(left, BOTTOM, right, top),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from impl.cells.table import NORM_NAMES
 from impl.certificate.certify import certify
 from impl.certificate.record import EPSILONS
+from impl.errors import exactly
 from impl.gradients.loss import LOSSES
 from impl.memory.adversary.check import save_attacked
 from impl.memory.measure import measure
@@ -24,16 +26,16 @@ from rnnbounds.commands.models.attacked import (
     attacked,
     told,
 )
+from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.layers import List, require_alone, show_layers
 from rnnbounds.commands.models.measured import tell_both
-from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
     CERTIFYING,
     show_certificate,
-    tell,
+    write_page,
 )
 from rnnbounds.commands.options import As, Device, path_option
 from rnnbounds.shell.output import (
@@ -90,6 +92,9 @@ def certify_model(
     witness: Witness = None,
     list_layers: List = False,
     device: Device = "cpu",
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
+    ] = False,
     format: As = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
@@ -110,9 +115,8 @@ def certify_model(
     given = asked.of(model, read.d)
     with waiting(CERTIFYING.format(read.n)):
         certificate = certify(read, given, eps or EPSILONS, norm, training=task, device=place)
-    certificate = with_measuring(
-        certificate, model, asked, cell=cell, ignore=ignore, layer=layer, readout=readout
-    )
+    called = Called(model, asked, cell, ignore or (), layer, readout)
+    certificate = replace(certificate, measuring=called.measuring)
     seen = None
     if data is not None:
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
@@ -121,9 +125,13 @@ def certify_model(
     document = certificate.to_json() | told(against)
     if against is not None and witness is not None:  # nothing is refused from here on
         save_attacked(against, witness)
+    certified = certificate.verdict == "certified"
+    next = called.next_steps(exactly(certificate.windows[0][0]), seek) if certified else ()
     if out is not None and seen is None:
-        tell(document, out, model, format)
+        write_page(document, out, model, format, next=next)
     elif out is not None and seen is not None:
         tell_both(seen, document, out, format)
-    certified = certificate.verdict == "certified"
-    return show_certificate(certificate, format, certified=certified, against=against, seen=seen)
+    return show_certificate(
+        certificate, format, certified=certified, against=against, seen=seen, next=next,
+        verbose=verbose,
+    )  # fmt: skip

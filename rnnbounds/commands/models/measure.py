@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +19,9 @@ from reports.pages.measurement import FILES
 from reports.words import plural
 from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
+from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
 from rnnbounds.commands.models.measured import print_measurement, tell_both
-from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING
@@ -88,9 +89,8 @@ def measure_model(
     if out is not None:
         with waiting(CERTIFYING.format(loaded.n)):
             certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
-        certificate = with_measuring(
-            certificate, model, asked, cell=cell, ignore=ignore, layer=layer, readout=readout
-        )
+        called = Called(model, asked, cell, ignore or (), layer, readout)
+        certificate = replace(certificate, measuring=called.measuring)
         against = attacked(loaded, certificate)
         tell_both(told, certificate.to_json() | of_attack(against), out, format)
     if format is Format.json:

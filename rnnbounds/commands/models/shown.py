@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from impl.certificate.record import Certificate
 from impl.errors import at_least, at_most, exactly, factor, shown
 from impl.memory.measure import Measurement
+from impl.norms.meanings import NORM_MEANINGS
 from impl.reading.misfit import LISTED
 from impl.training.certificate import TrainingCertificate
+from reports.pages.answer import NOTHING_PROVED, about_epsilon, output, sentence, share, size
 from reports.pages.certificate import certificate_page, write_certificate
+from reports.pages.constants import constant
 from reports.words import plural
 from rnnbounds.commands.models.attacked import (
     Found,
@@ -29,11 +32,17 @@ from rnnbounds.shell.output import (
 CERTIFYING = "certifying {} states: norms, then witnesses against them"
 
 
-def tell(
-    document: Mapping[str, Any], folder: Path, model: Path, format: Format, check: str = ""
+def write_page(
+    document: Mapping[str, Any],
+    folder: Path,
+    model: Path,
+    format: Format,
+    check: str = "",
+    next: Sequence[str] = (),
 ) -> None:
     """Write a certificate and its page; the folders of the model are left out of both."""
-    write_certificate(document, folder, certificate_page(document, model.name, check))
+    page = certificate_page(document, model.name, check, next=next)
+    write_certificate(document, folder, page)
     if format is Format.text:
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 
@@ -45,77 +54,130 @@ def show_certificate(
     certified: bool = False,
     against: Found = None,
     seen: Measurement | None = None,
+    next: Sequence[str] = (),
+    verbose: bool = False,
 ) -> int:
-    """Print a certificate, then what was found against it, then what was seen on data; 1 unless
-    what was asked is certified."""
+    """Print a certificate, then what was found against it, then what was seen on data, then what to
+    do next; 1 unless what was asked is certified."""
     if format is Format.json:
         data = {} if seen is None else {"on_your_data": seen.to_json()}
         print_json(certificate.to_json() | told(against) | data)
     else:
-        print_certificate(certificate)
-        print_attacked(certificate, against)
+        print_certificate(certificate, against, verbose)
         print_measurement(seen)
+        print_next(certificate.next_steps or next)
     return int(not certified)
 
 
-def print_certificate(certificate: Certificate) -> None:
-    """The certificate in lines of text."""
-    sizes = f"{plural(certificate.n, 'state')}, {certificate.dtype}"
-    echo(f"{shown(certificate.model)}: {certificate.cell}, {sizes}, {read_from(certificate)}")
-    print_left_out(certificate.to_json())
-    if certificate.verdict == "certified":
-        what = "state" if certificate.training is not None else "output h"
-        if certificate.readout is not None:
-            norm = at_least(certificate.readout["norm"])
-            what = f"prediction {shown(certificate.readout['tensor'])} h"
-            echo(f"‖{shown(certificate.readout['tensor'])}‖₂ ≤ {norm}")
-        echo(f"certified: λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm")
-        echo(f"{certificate.speaks_of}; ε bounds the {what}'s Euclidean norm")
-        if certificate.rounding is None:
-            echo(
-                f"{certificate.dtype} rounding is not bounded ({certificate.unrounded}): ε speaks "
-                f"of real arithmetic alone"
-            )
-        print_table(("ε", "k"), [(exactly(eps), k) for eps, k in certificate.windows])
-        echo(
-            f"from one state, under inputs at most δ apart, "
-            f"{'outputs' if certificate.readout is None else 'predictions'} are at most "
-            f"{at_least(certificate.constants['gain'])} δ apart"
-        )
-        if certificate.rounding is not None:
-            echo(
-                f"{certificate.dtype} rounding adds at most {at_least(certificate.rounding, 3)} "
-                f"to a state, in arithmetic as accurate as a CPU's: cuDNN's is not"
-            )
-        echo(f"states: {certificate.states}")
-    elif certificate.witness is not None:
-        echo(f"refuted: {certificate.witness.text}")
+def print_certificate(
+    certificate: Certificate, against: Found = None, verbose: bool = False
+) -> None:
+    """The certificate in lines of text: the answer first, then what it rests on, then the model."""
+    document = certificate.to_json()
+    echo(f"{certificate.verdict}: {sentence(document, shown(Path(certificate.model).name))}")
+    if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"so {certificate.witness.speaks}")
-    elif certificate.reason is not None:
-        echo(f"undecided: {certificate.reason}")
-    else:
-        echo("undecided: no norm that was tried certifies it, which says nothing about it")
+    echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
+    if certificate.verdict == "certified":
+        _print_windows(certificate, document)
+        _print_bounds(certificate)
+    print_attacked(certificate, against)
+    _print_norms(certificate, verbose)
+    if verbose:
+        _print_constants(certificate)
+    if certificate.verdict == "certified":
+        print_training(certificate.training)
+    sizes = f"{plural(certificate.n, 'state')}, {certificate.dtype}"
+    echo(f"model: {shown(certificate.model)}: {certificate.cell}, {sizes}, {read_from(document)}")
+    print_left_out(document)
+
+
+def print_next(lines: Sequence[str]) -> None:
+    """What to do next, a line each."""
+    if lines:
+        echo("what to do next:")
+        for line in lines:
+            echo(f"  {line}")
+
+
+def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> None:
+    """k at each ε, and how large ε is in the units of the output."""
+    whole = size(document)
+    shares = [] if whole is None else [f"of ‖{output(document).split(' ', 1)[1]}‖₂"]
     print_table(
-        ("norm tried", "λ", "k"),
-        [(name, factor(lam), "-" if k is None else k) for name, lam, k in certificate.tried],
+        ("ε", *shares, "k"),
+        [
+            (exactly(eps), *([] if whole is None else [share(eps, whole)]), k)
+            for eps, k in certificate.windows
+        ],
     )
+    echo(about_epsilon(document))
+    if certificate.readout is not None:
+        name, norm = shown(certificate.readout["tensor"]), certificate.readout["norm"]
+        echo(f"‖{name}‖₂ ≤ {at_least(norm)}")
+
+
+def _print_bounds(certificate: Certificate) -> None:
+    """λ, the gain and the rounding, each with its meaning."""
+    what = "outputs" if certificate.readout is None else "predictions"
+    gain = at_least(certificate.constants["gain"])
+    echo(
+        f"λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm: two states come "
+        f"together by this factor a step, or faster"
+    )
+    echo(f"gain {gain}: from one state, inputs at most δ apart drive {what} at most {gain} δ apart")
+    if certificate.rounding is None:
+        echo(
+            f"rounding: {certificate.dtype} is not bounded ({certificate.unrounded}): ε speaks "
+            f"of real arithmetic alone"
+        )
+    else:
+        echo(
+            f"rounding: {certificate.dtype} moves a state by at most "
+            f"{at_least(certificate.rounding, 3)} (valid for CPU arithmetic; cuDNN's tanh is less "
+            f"accurate)"
+        )
+    echo(f"states: {certificate.states}")
+
+
+def _print_norms(certificate: Certificate, verbose: bool) -> None:
+    """λ and k in every norm that was tried; of an unstable decay too."""
+    heads = ("norm tried", "λ", "k", *(["the norm"] if verbose else []))
+    print_table(
+        heads,
+        [
+            (
+                name,
+                factor(lam),
+                "-" if k is None else k,
+                *([NORM_MEANINGS[name]] if verbose else []),
+            )
+            for name, lam, k in certificate.tried
+        ],
+    )
+    if any(not lam < 1 for _, lam, _ in certificate.tried):
+        echo(NOTHING_PROVED)
     for name, reason in certificate.skipped:
         echo(f"{name}: not tried: {reason}")
     if any(certificate.rounds_to_one.values()):
         counts = ", ".join(f"{count} in {at}" for at, count in certificate.rounds_to_one.items())
         echo(f"decays that may round to 1: {counts}")
-    if certificate.verdict == "certified":
-        print_training(certificate.training)
-    if certificate.next_steps:
-        echo("what to do next:")
-        for line in certificate.next_steps:
-            echo(f"  {line}")
 
 
-def read_from(told: Certificate | Mapping[str, Any]) -> str:
+def _print_constants(certificate: Certificate) -> None:
+    """All constants, with their definitions."""
+    print_table(
+        ("constant", "value", "definition"),
+        [
+            (name, exactly(value), constant(name, certificate.cell).meaning)
+            for name, value in certificate.constants.items()
+        ],
+    )
+
+
+def read_from(document: Mapping[str, Any]) -> str:
     """The full names of the tensors that were read."""
-    tensors = told.tensors if isinstance(told, Certificate) else told["tensors"]
-    return f"read from {', '.join(map(shown, sorted(tensors.values())))}"
+    return f"read from {', '.join(map(shown, sorted(document['tensors'].values())))}"
 
 
 def print_left_out(told: Mapping[str, Any]) -> None:

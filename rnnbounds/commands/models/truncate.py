@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +16,8 @@ from impl.reading.files import check_target, write_files
 from reports.files import made_folder
 from reports.pages.certificate import FILES, certificate_files, certificate_page
 from reports.words import plural
+from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
-from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import (
@@ -70,9 +71,8 @@ def truncate_model(
         with waiting(CERTIFYING.format(read.n)):
             module, certificate = truncate(read, eps, given, latest=latest)
     except NotCertifiedError as error:
-        tried = with_measuring(
-            error.certificate, model, asked, cell=cell, ignore=ignore, layer=layer
-        )
+        called = Called(model, asked, cell, ignore or (), layer)
+        tried = replace(error.certificate, measuring=called.measuring)
         return show_certificate(tried, format)
     exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,11 +12,11 @@ from impl.errors import at_least, exactly
 from impl.reading.files import check_target
 from reports.pages.certificate import FILES
 from reports.words import plural
+from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked
-from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
-from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, tell
+from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, write_page
 from rnnbounds.commands.options import As
 from rnnbounds.shell.output import Format, check_folder, echo, print_json
 
@@ -44,11 +45,12 @@ def unitary_model(
         made = unitary(model, input_bound, rescale=rescale, **chosen)
     except NoUnitaryError as error:
         asked = Asked(repr(input_bound), None, None, 0.0)
-        tried = with_measuring(error.certificate, model, asked, **chosen)
+        called = Called(model, asked, **chosen)
+        tried = replace(error.certificate, measuring=called.measuring)
         return show_certificate(tried, format)
     save_unitary(made, out)
     if page is not None:
-        tell(made.certificate, page, out, format, f"rnnbounds check {out.name}")
+        write_page(made.certificate, page, out, format, f"rnnbounds check {out.name}")
     if format is Format.json:
         print_json(made.certificate)
         return 0

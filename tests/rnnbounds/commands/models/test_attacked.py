@@ -16,7 +16,7 @@ def test_a_bracket(call, stable_model):
     least = int(line.split()[-3])
     assert line == f"memory at ε = 0.01: between {least} and {k}"
     assert 0 < least <= k
-    assert "attack" not in call("certify", stable_model, *TANH).out
+    assert "memory at" not in call("certify", stable_model, *TANH).out
 
 
 def test_the_lower_end_alone(call, save):

@@ -33,11 +33,11 @@ def test_certified(call, model, tmp_path):
     assert document["lambda"] == 0.25
     assert document["model"] == "…/model.pt"
     assert "<td>λ</td><td>0.25</td>" in page
-    assert "Certified: λ = 0.25 in the " in page
-    lead = r"‖x‖₂ ≤ 1\. However long the run, the last \d+ inputs fix the output to within 0.01"
-    assert re.search(rf"for all inputs with {lead}, the last \d+ to within", page)
+    assert re.search(r'<strong class="verdict good">.*certified</strong> model.pt forgets', page)
+    lead = r"its last \d+ inputs fix the output h to within ε = 0.01, however long the run\."
+    assert re.search(rf"{lead} This speaks of all inputs with ‖x‖₂ ≤ 1\.", page)
     assert document["sha256"] in page
-    assert 'class="key s1 points">certified k of each ε' in page
+    assert 'class="key s1 points">certified: k of each ε' in page
     assert str(tmp_path) not in page
     assert "FAILS" not in page
 

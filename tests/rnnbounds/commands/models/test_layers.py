@@ -85,5 +85,5 @@ def test_readout(call, tmp_path):
     bound = (tmp_path / "m.pt", "--input-bound", 1, "--readout", "loud")
     outcome = call("certify", *bound)
     assert "‖loud.weight‖₂ ≤ 173.206\n" in outcome.out
-    assert "ε bounds the prediction loud.weight h's Euclidean norm" in outcome.out
-    assert "predictions are at most" in outcome.out
+    assert "ε bounds the Euclidean distance of two predictions loud.weight h, where " in outcome.out
+    assert "drive predictions at most" in outcome.out

@@ -32,7 +32,7 @@ def test_rounding_that_is_not_bounded(call, tmp_path):
     held = lstm(80, dtype=torch.bfloat16)
     held["weight_hh"] += 2.0**-7
     text, record = told(call, tmp_path, held)
-    assert "bfloat16 rounding is not bounded" in text
+    assert "rounding: bfloat16 is not bounded" in text
     assert "ε speaks of real arithmetic alone" in text
     assert record["rounding"]["state"] is None
     assert record["rounding"]["reason"] in text
@@ -43,7 +43,7 @@ def test_rounding_that_is_not_bounded(call, tmp_path):
 def test_rounding_that_is_bounded(call, tmp_path):
     """Of a float16 LSTM the certificate says by how much rounding moves a state."""
     text, record = told(call, tmp_path, lstm(dtype=torch.float16))
-    assert "float16 rounding adds at most" in text
+    assert "rounding: float16 moves a state by at most" in text
     assert 0 < record["rounding"]["state"] < 0.1
     assert record["rounding"]["reason"] is None
 

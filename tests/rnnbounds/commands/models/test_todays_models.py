@@ -61,6 +61,8 @@ def test_eigenvalues_outside_are_refuted(call, saved):
     weights = {"lambda_re": torch.tensor([0.5, -1.0]), "B_re": torch.ones(2, 1)}
     outcome = call("certify", saved(weights), "--input-bound", 1)
     assert outcome.code == 1
-    assert "refuted: an eigenvalue has a modulus that is certified to be ≥ 1" in outcome.out
+    assert (
+        "does not contract: an eigenvalue has a modulus that is certified to be ≥ 1" in outcome.out
+    )
     with pytest.raises(AssertionError, match="move its eigenvalues into the unit circle"):
         rnnbounds.assert_contractive(weights, 1.0)

@@ -1,0 +1,106 @@
+"""The constants of a certificate: how each is written, and its definition in a line.
+
+Names that end in _l0, _l1, … are those of a stack's layers, the lowest first.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_LAYER = re.compile(r"_l(\d+)$")
+_GATES = {
+    "i": "input gate", "f": "forget gate", "o": "output gate", "z": "candidate",
+    "r": "reset gate", "n": "candidate",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant's symbol and its definition."""
+
+    symbol: str
+    meaning: str
+
+
+def _gates() -> dict[str, Constant]:
+    bars = {"i": "ī", "f": "f̄", "o": "ō", "z": "z̄", "r": "r̄"}
+    found = {
+        f"{gate}_bar": Constant(bar, f"the largest value of the {_GATES[gate]}, in modulus")
+        for gate, bar in bars.items()
+    }
+    return found | {
+        f"W_{gate}_norm": Constant(f"‖W_{gate}‖_∞", f"of the recurrent matrix of the {name}")
+        for gate, name in _GATES.items()
+    }
+
+
+CONSTANTS: Mapping[str, Constant] = {
+    "gain": Constant("gain", "inputs δ apart drive outputs at most gain · δ apart, from one state"),
+    "B_x": Constant("B_x", "bound on an input, ‖x_t‖₂"),
+    "B_h": Constant("B_h", "bound on the output, ‖h_t‖₂ for all t"),
+    "S_0": Constant("S_0", "the drive in the Euclidean norm, sup ‖φ(0, x)‖₂"),
+    "drive": Constant("S", "the drive in the norm of the certificate, sup ‖φ(0, x)‖"),
+    "radius": Constant("R", "bound on a state in that norm that needs no contraction"),
+    "equivalence": Constant("C", "‖h‖₂ ≤ C‖s‖: the norm of the certificate against the Euclidean"),
+    "reach": Constant("c", "‖s‖ ≤ c‖s‖₂: the Euclidean norm against that of the certificate"),
+    "steps": Constant("r", "λ is a factor a step, proved of r steps together"),
+    "two_norm_steps": Constant("r₂", "so many steps contract in the Euclidean norm of the state"),
+    "two_norm_factor": Constant("λ₂", "by this factor"),
+    "L_rho": Constant("L_ρ", "the largest slope of the activation"),
+    "M_rho": Constant("M_ρ", "the largest value of the activation, in modulus"),
+    "W_norm": Constant("‖W‖₂", "spectral norm of the recurrent matrix"),
+    "U_norm": Constant("‖U‖₂", "spectral norm of the input matrix"),
+    "L_x": Constant("L_x", "Lipschitz constant of a step in its input"),
+    "L_f": Constant("L_f", "Lipschitz constant of the readout"),
+    "L_w": Constant("L_w", "Lipschitz constant of a step in its weights"),
+    "L_p": Constant("L_p", "Lipschitz constant of the loss, sup ‖∇p‖₂"),
+    "beta_p": Constant("β_p", "Lipschitz constant of ∇p"),
+    "beta_hh": Constant("β_hh", "Lipschitz constant of ∂φ/∂h in h"),
+    "beta_hw": Constant("β_hw", "Lipschitz constant of ∂φ/∂h in the weights"),
+    "beta_wh": Constant("β_wh", "Lipschitz constant of ∂φ/∂w in h"),
+    "beta_ww": Constant("β_ww", "Lipschitz constant of ∂φ/∂w in the weights"),
+    "beta": Constant("β", "Lipschitz constant of the gradient of the loss on the set of weights"),
+    "G_0": Constant("G_0", "the gap of gradients is at most (G_0 + k G_1) λᵏ"),
+    "G_1": Constant("G_1", "the gap of gradients is at most (G_0 + k G_1) λᵏ"),
+    "D_1": Constant("D_1", "λ G_1"),
+    "gamma": Constant("γ", "the gap of gradients is at most γ k λᵏ for k ≥ 1"),
+    "layers": Constant("L", "number of layers"),
+    "lam": Constant("λ", "factor of the layer"),
+    "mu": Constant("μ", "how far the layer below moves it, a unit in its norm"),
+    "t": Constant("t", "its weight in the norm of the stack"),
+    "depth": Constant("depth", "transitions a step"),
+    "leak_low": Constant("a", "the least leak"),
+    "leak_high": Constant("ā", "the largest leak"),
+    "decay_low": Constant("d", "the least of the bounds on what a unit keeps of itself a step"),
+    "decay_high": Constant("d̄", "the largest of the bounds on what a unit keeps of itself a step"),
+    "B_c": Constant("B_c", "bound on the cells, |c_j|"),
+    "h_bar": Constant("h̄", "bound on the outputs, |h_j|"),
+    "tau": Constant("τ", "tanh B_c"),
+    "a": Constant("a", "¼‖W_i‖z̄ + ī‖W_z‖ + ¼‖W_f‖B_c in ∞-norms: by how much h moves c"),
+    "q": Constant("q", "¼‖W_o‖_∞ τ: by how much h moves h through the output gate"),
+    "theta": Constant("θ", "Miller and Hardt's: below 1, λ ≤ 1 − (1 − θ)(1 − f̄) in the ∞-norm"),
+    "z_low": Constant("z", "the least value of the update gate"),
+    "nu_bar": Constant("ν̄", "the largest value of the candidate, in modulus"),
+    "kappa": Constant("κ", "Lipschitz constant of the candidate in the state, in the ∞-norm"),
+    **_gates(),
+}  # fmt: skip
+
+
+def constant(name: str, cell: str) -> Constant:
+    """A constant by its name in the certificate of such a cell, with its layer if it is of one.
+
+    A name that is not in the table, as of a cell of one's own, stands for itself.
+    """
+    layer = _LAYER.search(name)
+    bare = _LAYER.sub("", name)
+    found = CONSTANTS.get(bare, Constant(bare, ""))
+    if "gru" in cell and bare in ("z_bar", "W_z_norm"):  # of an LSTM z is the candidate
+        found = Constant(found.symbol, found.meaning.replace("candidate", "update gate"))
+    if layer is None:
+        return found
+    return Constant(f"{found.symbol}, layer {int(layer[1]) + 1}", found.meaning)
+
+
+def lower(name: str) -> bool:
+    """True of the few that are bounds from below."""
+    return _LAYER.sub("", name).endswith("_low")

@@ -1,0 +1,53 @@
+"""Commands to copy, about the model of a call: with what the user gave about it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rnnbounds.commands.models.inputs import FROM_DATA, Asked
+
+DATA = "FILE"  # stands for recorded inputs where none were named
+
+
+@dataclass(frozen=True)
+class Called:
+    """A model as it was named on the command line, and what was said of it."""
+
+    model: Path
+    asked: Asked
+    cell: str | None = None
+    ignore: Sequence[str] = ()
+    layer: str | None = None
+    readout: str | None = None
+
+    @property
+    def measuring(self) -> str:
+        """`rnnbounds measure`, of the recorded inputs that were named or of a FILE."""
+        return self._command("measure", {"--data": str(self.asked.data or DATA)})
+
+    def next_steps(self, epsilon: str, attacked: bool) -> list[str]:
+        """What to do next with a certified model, a line each: words, a colon, the command."""
+        data = {"--data": str(self.asked.data)} if self.asked.bound == FROM_DATA else {}
+        told = []
+        if not attacked:
+            attack = self._command("certify", data | {"--eps": epsilon}, "--attack")
+            told.append(f"see how much shorter its memory may be: {attack}")
+        if self.readout is None:
+            more = data | {"--eps": epsilon, "--out": "short.safetensors"}
+            told.append(f"serve it without a state: {self._command('truncate', more)}")
+        return told
+
+    def _command(self, name: str, more: Mapping[str, str], *flags: str) -> str:
+        asked = self.asked
+        given = {
+            **more,
+            "--input-bound": asked.bound, "--inputs": asked.inputs,
+            "--margin": repr(asked.margin) if asked.margin else None,
+            "--cell": self.cell, "--layer": self.layer, "--readout": self.readout,
+        }  # fmt: skip
+        options = [*given.items(), *(("--ignore", name) for name in self.ignore)]
+        words = [f"{name}={value}" for name, value in options if value is not None]
+        return shlex.join(["rnnbounds", name, str(self.model), *words, *flags])

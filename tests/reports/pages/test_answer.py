@@ -1,0 +1,75 @@
+"""The answer of a certificate in a sentence, and ε in the units of the output."""
+
+from fractions import Fraction
+
+import pytest
+
+from reports.pages.answer import about_epsilon, factor, sentence, share, size, verdict_of
+
+CERTIFIED = {
+    "verdict": "certified",
+    "truncation": [{"eps": 0.1, "k": 23}, {"eps": 0.01, "k": 35}],
+    "constants": {"B_h": 1.4375},
+    "readout": None,
+}
+
+
+def test_certified() -> None:
+    """The memory at the first ε that was asked for."""
+    assert sentence(CERTIFIED, "m.pt") == (
+        "m.pt forgets: its last 23 inputs fix the output h to within ε = 0.1, however long the run"
+    )
+    assert verdict_of(CERTIFIED).tone == "good"
+
+
+@pytest.mark.parametrize(
+    ("k", "words"), [(0, "is known without any input"), (1, "its last input fixes the output h")]
+)
+def test_few_inputs(k: int, words: str) -> None:
+    """One input, and none, are said in words of their own."""
+    document = CERTIFIED | {"truncation": [{"eps": 0.1, "k": k}]}
+    assert words in sentence(document, "m.pt")
+
+
+def test_others() -> None:
+    """A witness, a reason, and that nothing is known."""
+    witness = {"text": "W has the eigenvalue 2"}
+    refuted = {"verdict": "refuted", "witness": witness, "truncation": []}
+    assert sentence(refuted, "m") == "m does not contract: W has the eigenvalue 2"
+    assert verdict_of(refuted).tone == "bad"
+    undecided = {"verdict": "undecided", "reason": None}
+    assert sentence(undecided, "m").endswith("certifies m, which says nothing about it")
+    assert sentence(undecided | {"reason": "a decay may round to 1"}, "m") == (
+        "a decay may round to 1"
+    )
+    assert verdict_of(undecided).tone == "open"
+    assert verdict_of({}) is None
+
+
+def test_epsilon_in_units() -> None:
+    """Of the output, or of a readout's predictions; nothing is said of what is not bounded."""
+    assert about_epsilon(CERTIFIED) == (
+        "ε bounds the Euclidean distance of two outputs h, where ‖h‖₂ ≤ 1.4375"
+    )
+    read = CERTIFIED | {"readout": {"tensor": "head.weight", "norm": 3.0}}
+    assert Fraction(size(read)) >= Fraction(3 * 1.4375)
+    assert about_epsilon(read).endswith("two predictions head.weight h, where ‖head.weight h‖₂ ≤ "
+                                        "4.31251")  # fmt: skip
+    assert size(CERTIFIED | {"constants": {"B_h": None}}) is None
+    assert "where" not in about_epsilon(CERTIFIED | {"constants": {}})
+
+
+def test_shares_are_rounded_up() -> None:
+    """ε looks no smaller than it is."""
+    assert share(0.1, 1.4375) == "7.0 %"
+    for epsilon, whole in ((0.1, 3.0), (1e-9, 7.0), (2.0, 3.0)):
+        assert Fraction(share(epsilon, whole).split()[0]) >= 100 * Fraction(epsilon) / 3 / (
+            Fraction(whole) / 3
+        )
+
+
+def test_factors() -> None:
+    """Rounded up, below 1 where they are; infinite ones as a sign."""
+    assert factor(0.1234564) == "0.123457"
+    assert factor(1 - 2.0**-53) == "0.99999999999999989"
+    assert factor(float("inf")) == "∞"
