@@ -6,7 +6,7 @@ from typing import Any
 from reports.pages.answer import NOTHING_PROVED, factor
 from reports.pages.constants import constant
 from reports.pages.experiment import Block, Paragraph, Section, Table
-from reports.pages.text import NOTHING, above
+from reports.pages.text import NOTHING, above, typed
 
 Document = Mapping[str, Any]
 GATES = "ifzorn"  # by the letters of constants, in the order of steps
@@ -24,8 +24,9 @@ def origin(document: Document) -> list[Section]:
 def tried(document: Document) -> Table:
     """λ and k in every norm that was tried; a factor that is not below 1 proves nothing."""
     rows = document["norms_tried"]
+    smallest = min(row["eps"] for row in document["truncation"])
     return Table(
-        ("norm", "λ", "k"),
+        ("norm", "λ", f"k at ε = {typed(smallest)}"),
         tuple(
             (
                 row["norm"],

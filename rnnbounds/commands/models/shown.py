@@ -120,12 +120,12 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
     what = "outputs" if certificate.readout is None else "predictions"
-    gain = at_least(certificate.constants["gain"])
+    gain = at_least(certificate.constants["gain"], 3)
     echo(
         f"λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm: two states come "
         f"together by this factor a step, or faster"
     )
-    echo(f"gain {gain}: from one state, inputs at most δ apart drive {what} at most {gain} δ apart")
+    echo(f"gain: from one state, inputs at most δ apart drive {what} at most {gain} δ apart")
     if certificate.rounding is None:
         echo(
             f"rounding: {certificate.dtype} is not bounded ({certificate.unrounded}): ε speaks "
@@ -142,7 +142,8 @@ def _print_bounds(certificate: Certificate) -> None:
 
 def _print_norms(certificate: Certificate, verbose: bool) -> None:
     """λ and k in every norm that was tried; of an unstable decay too."""
-    heads = ("norm tried", "λ", "k", *(["the norm"] if verbose else []))
+    smallest = exactly(min(epsilon for epsilon, _ in certificate.windows))
+    heads = ("norm tried", "λ", f"k at ε = {smallest}", *(["the norm"] if verbose else []))
     print_table(
         heads,
         [

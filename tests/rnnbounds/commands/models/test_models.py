@@ -259,7 +259,7 @@ def test_gain(call: Any, tmp_path: Path) -> None:
     save_file(weights, str(path))
     outcome = call("certify", path, "--cell", "linear", "--input-bound", 1, "--norm", "spectral")
     assert (
-        "gain 6: from one state, inputs at most δ apart drive outputs at most 6 δ apart"
+        "gain: from one state, inputs at most δ apart drive outputs at most 6 δ apart"
         in outcome.out
     )
     record = call(
