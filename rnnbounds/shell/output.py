@@ -86,7 +86,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
         table.add_row(*row)
     with console.capture() as shown:
         console.print(table)
-    write(shown.get())
+    write("".join(f"{line.rstrip()}\n" for line in shown.get().splitlines()))
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
