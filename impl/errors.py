@@ -129,6 +129,11 @@ def factor(lam: float) -> str:
     return at_least(lam, below=1.0) if lam < math.inf else "∞"
 
 
+def to_copy(bound: float) -> str:
+    """An upper bound to be typed again: as it is in at most six digits, else rounded up to six."""
+    return exactly(bound) if float(f"{float(bound):.6g}") == bound else at_least(bound)
+
+
 def _outwards(bound: float, digits: int, rounding: str, hides: Callable[[Decimal], bool]) -> str:
     """The digits of a bound, rounded that way: the fewest that do not hide what they must not."""
     for precision in (digits, 13, 17):

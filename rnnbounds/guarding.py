@@ -118,7 +118,7 @@ class UnknownModelError(InputError):
     """A name that the settings do not have."""
 
     def __init__(self, name: str, known: list[str]) -> None:
-        super().__init__(f"no model is named {name!r} there; name one of {', '.join(known)}")
+        super().__init__(f"the settings have no model {name!r}; name one of {', '.join(known)}")
 
 
 def problems_of(found: Certificate, asked: Asked) -> list[str]:

@@ -175,8 +175,8 @@ class PoleError(InputError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the step of the cell may divide by 0 within the states and inputs that are spoken of; "
-            "keep what it divides by away from 0, as 1 + v*v is"
+            "the step of the cell may divide by 0 for these states and inputs; keep the "
+            "denominator away from 0, as 1 + v*v is"
         )
 
 

@@ -116,7 +116,7 @@ class Level(Elementary):
         if self.size == size:
             return self.value
         if self.size != 1:
-            raise _LengthError(f"lets {self.size} and {size} units meet")
+            raise _LengthError(f"combines {self.size} and {size} units")
         return self.m.spread(self.value, size)
 
     def _with(self, other: Self) -> tuple[Any, Any]:
@@ -284,5 +284,5 @@ def _traced(step: Step, cell: Any, size: int) -> bool:
     except _LengthError as error:
         raise StepError(cell, str(error)) from error
     except Exception as error:  # whatever a step of one's own does
-        raise StepError(cell, f"ends in {type(error).__name__}: {error}") from error
+        raise StepError(cell, f"raises {type(error).__name__}: {error}") from error
     return made.met

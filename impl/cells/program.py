@@ -89,7 +89,7 @@ class ProgramCell(ABC):
     def unproved(self, told: Held, B: float | Tensor) -> str | None:
         """Why nothing is known of the states of the one cell of a batch of one, and what to do
         about it, where the box that it states is not proved; None where it is."""
-        return None if told.reason is None else f"{told.reason}; mend its box()"
+        return None if told.reason is None else f"{told.reason}; correct its box()"
 
     def euclidean(self, box: Tensor) -> Tensor | None:
         """Factors in Euclidean norms on that box, (B, 1, 1); None for those of the comparison."""
@@ -198,8 +198,8 @@ def program_kind(
         if (cell.n, cell.d) != (sizes.n, sizes.d):
             read, told = f"n = {cell.n} and d = {cell.d}", f"{sizes.n} and {sizes.d}"
             raise InputError(
-                f"the cell {name} has {read}, where its layout has {told}; let `reads` name a "
-                "weight of n rows and d columns, or write its n and d"
+                f"the cell {name} has {read}, but its layout has {told}; let `reads` name a "
+                "weight of n rows and d columns, or define n and d"
             )
         return cell
 

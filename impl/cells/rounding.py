@@ -79,7 +79,7 @@ def run_error(
     if base == 0:
         return Rounding(0.0)
     if math.isinf(base):
-        return Rounding(reason="a step of it may overflow, or lose more than is known")
+        return Rounding(reason="a step may overflow, or its rounding has no known bound")
     for tried in (headroom * base for headroom in HEADROOMS):
         if tried < r:
             continue
@@ -90,7 +90,7 @@ def run_error(
             break
     r = step(anywhere()).gap(off)
     if math.isinf(r):
-        return Rounding(reason="where rounding leads it, no contraction is certified")
+        return Rounding(reason="no contraction is certified on the states that rounding may reach")
     return Rounding(float(mul_up(scale, r)))
 
 

@@ -95,13 +95,13 @@ def register(*kinds: Kind) -> None:
     """
     for kind in kinds:
         if not isinstance(kind, Kind):
-            what = f"{type(kind).__name__} is no kind of cell"
+            what = f"a {type(kind).__name__} is no kind of cell"
             raise KindError(what, "register what program_kind returns")
         if not re.fullmatch(r"[\w.+-]+", kind.name) or kind.name.startswith("-"):
             what = f"a cell is named {kind.name!r}"
             raise KindError(what, "name it with letters, digits, '-', '_', '.' and '+'")
         if unknown := [norm for norm in kind.norms if norm not in NORM_NAMES]:
-            what = f"{kind.name} is to contract in {unknown[0]!r}, which is no norm here"
+            what = f"{kind.name} names the norm {unknown[0]!r}, which is unknown"
             raise KindError(what, f"choose among {', '.join(NORM_NAMES)}")
         if kind.name.startswith(PREFIX) or kind.name == STACK:
             raise KindError(f"a cell is named {kind.name!r}", "keep that name for stacks")
@@ -121,7 +121,7 @@ def register_installed() -> None:
         except Exception as cause:
             told = f"{type(cause).__name__}: {' '.join(str(cause).split())[:120]}"
             what = f"the entry point {point.name} of rnnbounds.cells fails ({told})"
-            raise KindError(what, f"mend or remove {point.value.partition(':')[0]}") from None
+            raise KindError(what, f"correct or remove {point.value.partition(':')[0]}") from None
         register(*(found if isinstance(found, Sequence) else (found,)))
 
 

@@ -179,10 +179,10 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float)
     info = torch.finfo(getattr(torch, model.dtype))
     unit, terms = info.eps / 2, model.n + model.d + 3  # one more than with a single bias
     if terms * unit >= 0.5:
-        return Rounding(reason=f"sums of {terms} terms may lose half of themselves")
+        return Rounding(reason=f"sums of {terms} terms may have a relative error of 1/2 or more")
     name = model.cell.activation.name
     if not keeps_to_its_model(name, dtype=model.dtype):
-        return Rounding(reason=f"{name} is off by more than its error model in {model.dtype}")
+        return Rounding(reason=f"{name} in {model.dtype} has a larger error here than is assumed")
     W, U, _ = absolute_norms(model.cell)
     b = [abs(i) + abs(h) for i, h in zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)]
     bias = mul_up(norm_up(torch.tensor(b, dtype=torch.float64)), 1 + 2.0**-50)
@@ -200,7 +200,9 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float)
     errors = div_up(spread, subtract_down(1.0, norm.lam)).tolist()
     for headroom, size, error in zip(HEADROOMS, computed.tolist(), errors, strict=True):
         if not max(2 * size, headroom * states) < info.max:  # GELU takes 2z on its way
-            return Rounding(reason="the dtype may overflow")
+            return Rounding(reason=f"{model.dtype} may overflow")
         if error <= 0.99 * (headroom - 1) * states < math.inf or error == 0:
             return Rounding(error)
-    return Rounding(reason=f"it may outgrow the states, {HEADROOMS[-1]:g} times over")
+    return Rounding(
+        reason=f"computed states may be over {HEADROOMS[-1]:g} times as large as exact ones"
+    )

@@ -16,7 +16,7 @@ from torch import Tensor
 from impl.cells.kind import Kind
 from impl.cells.stacks.stack import PREFIX
 from impl.certificate.contraction import factors
-from impl.errors import at_least, exactly, factor
+from impl.errors import at_least, exactly, factor, to_copy
 from impl.models.loaded import LoadedModel
 from impl.norms.window import least_window
 from impl.numbers.told import finite
@@ -87,37 +87,41 @@ class Advice:
         }
 
     def lines(self) -> list[str]:
-        """The advice in lines of text."""
-        told = []
-        if len(self.layers) > 1:
-            each = ", ".join(f"{at_least(lam, 3, below=1.0)}" for lam in self.layers)
-            told.append(f"λ of the layers, estimated: {each}")
-        if self.drivers:
-            each = ", ".join(
-                f"{at_least(lam, 3, below=1.0)} without its {part}" for part, lam in self.drivers
-            )
-            told.append(f"what drives λ, estimated: {each}")
-        if self.weights is not None:
-            size = f"all recurrent weights × {exactly(self.weights.size)}"
-            told.append(f"{size}: {self._told(self.weights)}")
+        """The advice in lines of text: changes, then training, then what λ is made of."""
+        found = []
         if self.inputs is not None:
-            told.append(f"‖x_t‖₂ ≤ {exactly(self.inputs.size)}: {self._told(self.inputs)}")
-        if self.weights is None and self.skipped is None:
-            told.append("no smaller recurrent weights that were tried certify it")
+            found.append(
+                f"inputs with ‖x_t‖₂ ≤ {exactly(self.inputs.size)}: {self._of(self.inputs)}"
+            )
+        found += self.train
+        if self.weights is not None:
+            size = f"recurrent weights times {exactly(self.weights.size)}"
+            found.append(f"{size}: {self._of(self.weights)}")
+        elif self.skipped is None:
+            found.append("no smaller recurrent weights that were tried are certified")
+        else:
+            found.append(self.skipped)
+        if len(self.layers) > 1:
+            found.append(f"λ of each layer (estimates): {', '.join(map(_estimate, self.layers))}")
+        if self.drivers:
+            each = ", ".join(f"{part} {_estimate(lam)}" for part, lam in self.drivers)
+            found.append(f"λ without the recurrent weights of one part (estimates): {each}")
         if self.kept is not None:
             gate, bound, k = self.kept
-            needs = "never" if k is None else f"{k} steps"
-            told.append(
-                f"the {gate} alone may keep {factor(bound)} of a unit a step: {needs} to "
-                f"{exactly(self.epsilon)}"
+            within = "never" if k is None else f"in {k} steps"
+            found.append(
+                f"the {gate} may reach {factor(bound)} for these inputs: then a unit shrinks to "
+                f"{exactly(self.epsilon)} of its size {within}"
             )
-        if self.skipped is not None:
-            told.append(self.skipped)
-        return [*told, *self.train]
+        return found
 
-    def _told(self, found: Certified) -> str:
+    def _of(self, found: Certified) -> str:
         k = "no k is known" if found.k is None else f"k = {found.k} at ε = {exactly(self.epsilon)}"
         return f"certified, λ = {factor(found.lam)} in the {found.norm} norm, {k}"
+
+
+def _estimate(lam: float) -> str:
+    return at_least(lam, 3, below=1.0) if lam < math.inf else "∞"
 
 
 Tries = Callable[[LoadedModel[Any], float], tuple[str, float, int | None] | None]
@@ -139,8 +143,8 @@ def advise(
     size = sum(len(part) for role, part in model.weights.items() if _RECURRENT.fullmatch(role))
     if size > _ROWS:
         skipped = (
-            f"no change that certifies was sought: recurrent weights of {size} rows, of all gates "
-            f"and layers, are more than {_ROWS}"
+            f"no smaller weights or inputs were tried: the recurrent weights of all gates and "
+            f"layers have {size} rows, more than {_ROWS}"
         )
         return Advice((), (), None, None, kept, train, epsilon, skipped)
     with torch.no_grad():
@@ -264,12 +268,11 @@ def _keeps(name: str, constants: Mapping[str, float]) -> bool:
 def _train(kind: Kind, B: float) -> tuple[str, ...]:
     """The calls that make the next one certified."""
     inner = kind.name.removeprefix(PREFIX)
-    penalty = f"contraction(module, {exactly(B)}"
+    bound = to_copy(B)
+    penalty = f"contraction(module, {bound}"
     if kind.mode is None and not kind.name.startswith(PREFIX) and inner not in GATES:
-        penalty = f"contraction(weights, {exactly(B)}, cell={kind.name!r}"
-    told = [f"train with the penalty: loss + c * torch.relu(rnnbounds.{penalty}) - {TARGET:g})"]
+        penalty = f"contraction(weights, {bound}, cell={kind.name!r}"
+    calls = [f"train with a penalty: loss + c * torch.relu(rnnbounds.{penalty}) - {TARGET:g})"]
     if (inner in GATES and inner != "gru-cho") or inner in ("rnn-tanh", "rnn-relu"):
-        told.append(
-            f"or after each step project: rnnbounds.stable_(module, {TARGET:g}, {exactly(B)})"
-        )
-    return tuple(told)
+        calls.append(f"or project after each step: rnnbounds.stable_(module, {TARGET:g}, {bound})")
+    return tuple(calls)

@@ -54,8 +54,8 @@ class NotTrainedError(InputError):
 
     def __init__(self, kind: Kind) -> None:
         super().__init__(
-            f"nothing is certified about training {kind.name} cells, only about vanilla RNNs and "
-            f"linear systems; leave the options of training out"
+            f"training is certified for vanilla RNNs and linear systems, not for {kind.name} "
+            f"cells; leave out the options of training"
         )
 
 
@@ -97,8 +97,8 @@ def certify(
     if not kind.trains and task != Task():
         raise NotTrainedError(kind)
     if loaded.readout is not None and task != Task():
-        what = "training is certified of the output h, not of a readout's"
-        raise InputError(f"{what}; leave one of them out")
+        what = "training is certified for the output h, not for that of a readout"
+        raise InputError(f"{what}; leave out the readout or the options of training")
     names = _names(norm, kind)
     reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
     skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVED, reason),)
@@ -124,7 +124,10 @@ def certify(
         witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
     if inputs is not None and asked and not inputs.holds(asked):
-        witness, skipped = None, (*skipped, (REFUTATION, "of constant inputs of the set only some"))
+        witness, skipped = (
+            None,
+            (*skipped, (REFUTATION, "only some constant inputs of the set were tried")),
+        )
     unsought = system.unsought or (CUT if work.exhausted else None)
     if not best.lam < 1 and witness is None and unsought is not None:
         skipped += ((REFUTATION, unsought),)

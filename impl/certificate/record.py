@@ -124,18 +124,18 @@ class Certificate(Shown):
         if self.lam < 1 and count:
             what = f"{count} decays" if count > 1 else "1 decay"
             return (
-                f"{what} may round to 1 in {self.dtype}, or overflow, so that the model as run may "
-                f"never forget"
+                f"{what} may round to 1 in {self.dtype}, or overflow: the model as run may never "
+                f"forget"
             )
         if self.lam < 1:
             return (
-                f"λ < 1 in the {self.norm} norm, but no finite bound on its states is known, as "
-                f"one on a step is infinite, and so no k"
+                f"λ < 1 in the {self.norm} norm, but no k is certified: one step has no finite "
+                f"bound, and so the states have none"
             )
         if self.states.endswith(BOXLESS):
             return (
-                f"no norm that was tried certifies it on {self.states}; write its box(), if there "
-                f"is one that it does not leave"
+                f"no norm that was tried certifies it on {self.states}; define its box() if its "
+                f"states stay in one"
             )
         return None
 

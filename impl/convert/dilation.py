@@ -31,7 +31,7 @@ class NotContractionError(InputError):
 
     def __init__(self, norm: float) -> None:
         super().__init__(
-            f"‖W‖₂ ≤ {at_least(norm, 17)} is all that is proved, but a dilation needs ‖W‖₂ ≤ 1; "
+            f"‖W‖₂ ≤ {at_least(norm, 17)} is all that is proved; a dilation needs ‖W‖₂ ≤ 1; "
             f"project it with rnnbounds.stable"
         )
 

@@ -194,7 +194,7 @@ def measure(
     if near is not None:
         near, states = size_of("near", near), size_of("states", states)
     elif states != 0:
-        raise InputError("states says where runs near the data start; give near, too")
+        raise InputError("states is of runs near the data; give near, too")
     eps = epsilons_of(eps)
     if window is None and read.one:
         window = min(read.T, LENGTH, max(2, read.T // 8))
@@ -243,7 +243,9 @@ def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
     """Why nothing is stated of other windows, if it is not."""
     M = held.shape[0] * held.shape[1]
     if M < 2:
-        return InputError("one window is none to choose k on; record more, or cut shorter windows")
+        return InputError(
+            "one window leaves none to choose k on; record more, or cut shorter windows"
+        )
     shared = (
         overlap(data.x[: max(2, min(_LOOKED_AT, _NUMBERS // data.x[0].size))]) if data.N > 1 else 0
     )

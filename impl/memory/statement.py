@@ -25,8 +25,8 @@ from impl.memory.exact import Decided
 
 SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
 PRESUPPOSED = "the windows are independent draws of one distribution"
-CUT = ", which those cut from one recording are only as far as it forgets"
-FOUND = "; that they share inputs is found only where many share runs of them, or one comes again"
+CUT = "; windows cut from one recording are so only as far as it forgets"
+FOUND = "; shared inputs are found only if many windows share runs of them or one is repeated"
 
 
 class OverlapError(InputError):
@@ -34,8 +34,8 @@ class OverlapError(InputError):
 
     def __init__(self, shared: str) -> None:
         super().__init__(
-            f"{shared}, so they are no independent draws and nothing is stated of others; cut them "
-            f"without overlap, each once"
+            f"{shared}, so they are not independent draws and nothing is stated of others; cut "
+            f"them without overlap, each once"
         )
 
 
@@ -46,7 +46,7 @@ class TooFewError(InputError):
         super().__init__(
             f"{held} held-out windows are too few for confidence {float(confidence)!r} in a share "
             f"of {float(share)!r}: it takes {needed} with none beyond ε, so {2 * needed} windows "
-            f"in all; record more, or ask for less"
+            f"in all; record more, or lower the confidence or the share"
         )
 
 

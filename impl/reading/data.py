@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from impl.arithmetic.inputs.sets import InputSet
-from impl.errors import InputError, RangeError, at_least, exactly, number, shown
+from impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
 from impl.numbers.outward import norm_up
 from impl.reading.data_files import LARGEST, open_data
 
@@ -88,8 +88,8 @@ class Data:
     def require_width(self, d: int) -> "Data":
         """Itself; raises DataError unless inputs have d channels."""
         if self.d != d:
-            reason = f"has {self.d} channels an input, the model reads {d}"
-            raise DataError(self.source, reason, "hand over the inputs that the model was fed")
+            reason = f"has {self.d} channels per input, but the model reads {d}"
+            raise DataError(self.source, reason, "pass the inputs of the model")
         return self
 
     def require_within(self, B: float) -> "Data":
@@ -109,7 +109,9 @@ class Data:
                 f"{beyond} of {self.N * self.T} inputs are beyond ‖x_t‖₂ ≤ {exactly(B)}, by "
                 f"up to {at_least(largest - B, 3)}"
             )
-            raise DataError(self.source, reason, f"state an input bound of {largest!r} or more")
+            raise DataError(
+                self.source, reason, f"state an input bound of {to_copy(largest)} or more"
+            )
         return self
 
     def require_in(self, low: Tensor, high: Tensor, what: str) -> "Data":

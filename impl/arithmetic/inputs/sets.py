@@ -77,8 +77,8 @@ class InputSet(float):
         """Raises InputError unless inputs of the model are as large."""
         if self.d != d:
             raise InputError(
-                f"{self.what}: inputs of {self.d} channels, the model reads {d}; state the set of "
-                f"its own inputs"
+                f"the set of inputs has {self.d} channels ({self.what}), but the model reads {d}; "
+                f"state one with {d}"
             )
 
     def holds(self, x: Sequence[float]) -> bool:
@@ -134,7 +134,7 @@ def input_rows(table: Tensor, what: str = "the rows of a table") -> InputSet:
     >>> rnnbounds.certify(model.rnn, rnnbounds.input_rows(model.embed.weight))
     """
     if not _real(table):
-        raise InputError(f"{what} have to be a tensor of real numbers; make it with torch.tensor")
+        raise InputError(f"{what} must be a tensor of real numbers; make it with torch.tensor")
     E = table.detach().to("cpu", torch.float64)
     if E.ndim != 2 or not E.numel():
         raise ShapeError(what, "(rows, d)", table)
@@ -166,4 +166,6 @@ def _own(end: Ends) -> Tensor:
             return torch.as_tensor(end, dtype=torch.float64, device="cpu").detach().clone()
     except (OverflowError, RuntimeError, TypeError, ValueError):
         pass
-    raise InputError("an end of the box of inputs is no real number; give a number a channel")
+    raise InputError(
+        "an end of the box of inputs is not a real number; give one number per channel"
+    )

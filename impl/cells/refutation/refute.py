@@ -105,11 +105,11 @@ def refute(model: LoadedModel[RNN], input_bound: float, given: Given = None) -> 
 
 def unsought(states: int, *, linear: bool = False) -> str | None:
     """Why no witness is sought against a cell whose state is so many numbers, None if one is."""
-    there = f"numbers in a state, which here has {states}"
+    has = f"the state has {states} numbers, more than"
     if linear and BALL_SIZE < states <= FLOAT_SIZE:
-        return f"in float64 alone for more than {BALL_SIZE} {there}"
+        return f"{has} {BALL_SIZE}: eigenvalues were bounded in float64 alone"
     most = FLOAT_SIZE if linear else SIZE
-    return f"not for more than {most} {there}" if states > most else None
+    return f"{has} {most}" if states > most else None
 
 
 def _sought(model: LoadedModel[RNN], input_bound: float, given: Given) -> Witness | None:
@@ -136,9 +136,7 @@ def _eigenvalue(model: LoadedModel[RNN]) -> Witness | None:
     if (found := outside(model.cell.W[0].tolist())) is None:
         return None
     where = f"{found.real:.6g}{found.imag:+.6g}i" if found.imag else f"{found.real:.6g}"
-    text = (
-        f"W has the eigenvalue {where}, whose modulus is certified to be ≥ {at_most(found.modulus)}"
-    )
+    text = f"W has an eigenvalue near {where}, of modulus ≥ {at_most(found.modulus)}"
     return Witness("eigenvalue", text, modulus=found.modulus)
 
 
@@ -158,19 +156,19 @@ def periodic(
     for period, points in found.items():
         if repelling := repeller(frozen, points, period, allowed):
             box, modulus = repelling
-            what = f"one of the {_points(period)} repels"
-            text = f"{_where(x)} {what}, with a multiplier ≥ {at_most(modulus)}"
+            point = "fixed point" if period == 1 else f"point of period {period}"
+            text = (
+                f"{_where(x)} the model has an unstable {point}, with an eigenvalue of modulus ≥ "
+                f"{at_most(modulus)}"
+            )
             return _witness("unstable-orbit", text, x, (box,), period, modulus)
     return None
 
 
-def _points(period: int) -> str:
-    return "fixed points" if period == 1 else f"points of period {period}"
-
-
 def two_orbits(x: Vector, boxes: tuple[arb_mat, arb_mat], period: int) -> Witness:
     """The witness of two disjoint boxes, each proved to hold a point of that period."""
-    text = f"{_where(x)} the model has two {_points(period)}, certified to be distinct"
+    points = "fixed points" if period == 1 else f"points of period {period}"
+    text = f"{_where(x)} the model has two distinct {points}"
     return _witness("two-orbits", text, x, boxes, period, None)
 
 
@@ -187,7 +185,7 @@ def _growing(model: LoadedModel[RNN]) -> Witness | None:
     if (found := growth(frozen.W, frozen.constant, rho)) is None:
         return None
     least = at_most(found.factor)
-    text = f"under the zero input two orbits stay apart, each step at least {least} times as far"
+    text = f"under the zero input two orbits move apart, at every step by a factor ≥ {least}"
     points = (found.first, found.second)
     return Witness("growth", text, tuple(x.tolist()), points, modulus=found.factor)
 

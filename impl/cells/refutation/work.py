@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 MOST = 6e10  # multiplications of one search: some ten seconds
-CUT = "beyond its limit of work, which grows with the states"
+CUT = "the search reached its limit of work"
 _PROOF = 200  # of a point, in products of floats
 
 

@@ -116,7 +116,7 @@ class StackAnalysis(Analysis):
         for l, (one, own) in enumerate(zip(self.layers, self._chosen(norm.name), strict=True)):
             told = one.analysis.rounding(own, fed)
             if told.bound is None:
-                return replace(told, reason=f"of layer {l + 1}: {told.reason}")
+                return replace(told, reason=f"layer {l + 1}: {told.reason}")
             if l + 1 < len(self.layers):
                 above = self.layers[l + 1].whole
                 whole = None if above is None else above[None]
@@ -153,7 +153,7 @@ class StackAnalysis(Analysis):
     def refute(self, given: Given = None) -> Witness | None:
         """A witness against the first layer, which depends on no other, or against the whole."""
         if found := self.layers[0].analysis.refute(given):
-            return replace(found, text=f"of the first layer: {found.text}")
+            return replace(found, text=f"in the first layer: {found.text}")
         return None if self.whole is None else self.whole(given)
 
     def _chosen(self, name: str) -> list[StateNorm]:

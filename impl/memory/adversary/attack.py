@@ -36,9 +36,9 @@ class ContradictionError(Exception):
 
     def __init__(self, epsilon: float, k: int, witness: "MemoryWitness") -> None:
         super().__init__(
-            f"k = {k} is certified at ε = {exactly(epsilon)}, and a gap of "
-            f"{at_most(witness.gap, above=epsilon)} is proved after {witness.k} inputs: this is an "
-            f"error of rnnbounds; report it with the model"
+            f"k = {k} is certified at ε = {exactly(epsilon)}, but a gap of "
+            f"{at_most(witness.gap, above=epsilon)} is proved after {witness.k} inputs: one of the "
+            f"two proofs is wrong; report it with the model"
         )
 
 
@@ -157,7 +157,7 @@ def attack(
     size = sum(part.numel() for part in weights.values())
     most = min(LONGEST, most_steps(weights) // 2)
     if most < 1:
-        reason = f"proofs of {size} weights take more than the limit of work, for any k"
+        reason = f"for {size} weights a proof of any k is beyond the limit of work"
         return _told(loaded, inputs.B, given, epsilons, {}, (("attack", reason),))
     search = Search(loaded.cell, states, size, inputs, most, work, read_by(loaded))
     found: dict[float, MemoryWitness] = {}
@@ -169,7 +169,7 @@ def attack(
         if k >= 0:
             found[epsilon] = MemoryWitness(epsilon, k, gap, x[: past + k])
         if seen > k:
-            reason = f"floats suggest {seen + 1}, which {BITS[-1]} bits or the limit leave unproved"
+            reason = f"floats suggest {seen + 1}, unproved at {BITS[-1]} bits or for lack of work"
             skipped.append((f"more at ε = {exactly(epsilon)}", reason))
         elif k >= most:
             skipped.append((f"more at ε = {exactly(epsilon)}", f"no k above {most} was tried"))
@@ -190,7 +190,7 @@ def bracket(
         for told in (certificate, attacked)
     )
     if one != other:
-        raise InputError("these speak of different models, readouts or inputs; ask both of one")
+        raise InputError("these are about different models, readouts or inputs; ask both of one")
     found = []
     by_epsilon = {witness.epsilon: witness for witness in attacked.witnesses}
     for epsilon, k in certificate.windows:

@@ -52,8 +52,8 @@ class Near:
         smaller = [f"a smaller {name}" for name, size in sizes if size]
         if math.isinf(self.width):
             return (
-                f"the bound on how far states are from the computed ones grew beyond all numbers, "
-                f"whatever the states do: take {' or '.join([*smaller, 'shorter windows'])}"
+                f"the bound on the states grew beyond all numbers, which says nothing about them: "
+                f"take {' or '.join([*smaller, 'shorter windows'])}"
             )
         return f"take {' or '.join([*smaller, 'a larger ε', 'longer windows'])}"
 
@@ -193,7 +193,7 @@ def _affordable(runner: Runner, M: int, T: int) -> int:
     work = (TRIES + 1) * T * runner.products * 9 * order(runner) * N
     if held > LARGEST or work > MOST_WORK:
         raise InputError(
-            f"a tube of {N} states around {T} inputs takes too much work or memory; cut shorter "
+            f"certifying {N} states near {T} inputs takes too much work or memory; cut shorter "
             f"windows with --window"
         )
     return max(1, min(M, NUMBERS // held, WORK // work))

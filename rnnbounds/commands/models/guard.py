@@ -26,32 +26,34 @@ def guard(
         list[str] | None, typer.Argument(metavar="NAME", help="models; all by default")
     ] = None,
     config: Annotated[
-        Path, path_option("--config", "FILE.toml", "where [tool.rnnbounds.models.NAME] stands")
+        Path, path_option("--config", "FILE.toml", "the file with [tool.rnnbounds.models.NAME]")
     ] = PROJECT,
     out: Annotated[
-        Path | None, path_option("--out", "DIR", "a folder a model, with its record and page")
+        Path | None, path_option("--out", "DIR", "a folder per model, with its record and page")
     ] = None,
     junit_file: Annotated[
-        Path | None, path_option("--junit", "FILE.xml", "a test case a model, as JUnit")
+        Path | None, path_option("--junit", "FILE.xml", "JUnit XML, one test case per model")
     ] = None,
     sarif_file: Annotated[
-        Path | None, path_option("--sarif", "FILE.sarif", "what fails, as SARIF")
+        Path | None, path_option("--sarif", "FILE.sarif", "failures as SARIF")
     ] = None,
     summary: Annotated[
-        Path | None, path_option("--summary", "FILE.md", "write it in Markdown")
+        Path | None, path_option("--summary", "FILE.md", "a summary in Markdown")
     ] = None,
     history: Annotated[
-        Path | None, path_option("--history", "FILE.jsonl", "add λ and k of today, a line a run")
+        Path | None,
+        path_option("--history", "FILE.jsonl", "append today's λ and k, one line per run"),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="write the baselines of models that are certified")
     ] = False,
     format: As = Format.text,
 ) -> int:
-    """Certify or measure each model of ./pyproject.toml and hold it against its baseline; exit 1 if
+    """Certify or measure each model of ./pyproject.toml and compare it with its baseline; exit 1 if
     one fails.
 
-    It fails that is not certified, states less than its share, has k above at-most, or regressed.
+    A model fails if it is not certified, has less than its share, has k above at-most, or is worse
+    than its baseline.
     """
     asked, text = questions(config)
     for name in names or ():
@@ -65,7 +67,7 @@ def guard(
     chosen = {name: one for name, one in asked.items() if not names or name in names}
     guard = Guard(config.parent, thresholds(config), out, update)
     outcomes = []
-    with progress(len(chosen), "asking models") as advance:
+    with progress(len(chosen), "checking models") as advance:
         for name, one in chosen.items():
             advance(name)
             outcomes.append(guard.outcome(name, one))

@@ -38,16 +38,17 @@ def measure_model(
         int | None,
         typer.Option(
             "--window",
-            help="T of the windows that sequences are cut into, by default "
-            "whole; a long series into windows of 64, or of its eighth part",
+            help="T, the length of windows that sequences are cut into; by default whole "
+            "sequences, and a single one in windows of 64 or an eighth of it",
         ),
     ] = None,
     eps: Annotated[list[float] | None, typer.Option("--eps", help="target ε; repeatable")] = None,
     confidence: Annotated[
-        float, typer.Option("--confidence", help="of the statement about other windows")
+        float, typer.Option("--confidence", help="confidence of the statement about other windows")
     ] = 0.99,
     share: Annotated[
-        float | None, typer.Option("--share", help="of windows within ε that is to be stated")
+        float | None,
+        typer.Option("--share", help="fail unless this share of windows is stated to be within ε"),
     ] = None,
     input_bound: Bound = None,
     inputs: Inputs = None,
@@ -56,11 +57,11 @@ def measure_model(
         float | None,
         typer.Option(
             "--near",
-            help="δ: certify k for all inputs within δ of these, number by number at every step",
+            help="δ: certify k for all inputs that differ from these by at most δ in each number",
         ),
     ] = None,
     states: Annotated[
-        float, typer.Option("--states", help="with --near: runs start in any |s_i| up to this")
+        float, typer.Option("--states", help="with --near: runs start from any |s_i| up to this")
     ] = 0.0,
     cell: Cell = None,
     ignore: Ignore = None,
@@ -71,11 +72,11 @@ def measure_model(
     ] = None,
     format: As = Format.text,
 ) -> int:
-    """Run a model on data in full and truncated, and state what follows for data drawn alike; exit
-    1 where a --share that was asked for is not stated of every ε.
+    """Measure a model's memory on recorded inputs, and state what follows for data drawn like them;
+    exit 1 if a --share is given and not stated for every ε.
 
-    Data beyond the inputs that are stated are refused; the page has what is certified for these, by
-    default for the box around the data.
+    Data outside of --input-bound or --inputs are refused. The page has a certificate for these
+    inputs too, by default for the box around the data.
     """  # fmt: skip
     asked = Asked(input_bound, inputs, data, margin, stated=False)
     if out is not None:

@@ -42,8 +42,8 @@ def print_measurement(told: Measurement | None) -> None:
     )
     what = "prediction" if read else "output"
     seen = len(told.seen.gaps)
-    some = "" if seen == told.windows else f" of the first {seen} windows"
-    echo(f"seen: the gap between the {what} after {told.length} inputs and after the last k{some}")
+    some = "" if seen == told.windows else f", in the first {seen} windows"
+    echo(f"seen: gap between the {what} after all {told.length} inputs and after the last k{some}")
     curve = record["forgetting"]["curve"]
     names = [("q50", "median"), ("q90", "90 %"), ("q99", "99 %"), ("worst", "worst")]
     print_table(
@@ -73,20 +73,19 @@ def print_steps(record: Mapping[str, Any], growth: float) -> None:
     median, largest = _number(steps["norm"]["median"]), steps["norm"]["largest"]
     largest = "overflow" if largest is None else at_least(largest, 3)
     if stability["largest_ratio"] is None:
-        echo("seen: distances of the states visited overflow, so that their growth is not known")
+        echo("seen: distances between visited states overflow, so their growth is not known")
     elif stability["pairs"]:
         what = "contracts" if stability["contracts"] else "does not contract"
         most = at_least(stability["largest_ratio"], 4)
         echo(
-            f"seen: {what} on the pairs of states visited (Miller & Hardt, section 4): distances "
-            f"grow by {most} at most, in {stability['expanding']} of {stability['pairs']} steps "
-            f"they do"
+            f"seen: {what} on pairs of visited states (Miller & Hardt, section 4): a step changes "
+            f"their distance by a factor of at most {most}, and increases it in "
+            f"{stability['expanding']} of {stability['pairs']} steps"
         )
     told = "−∞" if growth == -math.inf else _number(growth)
     echo(
-        f"estimate: steps of {steps['windows']} windows have ‖∂s_t/∂s_(t−1)‖₂ of "
-        f"{median}, {largest} at most; largest Lyapunov exponent {told} a "
-        f"step (QR)"
+        f"estimate: ‖∂s_t/∂s_(t−1)‖₂ in the steps of {steps['windows']} windows has the median "
+        f"{median} and is at most {largest}; largest Lyapunov exponent {told} per step (QR)"
     )
 
 
@@ -99,16 +98,16 @@ def print_near(told: Near, of: str) -> None:
     """What is certified near the data, of h or of C h."""
     start = f"any state with |s_i| ≤ {typed(told.states)}" if told.states else "the zero state"
     echo(
-        f"near your data, certified: of the first {told.windows} windows, each input sequence "
-        f"within {typed(told.delta)} of the recorded one in every number at every step, from "
-        f"{start}, in real arithmetic; of no other inputs"
+        f"near your data, certified for the first {told.windows} windows: every input sequence "
+        f"that differs from the recorded one by at most {typed(told.delta)} in each number, from "
+        f"{start}, in real arithmetic; no other inputs"
     )
     known = math.isfinite(told.width)
     echo(
-        f"every state is within {at_least(told.width)} of the one computed here in float64, in "
-        f"each entry"
+        f"every state differs from the one computed here in float64 by at most "
+        f"{at_least(told.width)} in each entry"
         if known
-        else "the tube of states: undecided"
+        else "no bound on the states: undecided"
     )
     for eps, k in told.windows_of:
         gap = f"‖{of}_T − {of}_T^k‖₂"
@@ -122,11 +121,11 @@ def print_statement(told: Measurement) -> None:
     """What is stated of other windows, and what that presupposes."""
     stated = told.statement
     if stated is None:
-        echo(f"stated of other windows: nothing: {told.unstated}")
+        echo(f"nothing is stated of other windows: {told.unstated}")
         return
     echo(
-        f"stated, with confidence {typed(stated.confidence)} in all lines together: of windows "
-        f"drawn like these at least that share is within ε at k, in real arithmetic"
+        f"stated with confidence {typed(stated.confidence)} (all lines together): at least this "
+        f"share of windows drawn like these is within ε at k, in real arithmetic"
     )
     print_table(
         ("ε", "k", "share", f"beyond ε, of {stated.held} held out"),
@@ -140,13 +139,13 @@ def print_statement(told: Measurement) -> None:
     for line in stated.lines:
         if line.undecided:
             echo(
-                f"{line.undecided} windows that were not decided within the limits of work count "
-                f"as beyond {typed(line.eps)}"
+                f"{line.undecided} windows were left undecided at the limit of work; they count as "
+                f"beyond {typed(line.eps)}"
             )
-    echo(f"k was chosen on {stated.chosen} windows before them")
+    echo(f"k was chosen on the {stated.chosen} windows before those held out")
     echo(f"this presupposes that {stated.presupposed}")
     if not stated.reached:
         echo(
-            f"a share of {typed(stated.aim)} takes {stated.needed} held-out windows, none of them "
+            f"a share of {typed(stated.aim)} needs {stated.needed} held-out windows, none of them "
             f"beyond ε"
         )

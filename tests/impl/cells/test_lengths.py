@@ -181,14 +181,14 @@ def branches(m, s, x):
 @pytest.mark.parametrize(
     ("step", "told"),
     [
-        (branches, "ends in TypeError"),
+        (branches, "raises TypeError"),
         (lambda m, s, x: m.affine("W", None, s) + m.affine("V", None, x), "reads 'V'"),
-        (lambda m, s, x: s.part(0, 2) + s, "lets 2 and 3 units meet"),
-        (lambda m, s, x: m.join(s, s), "lets 6 and 3 units meet"),
+        (lambda m, s, x: s.part(0, 2) + s, "combines 2 and 3 units"),
+        (lambda m, s, x: m.join(s, s), "combines 6 and 3 units"),
         (lambda m, s, x: m.join(*s.chunk(2)), "cuts 3 units into 2 equal parts"),
         (lambda m, s, x: s.part(1, 5), "takes the units 1 to 5 of 3"),
-        (lambda m, s, x: s * None, "ends in"),
-        (lambda m, s, x: torch.relu(s), "ends in TypeError"),
+        (lambda m, s, x: s * None, "raises"),
+        (lambda m, s, x: torch.relu(s), "raises TypeError"),
         (lambda m, s, x: m.activate("relu6", s), "unknown activation 'relu6'"),
     ],
 )

@@ -92,7 +92,7 @@ def test_numbers_are_exact_where_the_arithmetic_is():
         (3, KindError, "int is no kind of cell; register what program_kind returns"),
         (rnnbounds.program_kind("lstm", Numbers, NUMBERS.layout), DuplicateCellError, "'lstm'"),
         (rnnbounds.program_kind("stack", Numbers, NUMBERS.layout), KindError, "for stacks"),
-        (rnnbounds.program_kind("own", Numbers, NUMBERS.layout, ("own",)), KindError, "no norm"),
+        (rnnbounds.program_kind("own", Numbers, NUMBERS.layout, ("own",)), KindError, "is unknown"),
     ],
 )
 def test_what_is_refused(kind, error, told):
@@ -120,7 +120,7 @@ def test_entry_points(monkeypatch):
     assert point.group == "rnnbounds.cells"
     monkeypatch.undo()
     installed("nowhere.at.all:KIND")
-    with pytest.raises(KindError, match=r"point mine of rnnbounds.cells fails \(Module.*mend"):
+    with pytest.raises(KindError, match=r"point mine of rnnbounds.cells fails \(Module.*correct"):
         register_installed()
 
 

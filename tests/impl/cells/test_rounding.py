@@ -32,7 +32,7 @@ def test_runs_are_within(name, dtype, layers):
     assert told.verdict == "certified"
     if told.rounding is None:
         assert (dtype, layers) == (torch.bfloat16, 2)
-        assert told.unrounded.startswith("of layer ")
+        assert told.unrounded.startswith("layer ")
         return
     x = torch.randn(16, 30, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     x = (0.98 * x / x.norm(dim=2, keepdim=True)).to(dtype)

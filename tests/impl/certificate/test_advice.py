@@ -13,6 +13,7 @@ from impl.cells.vanilla import VanillaAnalysis
 from impl.certificate.advice import Advice, Certified
 from impl.certificate.certify import certify
 from impl.certificate.contraction import contraction
+from impl.errors import to_copy
 from tests.impl.shared.draws import normal
 from tests.impl.shared.stack_draws import net
 
@@ -33,7 +34,7 @@ def test_what_is_certified_is_told_no_smaller():
     advice = Advice((), (), found, None, kept, (), 0.01)
     told = " ".join(advice.lines())
     assert "certified, λ = 0.9999999999991 in the spectral norm, k = 7 at ε = 0.01" in told
-    assert "the forget gate alone may keep 0.9999999999991 of a unit a step" in told
+    assert "the forget gate may reach 0.9999999999991 for these inputs" in told
 
 
 def test_a_readout_s_advice_is_at_its_own_target():
@@ -147,12 +148,35 @@ def test_as_json_and_as_text():
     assert "next" not in decided.to_json()
 
 
+def test_what_is_to_be_typed_is_short():
+    """A bound of many digits is rounded up in the calls, and stays as it is where it is short."""
+    found = certify(net("gru", 1, scale=1.0), input_box(-1, 1, 3)).advice.train
+    assert all("1.73206" in line for line in found)
+    assert [to_copy(bound) for bound in (0.1, 2.0, 2**0.5)] == ["0.1", "2", "1.41422"]
+
+
+def test_the_most_useful_line_is_the_first():
+    """What to change, how to train, then what λ is made of."""
+    found = Certified(0.5, 0.9, "spectral", 7)
+    train = ("train with a penalty", "or project after each step")
+    lines = Advice((("decay", 0.9),), (0.9, 1.1), found, found, None, train, 0.01).lines()
+    order = [
+        "inputs with",
+        "train with",
+        "or project",
+        "recurrent weights times",
+        "λ of each",
+        "λ w",
+    ]
+    assert [line[: len(head)] for line, head in zip(lines, order, strict=False)] == order
+
+
 def test_nothing_is_sought_in_large_models(monkeypatch):
     """What keeps the state is told, and what was left out."""
     monkeypatch.setattr("impl.certificate.advice._ROWS", 16)
     advice = undecided("lstm")[1].advice
     assert (advice.weights, advice.inputs, advice.drivers) == (None, None, ())
-    assert "no change" in advice.skipped
+    assert "no smaller weights or inputs were tried" in advice.skipped
     assert advice.kept is not None
 
 
@@ -177,8 +201,8 @@ def test_a_forget_gate_that_rounds_to_one(layers, where):
 def test_what_was_not_sought_is_told_of_any_cell(monkeypatch):
     """In numbers that are this cell's own: rows of all its gates."""
     monkeypatch.setattr("impl.certificate.advice._ROWS", 14)
-    assert "weights of 15 rows, of all gates" in undecided("gru")[1].advice.skipped
-    assert "which here has 800" in unsought(800)
+    assert "have 15 rows, more than 14" in undecided("gru")[1].advice.skipped
+    assert "the state has 800 numbers" in unsought(800)
 
 
 def test_measuring_is_the_first_thing_to_do():

@@ -63,7 +63,7 @@ def test_sets_of_inputs(name, among):
     for found, lam in beside(model, name, one, cell):
         assert lam * (1 - 1e-12) <= found <= lam * (1 + 1e-9)
     assert contraction(model, one, cell=cell) <= contraction(model, float(one), cell=cell)
-    with pytest.raises(InputError, match="state the set of its own inputs"):
+    with pytest.raises(InputError, match="the set of inputs has 4 channels"):
         contraction(model, SETS[among](4), cell=cell)
 
 

@@ -169,7 +169,7 @@ def test_what_does_not_apply(cell):
     loaded = model(cell)
     with pytest.raises(NotReluError, match=cell):
         unitary(loaded, 1.0)
-    with pytest.raises(NotTrainedError, match=f"training {cell} cells"):
+    with pytest.raises(NotTrainedError, match=f"not for {cell} cells"):
         certify(loaded, 1.0, training=Task(100, 0.1))
     with pytest.raises(NormError, match=f"use the perron norm for {cell}"):
         certify(loaded, 1.0, norm="diagonal")

@@ -233,7 +233,7 @@ class TestChecks:
             read_data(x)
 
     def test_width(self):
-        with pytest.raises(InputError, match="2 channels an input, the model reads 3"):
+        with pytest.raises(InputError, match="2 channels per input, but the model reads 3"):
             read_data(SERIES).require_width(3)
 
     def test_beyond_the_bound_is_counted_exactly(self):
@@ -275,5 +275,5 @@ class TestRows:
             read_data(x).require_of(input_rows(torch.from_numpy(self.TABLE)))
 
     def test_a_set_of_other_inputs(self):
-        with pytest.raises(InputError, match="inputs of 2 channels, the model reads 1"):
+        with pytest.raises(InputError, match="the set of inputs has 2 channels"):
             read_data(np.zeros((5, 7, 1))).require_of(input_rows(torch.from_numpy(self.TABLE)))

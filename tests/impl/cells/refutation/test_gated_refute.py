@@ -62,7 +62,7 @@ def test_two_fixed_points(cell):
     assert (certificate.verdict, certificate.stable) == ("refuted", False)
     witness = certificate.witness
     assert (witness.kind, witness.period) == ("two-orbits", 1)
-    assert "two fixed points" in witness.text
+    assert "two distinct fixed points" in witness.text
     model = load_model(bistable(cell), cell)
     points = torch.tensor(witness.points, dtype=torch.float64).T[None]
     x = torch.tensor(witness.input, dtype=torch.float64)[None, :, None].expand(1, 1, 2)

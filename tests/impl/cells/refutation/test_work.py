@@ -67,14 +67,19 @@ def test_what_a_search_of_many_states_may_do():
     assert one < work.MOST < 10 * one
 
 
+WITHOUT_BALLS = (
+    "the state has 257 numbers, more than 256: eigenvalues were bounded in float64 alone"
+)
+
+
 @pytest.mark.parametrize(
     ("states", "linear", "reason"),
     [
         (256, False, None),
-        (257, False, "not for more than 256 numbers in a state, which here has 257"),
+        (257, False, "the state has 257 numbers, more than 256"),
         (256, True, None),
-        (257, True, "in float64 alone for more than 256 numbers in a state, which here has 257"),
-        (1025, True, "not for more than 1024 numbers in a state, which here has 1025"),
+        (257, True, WITHOUT_BALLS),
+        (1025, True, "the state has 1025 numbers, more than 1024"),
     ],
 )
 def test_what_is_not_tried_for_its_size_is_said(states, linear, reason):

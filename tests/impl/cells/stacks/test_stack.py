@@ -169,7 +169,7 @@ def test_refuted_by_a_layer():
         weights |= {f"weight_ih_l{l}": torch.eye(2) for l in range(2)}
         certificate = certify(weights, 1.0, cell="rnn-tanh")
         assert (certificate.cell, certificate.verdict) == ("stacked-rnn-tanh", "refuted")
-        assert certificate.witness.text.startswith("of the first layer: under") == first
+        assert certificate.witness.text.startswith("in the first layer: under") == first
         assert len(certificate.witness.points[0]) == (2 if first else 4)
         with pytest.raises(NotCertifiedError, match="in the layers whose factor is not below 1"):
             truncate(weights, 1e-2, 1.0, cell="rnn-tanh")

@@ -120,10 +120,10 @@ def test_what_a_check_does_not_prove(call, refused, model, tmp_path):
         (("--input-bound", "1", "--margin", "1"), "--margin is about --input-bound from-data"),
         (("--inputs", "0:one"), "--inputs is no box"),
         (("--inputs", "1:0"), "a box's lower end"),
-        (("--inputs", "0:1,0:1,0:1"), "the model reads 2"),
+        (("--inputs", "0:1,0:1,0:1"), "the set of inputs has 3 channels"),
         (("--inputs", "rnn.weight_ih"), "has no tensor rnn.weight_ih; name one of embed.weight"),
         (("--inputs", "rnn.bias_ih_l0"), "is no table of numbers"),
-        (("--inputs", "rnn.weight_hh_l0"), "inputs of 3 channels, the model reads 2"),
+        (("--inputs", "rnn.weight_hh_l0"), "the set of inputs has 3 channels"),
     ],
 )
 def test_what_is_no_set(refused, model, told, fault):

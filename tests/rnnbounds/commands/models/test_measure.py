@@ -36,8 +36,8 @@ class TestMeasure:
         assert (outcome.code, outcome.err) == (0, "")
         assert "on your data: 40 windows of 12 inputs" in outcome.out
         assert "seen: within 0.1 from k = " in outcome.out
-        assert "estimate: steps of 40 windows" in outcome.out
-        assert "stated, with confidence 0.9 in all lines together" in outcome.out
+        assert "in the steps of 40 windows" in outcome.out
+        assert "stated with confidence 0.9 (all lines together)" in outcome.out
         assert "this presupposes that the windows are independent draws" in outcome.out
         assert "certified" not in outcome.out
 
@@ -191,7 +191,7 @@ class TestCertify:
         path, out = tmp_path / "witness.json", tmp_path / "told"
         told = ("--data", tmp_path / "wide.npy", "--witness", path, "--out", out)
         line = refused("certify", asked[0], *asked[3:], "--input-bound", 4, *told)
-        assert "has 2 channels an input" in line
+        assert "has 2 channels per input" in line
         assert not path.exists()
         assert not out.exists()
 
@@ -247,7 +247,7 @@ class TestPython:
         """Where no balls are afforded and float64 decides nothing, none counts as within ε."""
         monkeypatch.setattr(exact, "WORK", 0)
         monkeypatch.setattr(Near, "exactly", lambda v: Near(v, torch.full_like(v, torch.inf)))
-        assert "20 windows that were not decided" in call("measure", *asked).out
+        assert "20 windows were left undecided" in call("measure", *asked).out
 
     def test_a_stack_of_dead_units_has_no_exponent(self):
         state = {"weight_hh_l0": torch.zeros(1, 1), "weight_ih_l0": torch.ones(1, 1)}

@@ -31,7 +31,7 @@ def test_all_kinds_of_answers_are_of_predictions(call, read, data, tmp_path):
     told = ("--data", data, "--near", 0.01, "--out", out)
     text = call("measure", *read, *of, *told).out
     assert "in float64, predictions head.weight h" in text
-    assert "seen: the gap between the prediction after" in text
+    assert "seen: gap between the prediction after all" in text
     assert "‖C h_T − C h_T^k‖₂ ≤" in text
     seen, certificate = (
         json.loads((out / f"{name}.json").read_text()) for name in ("measurement", "certificate")

@@ -65,7 +65,7 @@ def test_a_search_that_is_left_out(call, tmp_path):
     """Above 256 states no witness is sought, and both forms say so."""
     held = lstm(SIZE // 2 + 1, steep=6.0)
     text, record = told(call, tmp_path, held, "--norm", "infinity")
-    assert f"refutation: not tried: not for more than {SIZE} numbers in a state" in text
+    assert f"refutation: not tried: the state has {SIZE + 2} numbers, more than {SIZE}" in text
     assert record["skipped"][0]["what"] == "refutation"
 
 
