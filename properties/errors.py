@@ -27,7 +27,7 @@ class BoxError(InputError):
     def __init__(self, kind: str, seen: str, spec: str) -> None:
         super().__init__(
             f"a run of {kind} from zero leaves the box that the cell states: {seen}, in the system "
-            f"{spec}; mend the cell's box()"
+            f"{spec}; correct the cell's box()"
         )
 
 
@@ -36,8 +36,8 @@ class DisagreementError(InputError):
 
     def __init__(self, name: str, one: str, other: str, spec: str) -> None:
         super().__init__(
-            f"the readings of {name} disagree: {one}, {other}, in the system {spec}; mend its "
-            "measure, or what it measures"
+            f"the readings of {name} disagree: {one}, {other}, in the system {spec}; correct "
+            "its measure, or what it measures"
         )
 
 

@@ -234,7 +234,7 @@ def _assert_field(probe: Probe, field: int, T: int, exact: bool) -> None:
         raise AssertionError(
             f"y_{leak.t} changed from {leak.before!r} to {leak.after!r} when the inputs "
             f"{leak.changed}: the field is at least {leak.t - leak.since + 1}, not {field}; state "
-            "that, or mend what leaks (a mask that adds −∞, an FFT, statistics over time)"
+            "that, or correct the leak (a mask that adds −∞, an FFT, statistics over time)"
         )
     if exact and not probe.sees_oldest(field):
         raise AssertionError(

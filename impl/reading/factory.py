@@ -51,7 +51,7 @@ def made(name: str) -> torch.nn.Module | Mapping[str, Tensor]:
             thing: object = import_module(home)
         except (Exception, SystemExit) as cause:
             what = f"{home} cannot be imported ({_told(cause)})"
-            raise FactoryError(name, what, "mend it, or name another module") from None
+            raise FactoryError(name, what, "correct it, or name another module") from None
         for part in path.split("."):
             if not hasattr(thing, part):
                 raise FactoryError(name, f"there is no {part}", "name a function of that module")
@@ -71,7 +71,7 @@ def _called(name: str, thing: object) -> object:
     try:
         return thing()
     except (Exception, SystemExit) as cause:
-        remedy = "mend it; it is called without arguments"
+        remedy = "correct it; it is called without arguments"
         raise FactoryError(name, f"raises {_told(cause)}", remedy) from None
 
 

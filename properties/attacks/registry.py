@@ -35,7 +35,7 @@ class UnknownKindError(InputError):
 
     def __init__(self, where: str, kind: str) -> None:
         super().__init__(
-            f"{where} is about {kind!r}, which is no kind of system; "
+            f"{where} is about {kind!r}, which is not a kind of system; "
             f"choose among {', '.join((*KINDS, *FAMILIES))}"
         )
 
@@ -47,8 +47,8 @@ class UnsuppliedError(InputError):
         place, given = PLACES[quantity(name).role], ", ".join(kinds)
         reason = f" ({why})" if why else ""
         super().__init__(
-            f"{where} speaks of {name!r}, which no system of the kind {given} supplies{reason}; "
-            f"supply it in {place}, or state it without"
+            f"{where} speaks of {name!r}, which no system of the kind {given} has{reason}; "
+            f"compute it in {place}, or state the bound without it"
         )
 
 

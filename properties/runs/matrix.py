@@ -114,7 +114,7 @@ def all_vacuous(
     if not constants:
         return "NOT TESTED", f"of no system drawn: {most}"
     name = most.removeprefix(FINITE)
-    return "NOT YET PROVED", f"no finite {name} is supplied: {VOCABULARY[name].meaning}"
+    return "NOT YET PROVED", f"no finite {name} is computed: {VOCABULARY[name].meaning}"
 
 
 def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:

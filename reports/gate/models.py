@@ -84,7 +84,7 @@ def questions(path: Path = PROJECT) -> tuple[dict[str, Question], str]:
     except RecursionError:
         raise ModelsError(path, "it nests too deep", add) from None
     except ValueError as error:
-        raise ModelsError(path, str(error), "mend the file") from None
+        raise ModelsError(path, str(error), "correct the file") from None
     found: Any = document
     for name in ("tool", "rnnbounds", "models"):
         found = found.get(name, {}) if isinstance(found, dict) else {}

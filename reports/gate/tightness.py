@@ -75,7 +75,7 @@ def examples(claims: Claims, chance: float) -> Iterator[Change]:
                     for counts in (before, after)
                 ]
                 what = f"examples with lhs/rhs above {edges[bin]:g}"
-                yield change(kind, where, what, told[0], f"{told[1]}, by luck {_rarely(odds)}")
+                yield change(kind, where, what, told[0], f"{told[1]}, by chance {_rarely(odds)}")
 
 
 def directed(claims: Claims, share: float, chance: float) -> Iterator[Change]:
@@ -106,7 +106,7 @@ def directed(claims: Claims, share: float, chance: float) -> Iterator[Change]:
                 after = f"{word} in {count(fell)} of {plural(moved, 'claim')} that moved"
                 where = f"the run, {attack}"
                 yield change(
-                    kind, where, "tightest lhs/rhs", "", f"{after}, by luck {_rarely(odds)}"
+                    kind, where, "tightest lhs/rhs", "", f"{after}, by chance {_rarely(odds)}"
                 )
 
 

@@ -99,7 +99,7 @@ def _judged(run: Run) -> tuple[str, ...]:
         f"{text.plural(len(claims), 'claim')} in {text.plural(_forms(claims), 'form')}",
         text.plural(sum(claim.systems for claim in claims), "system"),
         text.plural(sum(claim.checks for claim in claims), "check"),
-        f"{text.count(sum(claim.escalated for claim in claims))} settled beyond float64",
+        f"{text.count(sum(claim.escalated for claim in claims))} decided beyond float64",
     )
     seconds = run.environment.seconds
     return (*told, f"{seconds:,.0f} seconds") if seconds else told

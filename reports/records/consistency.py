@@ -41,7 +41,7 @@ def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
         ("ledger", (ledger.form for ledger in claim.ledgers)),
         ("false variant", (variant.form for variant in claim.variants)),
     ):
-        yield from (f"a {what} is of the form {f}, of which nothing else is told"
+        yield from (f"a {what} is of the form {f}, which the claim does not list"
                     for f in forms if f not in names)  # fmt: skip
     yield from _counts(claim)
     yield from _ratios(claim)
@@ -126,11 +126,11 @@ def _checks(claim: ClaimRecord) -> Iterator[str]:
 def _variant(variant: VariantRecord, claim: ClaimRecord) -> Iterator[str]:
     found = variant.counterexample
     if not variant.convicted and (found is not None or variant.attack is not None):
-        yield f"the false variant {variant.id} is not convicted, but fell"
+        yield f"the false variant {variant.id} is not refuted, but has a counter-example"
     if variant.convicted and variant.attack is None:
-        yield f"the false variant {variant.id} is convicted by no attack"
+        yield f"the false variant {variant.id} is refuted, but by no attack"
     if found is not None and (found.verdict != "VIOLATED" or found.claim != claim.id):
-        yield f"the counter-example to {variant.id} is none"
+        yield f"the counter-example to {variant.id} does not violate it"
 
 
 def _unlisted(claim: ClaimRecord, attacks: tuple[str, ...], axioms: set[str]) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _parts(run: Run) -> Iterator[str]:
         for work in works[claim.id]:
             missing = f"{claim.id}/{work}" in run.missing_parts
             if missing == (work in told) and not (work == "sabotage" and not missing):
-                yield f"{claim.id}/{work} is missing, or told of although it never reported"
+                yield f"{claim.id}/{work} has results but is listed as missing, or the reverse"
 
 
 def _matrix(run: Run) -> Iterator[str]:

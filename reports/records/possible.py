@@ -104,7 +104,7 @@ def _beyond(histogram: Histogram, counts: tuple[int, ...]) -> int:
 def _form(form: FormRecord, histogram: Histogram) -> Iterator[str]:
     where = f"of the form {form.name}"
     if form.escalated > form.tally.total:
-        yield f"more checks {where} went to the referee than there are"
+        yield f"more checks {where} were decided beyond float64 than there are"
     for counts in form.examples.values():
         if _beyond(histogram, counts) > form.tally.violated:
             yield f"more examples {where} have a ratio above 1 than checks are VIOLATED"
@@ -113,6 +113,6 @@ def _form(form: FormRecord, histogram: Histogram) -> Iterator[str]:
         yield f"the least cost {where} is above the greatest"
     points = () if form.curve is None else form.curve.points
     if not all(a.at < b.at for a, b in pairwise(points)):
-        yield f"the curve {where} goes back"
+        yield f"the curve {where} is not in increasing order"
     if not all(finite(side) and float(side) > 0 for p in points for side in (p.lhs, p.rhs)):
         yield f"the curve {where} has a side that is not above 0"

@@ -57,7 +57,7 @@ def attack(
     if format is Format.json:
         print_json(document)
     elif isinstance(fallen, Check):
-        echo(f"falls: {fallen.explanation} (by the {result.attack} attack)")
+        echo(f"refuted: {fallen.explanation} (by the {result.attack} attack)")
         echo(fallen.replay)
     else:
         verdict = "stands" if result.stands else "undecided"
@@ -105,9 +105,7 @@ def replay(
     form: Annotated[
         str | None, typer.Option(help="its form or false variant; the first by default")
     ] = None,
-    statement: Annotated[
-        str | None, typer.Option(help="a typed statement instead of a claim")
-    ] = None,
+    statement: Annotated[str | None, typer.Option(help="a statement instead of a claim")] = None,
     dump: Annotated[
         Path | None,
         path_option("--dump", "FILE", "write W, U, b, C, inputs and both sides to this .npz file"),

@@ -202,11 +202,11 @@ EXPERIMENT = Experiment(
     title="Sunspots, with a certified memory",
     question=(
         "A small network reads one number a year and forecasts the next; the last 60 years are "
-        "held out, by the 60 before them the weights are chosen. Twins are trained by Adam, one of "
-        "them projected onto ‖W‖₂ ≤ ℓ after every step: which is certified, which forecasts "
-        "better, and how far is the projected one from its feed-forward form of k layers? Errors "
-        "are root mean squares in sunspot numbers; gaps are the largest over the held-out years, "
-        "with the rounding of both runs added."
+        "held out, by the 60 before them the weights are chosen. Two networks with the same start "
+        "are trained by Adam, one of them projected onto ‖W‖₂ ≤ ℓ after every step: which is "
+        "certified, which forecasts better, and how far is the projected one from its "
+        "feed-forward form of k layers? Errors are root mean squares in sunspot numbers; gaps are "
+        "the largest over the held-out years, with the rounding of both runs added."
     ),
     conclusion="a stable model does as well, and its last k inputs fix its forecasts",
     source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",

@@ -1,7 +1,7 @@
 """The record of the claims that the package carries says what the code says.
 
 ``python tests/documents/test_claims_record.py report/run.json`` writes it anew, from the record of
-a run.
+a run; without a record, the texts alone: titles, sources, assumptions and reasons.
 """
 
 import sys
@@ -108,5 +108,26 @@ def write(record: Path) -> None:
     disk.write({CARRIED: encode_table(structs.replace(now, claims=rows))})
 
 
+def reword() -> None:
+    """Carry the texts of today's claims, with the results of the run that is carried."""
+    old, claims = carried(), {claim.id: claim for claim in CLAIMS}
+    now = [(row, row_of(claims[row.id], ())) for row in old.claims]
+    rows = tuple(
+        structs.replace(row, title=new.title, source=new.source, needs=new.needs)
+        for row, new in now
+        if set(row.needs.values()) == set(new.needs.values())
+    )
+    if len(rows) < len(CLAIMS):
+        raise SystemExit("the assumptions are others, and not their texts alone; run all claims")
+    entries = tuple(
+        entry
+        if entry.tallies
+        else structs.replace(entry, reason=unattacked(claims[entry.claim], entry.column)[1])
+        for entry in old.matrix.entries
+    )
+    matrix = structs.replace(old.matrix, entries=entries)
+    disk.write({CARRIED: encode_table(structs.replace(old, claims=rows, matrix=matrix))})
+
+
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write(Path(sys.argv[1])) if sys.argv[1:] else reword()

@@ -51,7 +51,7 @@ AX = axiom(
         (eq(independent(Y), ONE),),
     )
 )
-BASIS = _FREE("what finitely many elements generate without torsion has a ℤ-basis", (P, X)).that(
+BASIS = _FREE("a torsion-free group with finitely many generators has a ℤ-basis", (P, X)).that(
     *(
         Clause(eq(fact, ONE), (eq(analytic(P), ONE), eq(analytic(X), ONE)))
         for fact in (
@@ -69,7 +69,7 @@ DIFFERENTIALS = axiom(
     (X, Y),
 ).that(Clause(le(rank(differentials(X)), rank(differentials(Y))), (eq(generated(X, Y), ONE),)))
 TRANSCENDENCE = _FIELDS(
-    "what is algebraic over the field of X and Z adds at most the number of X to the degree of Z",
+    "elements algebraic over the field of X and Z add at most the number of X to the degree of Z",
     (Y, X, Z),
 ).that(
     Clause(
@@ -81,7 +81,7 @@ TANH_ALGEBRAIC = _FIELDS(
     "tanh f = (e^{2f} − 1)/(e^{2f} + 1), and e^{f + g} = e^f e^g", (P, Y)
 ).that(Clause(eq(algebraic(tangents(P), exponentials(Y)), ONE), (eq(generated(P, Y), ONE),)))
 COMBINATIONS = _FIELDS(
-    "sums of X and of what is algebraic over Z are so over X and Z", (P, X, T, A, B, Y, Z)
+    "sums of X and of elements algebraic over Z are algebraic over X and Z", (P, X, T, A, B, Y, Z)
 ).that(
     Clause(
         eq(algebraic(Y, beside(X, Z)), ONE),
@@ -94,8 +94,8 @@ COMBINATIONS = _FIELDS(
 )
 L = lines(P, Y)
 SUBSTITUTION = _FIELDS(
-    "what algebraically independent elements satisfy, any numbers do: e^{Y_l} may be replaced by "
-    "c_l e^{χ_l z}",
+    "a relation of algebraically independent elements holds for all numbers: e^{Y_l} may be "
+    "replaced by c_l e^{χ_l z}",
     (P, Y, c),
 ).that(
     Clause(
@@ -138,7 +138,7 @@ TANH_POLES = _POLES("tanh has its poles at the odd multiples of iπ/2", (P, Y, a
 )
 _other = partner(L, c, a, y, z)
 NO_LONELY_POLE = _POLES(
-    "where one term of a constant sum of meromorphic functions has a pole, another one has",
+    "at a pole of one term of a constant sum of meromorphic functions another term has a pole",
     (P, Y, c, a, y, z),
 ).that(
     *(

@@ -32,8 +32,9 @@ RETURNS = Axiom(
     "Bolzano-Weierstrass theorem",
     (A, v, m, _y, _z, _q, _size, _premise),
     (Clause(le(_y, ZERO), (*_when, le(ZERO, _q), lt(_q, ONE))),),
-    text="of a bounded sequence in ℝ^m two late members are as near as one likes: what is at most "
-    "z q^s more than the distance of any two that are more than s apart is not positive",
+    text="a bounded sequence in ℝ^m has late terms that are arbitrarily close: a number is not "
+    "positive if, for every s, it is at most z q^s plus the distance of any two terms more than s "
+    "apart",
     source="Rudin, Principles of Mathematical Analysis, Theorems 3.6 and 3.20",
     requires=(
         law(

@@ -24,7 +24,7 @@ SIDES = (("cell", to_cell, cell_box), ("output", to_output, output_box))
 
 NEAREST = assume(
     "nearest state",
-    "what stands for a state of the box is one, and each state of the box stands for itself",
+    "the nearest state of the box is in the box, and each state of the box is its own",
     forall=(v, i),
 ).that(
     *(le(Abs(part(P * boxed(v), i)), size(i)) for _, P, size in SIDES),

@@ -86,8 +86,9 @@ RADIUS = assumed(
 )
 LEFT = assumed(
     "comparison",
-    "what is left of v after j steps: C λ^j ‖v‖ or, of cells with comparison matrices, the less of "
-    "this and ‖(M^j |v|)_h‖₂; of two states at least what a step less leaves of their images",
+    "the remainder of v after j steps is C λ^j ‖v‖ or, for cells with comparison matrices, the "
+    "smaller of this and ‖(M^j |v|)_h‖₂; for two states it is at least that of their images after "
+    "a step less",
     (a, b, v, m, j),
     le(norm(v), remaining(v, 0)),
     Clause(
@@ -100,8 +101,8 @@ LEFT = assumed(
 )
 PRINTED = assumed(
     "printed window",
-    "the printed k is so large that k steps or more leave at most ε of states of the invariant set "
-    "with ‖s‖ ≤ min(S/(1 − λ), R), of a stack with that of each layer in the norm of its own",
+    "the printed k is so large that after k steps or more at most ε remains of states of the "
+    "invariant set with ‖s‖ ≤ min(S/(1 − λ), R), which each layer of a stack has in its norm",
     (a, j),
     Clause(
         le(remaining(a, j), epsilon),
@@ -119,7 +120,7 @@ def of_weights(assumption: Assumption) -> Assumption:
 WEIGHED, WEIGHED_RADIUS = of_weights(TOLD.contraction), of_weights(RADIUS)
 BOXED = assumed(
     "printed bound",
-    "the printed B_h is at least C min(S/(1 − λ), R), or what the invariant set has of ‖h‖₂",
+    "the printed B_h is at least C min(S/(1 − λ), R), or the largest ‖h‖₂ on the invariant set",
     (a,),
     le(Min(C * SPREAD, size), B_h),
     Clause(le(norm(a), size), (inside(a),)),

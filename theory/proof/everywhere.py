@@ -33,6 +33,7 @@ _OF_WEIGHTS = {
     differentiable: 2,
     sensitivity: 3,
 }
+OF_ALL = ", for all weights of Ω"
 _OF_NONE = (entry, readout, d_loss, in_box)
 
 
@@ -86,7 +87,7 @@ class Everywhere:
         return replace(
             assumption,
             id=id or assumption.id,
-            text=text or f"{assumption.text}, for all weights of Ω",
+            text=text or f"{assumption.text.removesuffix(OF_ALL)}{OF_ALL}",
             condition=None if condition is None else self.statement(condition),
             law=None if assumption.law is None else self.law(assumption.law),
         )

@@ -192,8 +192,8 @@ EXPERIMENT = Experiment(
     conclusion="of each something is known: a certified memory and, beside it, what an adversary "
     "finds, or else what to do next; and in any case a statement about its data.",
     source="Miller & Hardt, Stable Recurrent Models, sections 2 and 4",
-    rule="a model has an answer if a k is certified, or what to do next is told, and if what is "
-    "stated of windows like its data, or why nothing is, is told.",
+    rule="a model has an answer if a k is certified or the next steps are printed, and if a "
+    "statement about windows like its data is printed, or the reason that there is none.",
     setting=Models(),
     units=units,
     work=work,

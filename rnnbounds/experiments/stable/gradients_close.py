@@ -240,8 +240,8 @@ EXPERIMENT = Experiment(
     ),
     source="Miller & Hardt, Stable Recurrent Models, Lemma 2, Proposition 4 and Figure 1",
     rule=(
-        f"it holds if no certified bound falls and, in every instance, the gradients’ gap and the "
-        f"weights’ at k = {MODERATE} are at most {CLOSE:g} of those at the first k."
+        f"it holds if no certified bound is exceeded and, in every instance, the gradients’ gap "
+        f"and the weights’ at k = {MODERATE} are at most {CLOSE:g} of those at the first k."
     ),
     setting=Sizes(),
     units=units,

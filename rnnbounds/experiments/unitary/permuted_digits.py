@@ -141,7 +141,7 @@ EXPERIMENT = Experiment(
     title="Digits, pixel by pixel in a random order",
     question=(
         "Networks read the pixels of an image one by one, in an order that is random and always "
-        "the same, and then name the digit. RNN and URNN with ReLU start as twins, from a random "
+        "the same, and then name the digit. RNN and URNN with ReLU start from the same random "
         "orthogonal matrix; the URNN is returned to the nearest orthogonal matrix after every step."
     ),
     conclusion="a URNN keeps long memories better than an RNN of the same size",

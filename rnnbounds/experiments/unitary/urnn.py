@@ -247,7 +247,7 @@ EXPERIMENT = Experiment(
     question=(
         "A contractive ReLU network with n states has a unitary equivalent with 2n; can one be "
         "learned from data? Teachers: W = I − ε AᵀA/‖A‖², all else Gaussian, biases set so that "
-        "units are on for a share of time. RNN and URNN students start as twins from the identity; "
+        "units are on for a share of time. RNN and URNN students start alike from the identity; "
         "the URNN is returned to the nearest orthogonal matrix after every step. The weights that "
         "do best on validation sequences are kept. The noise allows R² = 1 − 1/(1 + 10^(SNR/10)). "
         "Dimensions, optimiser, start, schedule and number of sequences are chosen here."

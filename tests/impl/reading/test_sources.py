@@ -62,14 +62,14 @@ def test_a_factory(models, capsys, made):
 @pytest.mark.parametrize(
     ("made", "told"),
     [
-        ("{}:raises", "raises ValueError: of two lines; mend it"),
-        ("{}:ends", "raises SystemExit: 0; mend it"),
-        ("{}:asks", "raises TypeError: .*missing 1 required.*; mend it"),
+        ("{}:raises", "raises ValueError: of two lines; correct it"),
+        ("{}:ends", "raises SystemExit: 0; correct it"),
+        ("{}:asks", "raises TypeError: .*missing 1 required.*; correct it"),
         ("{}:number", "returns a int, no model; let it return"),
         ("{}:constant", "is a int, which cannot be called; name a function"),
         ("{}:Whole.nothing", "there is no nothing; name a function"),
-        ("broken_{}:make", "cannot be imported .*nothing_of_that_name.*; mend it"),
-        ("no.such.module:make", "no.such.module cannot be imported .*; mend it"),
+        ("broken_{}:make", "cannot be imported .*nothing_of_that_name.*; correct it"),
+        ("no.such.module:make", "no.such.module cannot be imported .*; correct it"),
     ],
 )
 def test_a_factory_that_makes_none(models, made, told):

@@ -87,7 +87,7 @@ def test_each_window_agrees_with_its_own(k, factor, monkeypatch):
 @pytest.mark.slow
 def test_readings_that_disagree_are_no_violation(doubled):
     """Of a statement that is typed, as of a claim that is attacked: the measure is named."""
-    told = "the readings of h_norm disagree: float64 has .*, balls .*; mend its measure"
+    told = "the readings of h_norm disagree: float64 has .*, balls .*; correct its measure"
     with pytest.raises(DisagreementError, match=told):
         shrink("typed", "typed", FALSE, (), SPEC)
     budget = Budget(random=2, targeted=1, gradient=1, ascent=1, batch=2, sequences=2)

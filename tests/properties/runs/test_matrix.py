@@ -160,7 +160,7 @@ def test_why_every_check_was_vacuous() -> None:
     """For want of a constant where assumptions were met; else by what was drawn, or by the cell."""
     numbers, drawn = (seen(rnn_tanh=Tally(vacuous=n)) for n in (2, 1))
     found = entry(TRUNCATION, column("rnn-smooth"), numbers, (PROVED,))
-    assert (found.standing, found.reason[:26]) == ("NOT YET PROVED", "no finite lam is supplied:")
+    assert (found.standing, found.reason[:26]) == ("NOT YET PROVED", "no finite lam is computed:")
     found = entry(TRUNCATION, column("rnn-smooth"), drawn, (PROVED,))
     assert (found.standing, found.reason) == ("NOT TESTED", "of no system drawn: λ < 1")
     gap = claim("gradient-gap")

@@ -163,10 +163,10 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
     "but the tally counts none": lambda run: claim(
         run, failing=(replace(first(run).tightest[0], verdict="UNDECIDED"),)
     ),
-    "is convicted by no attack": lambda run: variant(run, attack=None),
-    "is not convicted, but fell": lambda run: variant(run, convicted=False),
+    "is refuted, but by no attack": lambda run: variant(run, attack=None),
+    "is not refuted, but has a counter-example": lambda run: variant(run, convicted=False),
     "the counter-example to": lambda run: variant(run, counterexample=first(run).tightest[0]),
-    "of which nothing else is told": lambda run: variant(run, form="new"),
+    "which the claim does not list": lambda run: variant(run, form="new"),
     "an axiom is not among those of the run": lambda run: replace(run, axioms=()),
     "an attack is not among those of the run": lambda run: replace(
         run, attacks=run.attacks[:-1]
@@ -174,10 +174,10 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
     "the expected parts are not those": lambda run: replace(
         run, expected_parts=run.expected_parts[1:]
     ),
-    "although it never reported": lambda run: replace(
+    "but is listed as missing": lambda run: replace(
         run, missing_parts=run.expected_parts[:1]
     ),
-    "is missing, or": lambda run: claim(run, ledgers=()),
+    "or the reverse": lambda run: claim(run, ledgers=()),
     "the run took -5.0 seconds": lambda run: clock(run, seconds=-5.0),
     "truncation took -0.5 seconds": lambda run: clock(run, durations={"truncation": -0.5}),
     "it finished at 1999-11-21T10:01:40Z, before": lambda run: clock(
@@ -202,11 +202,13 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
     "an UNDECIDED check has a ratio": lambda run: claim(
         run, tally=Tally(holds=1, undecided=10**6)
     ),
-    "more checks of the form finite went to the referee": lambda run: form(run, escalated=10**9),
+    "more checks of the form finite were decided beyond float64": lambda run: form(
+        run, escalated=10**9
+    ),
     "the least cost of the form finite is above": lambda run: form(
         run, cost=Cost(least=2.0, greatest=1.0)
     ),
-    "the curve of the form finite goes back": lambda run: form(
+    "the curve of the form finite is not in increasing order": lambda run: form(
         run, curve=curve((3, 0.1, 0.2), (2, 0.1, 0.2))
     ),
     "the curve of the form finite has a side": lambda run: form(

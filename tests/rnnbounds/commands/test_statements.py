@@ -37,7 +37,7 @@ def test_a_false_bound_falls(call, tiny, statement):
     outcome = call("attack", statement)
     assert (outcome.code, outcome.err) == (1, "")
     falls, command = outcome.out.splitlines()
-    assert falls.startswith("falls: ")
+    assert falls.startswith("refuted: ")
     assert falls.endswith(" attack)")
     again = call(*shlex.split(command)[1:])
     assert again.code == 1

@@ -68,7 +68,7 @@ def test_a_quantity_that_no_system_has(call, enter, words, monkeypatch, name, co
     assert (outcome.code, outcome.out) == (2, "")
     (line,) = outcome.err.splitlines()
     assert line.startswith(f"rnnbounds: amnesia (finite) speaks of '{name}', which no system of ")
-    assert line.endswith("or state it without")
+    assert line.endswith("or state the bound without it")
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -97,7 +97,7 @@ def test_a_reading_that_fails_is_told(words, monkeypatch):
     with pytest.raises(registry.UnsuppliedError) as refused:
         registry.registered(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
     line = str(refused.value)
-    assert "'seen', which no system of the kind rnn supplies (reading it off one with T = " in line
+    assert "'seen', which no system of the kind rnn has (reading it off one with T = " in line
     raised = "raised IndexError: list index out of range at"
     assert f"{raised} rnnbounds/plugins/test_registry.py:" in line
 
@@ -138,7 +138,7 @@ def test_no_kind_of_system(call, enter):
     enter(new(about="rnm"))
     outcome = call("verify", "amnesia")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "amnesia (finite) is about 'rnm', which is no kind of system; choose" in outcome.err
+    assert "amnesia (finite) is about 'rnm', which is not a kind of system; choose" in outcome.err
     with pytest.raises(InputError, match="unknown kind of system 'rnm'"):
         random_specs("rnm", lambda spec: None, batch=1, sequences=1, seed=0, examples=1)
 

@@ -59,7 +59,7 @@ def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatc
     one = claim("state-bound")
     form = replace(one.forms[0], statement=le(NEW.symbol, 1))
     monkeypatch.setitem(VOCABULARY, "news", NEW)
-    with pytest.raises(registry.UnsuppliedError, match="supply it in properties/measures"):
+    with pytest.raises(registry.UnsuppliedError, match="compute it in properties/measures"):
         registry.registered(CLAIMS, [replace(one, forms=(form,), false_variants=())])
     registry.lack.cache_clear()
     monkeypatch.setattr(registry, "ALL", (*registry.ALL, Measure("h_nrom")))

@@ -171,7 +171,7 @@ SOONER = Assumption(
 FEWER = Assumption("many steps", "there are at least the printed steps less one", le(turns, k + 1))
 CERTIFICATE = Claim(
     id="certificate",
-    title="What a certificate prints is true",
+    title="Every number in a certificate is a valid bound",
     source=Source(
         "Miller & Hardt, Stable Recurrent Models",
         "section 2, Lemma 1, of the numbers that are printed",

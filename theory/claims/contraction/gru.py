@@ -213,7 +213,7 @@ CONTRACTION_GRU = Claim(
         ),
         INVARIANT.variant(
             "one-step-size",
-            "the outputs are taken to stay where one step can bring them",
+            "the outputs are taken to stay within one step from zero",
             le(h_size, 1 - z_low),
         ),
         SUFFICIENT.variant(

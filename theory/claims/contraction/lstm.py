@@ -46,7 +46,7 @@ STEPWISE = theorem(
     (*CELL, JOINT),
     "lstm",
     (*STEPS, ONE_STEP),
-    note="λ < 1 makes it a contraction; it says something of each LSTM",
+    note="it holds for every LSTM, and with λ < 1 it is a contraction",
 ).by(at("one step", a, b, 0))
 
 room = 1 - F.bar
@@ -165,13 +165,13 @@ CONTRACTION_LSTM = Claim(
         ),
         STEPWISE.variant(
             "all-cells",
-            "the factor of the box for all cells, up to 1000",
+            "the factor of the box for all cell states, up to 1000",
             le(wide_gap, FACTOR * wide_state_gap),
         ),
         thousandth_less(STEPWISE, "one-thousandth", "a thousandth less than the factor"),
         INVARIANT_CELL.variant(
             "one-step-size",
-            "the cells are taken to stay where one step from zero can bring them",
+            "the cell states are taken to stay within one step from zero",
             le(c_size, I.bar * G.bar),
         ),
         INVARIANT_OUTPUT.variant(

@@ -177,7 +177,7 @@ PERRON = _diagonal_form(
 
 CONTRACTION_WEIGHTED = Claim(
     id="contraction-weighted",
-    title="Contraction in weighted norms",
+    title="Linear systems and RNNs contract in weighted norms",
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(QUADRATIC, EUCLIDEAN, DIAGONAL, PERRON),
     false_variants=(

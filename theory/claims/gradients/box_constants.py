@@ -54,7 +54,7 @@ in_weights, in_weights_two = d_weights(one, new), d_weights(two, new)
 DIFFERENTIATED = assume(
     "rows",
     "the rows of ∂φ/∂s and of ∂φ/∂w are derivatives of units, numbered so that the i-th comes "
-    "from at most i operations and its weights fall into at most i blocks; ‖s‖_box = max |s_i|/v_i",
+    "from at most i operations and its weights lie in at most i blocks; ‖s‖_box = max |s_i|/v_i",
     forall=(a, i),
 ).that(
     eq(row(d_state(a, new), i), unit_slope(shown(i), a, STATES)),

@@ -196,7 +196,7 @@ STATE = theorem(
 
 CELL_CONSTANTS = Claim(
     id="cell-constants",
-    title="The constants of a cell",
+    title="The constants of a cell bound its derivatives",
     source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
     forms=(WEIGHTS, MIXED, STATE, *BOX_FORMS),
     false_variants=(

@@ -47,7 +47,7 @@ SQUARED_CURVATURE = theorem(
 
 LOSS_CONSTANTS = Claim(
     id="loss-constants",
-    title="How steep and how curved the losses are",
+    title="The constants of a loss bound its derivatives",
     source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
     forms=(SQUARED_SLOPE, SQUARED_CURVATURE, ENTROPY_SLOPE, ENTROPY_CURVATURE),
     false_variants=(

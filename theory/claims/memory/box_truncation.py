@@ -40,7 +40,7 @@ OUTPUT = theorem(
     le(h_gap, C_box * forgotten),
     (*MODEL, SHOWN),
     "cell",
-    note="any cell with a comparison matrix, by what it shows",
+    note="any cell with a comparison matrix, by its output",
 ).by(STATE.lemma("truncation, box-state").at(), at("output", T - k, k), "window", "contractive")
 
 MEMORY = Assumption("memory", "λ_box > 0", lt(ZERO, lam))

@@ -84,7 +84,7 @@ OUTPUT = of_form(
     le(forced_gap, C_box * FORCED_BOX),
     at("output", a, a, T),
     more=(SHOWN,),
-    note="any cell with a comparison matrix, by what it shows",
+    note="any cell with a comparison matrix, by its output",
 )
 GAIN = of_form(
     OUTPUT,
@@ -129,9 +129,7 @@ INPUT_ROBUSTNESS = Claim(
             "no two inputs are further apart than the largest is long",
             le(forced_gap, L_x * B_x * (1 - lam**T) / (1 - lam)),
         ),
-        scaled(
-            UNIFORM, 1 - lam, "no-horizon", "what was forced by earlier inputs is forgotten at once"
-        ),
+        scaled(UNIFORM, 1 - lam, "no-horizon", "the effect of earlier inputs is forgotten at once"),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "independent-inputs",
@@ -140,7 +138,7 @@ INPUT_ROBUSTNESS = Claim(
         ),
         instead(PREDICTION, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
         APART.variant(
-            "starts-forgotten", "where the runs start is left out", le(response_gap, FORCED)
+            "starts-forgotten", "the start of the runs is left out", le(response_gap, FORCED)
         ),
         APART.variant(
             "starts-next-power",
@@ -175,7 +173,7 @@ INPUT_ROBUSTNESS = Claim(
         ),
         BOX_APART.variant(
             "box-starts-forgotten",
-            "where the runs of a cell start is left out",
+            "the start of the runs of a cell is left out",
             le(response_gap_box, FORCED_BOX),
         ),
     ),

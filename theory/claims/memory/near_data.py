@@ -69,8 +69,8 @@ STARTS = assume("starts", "no entry of the states that the runs start in is larg
 )
 SETS = assume(
     "tube",
-    "the sets hold all states that runs may start in, and what a step leads to from each of their "
-    "states on an input within δ of the recorded one: it is enclosed by slopes of chords, rounded "
+    "the sets contain all start states, and the image of each of their states by a step on an "
+    "input within δ of the recorded one: images are enclosed by divided differences, rounded "
     "outwards",
     forall=(v, s, j),
 ).that(
@@ -79,15 +79,15 @@ SETS = assume(
 )
 SLOPES = assume(
     "slopes",
-    "two states come apart by the slopes of chords between them, each unit of the step by the mean "
-    "of its slopes along its own segment: φ(s, x) = φ(s′, x) + M (s − s′)",
+    "φ(s, x) = φ(s′, x) + M (s − s′) with divided differences M: each row is the mean of the "
+    "slopes of its unit along a segment of its own",
     forall=(u, v, c),
 ).that(eq(phi(u, c), phi(v, c) + chords(u, v, c) * (u - v)))
 DIFFERENCES = assume(
     "differences",
-    "the sets of differences hold what a run of the set is from a state that runs start in, and "
-    "what the slopes M between any two states of the sets make of each of them: M is enclosed "
-    "around the two runs that are computed, to first order in what both are off, and all else is "
+    "the sets of differences contain every difference of a state of the set and a start state, and "
+    "the image of each difference by the divided differences M between any two states of the sets: "
+    "M is enclosed around the two computed runs, to first order in their errors, and the rest is "
     "rounded outwards",
     forall=(u, v, c, s, j),
 ).that(
@@ -134,7 +134,7 @@ PRINTED_GAP = assume(
     "printed gap", "the printed gap bounds ‖h‖₂ of all differences after k steps", forall=(v,)
 ).that(Clause(le(norm(v), gap_told), (apart(T - k, k, v),)))
 PRINTED_WIDTH = assume(
-    "printed width", "the printed width bounds what all states are off", forall=(v,)
+    "printed width", "the printed width bounds the error of all states", forall=(v,)
 ).that(Clause(le(max_norm(v - on_record(recorded, T)), width_told), (held(ZERO, T, v),)))
 MODEL = (STARTS, SETS, SLOPES, DIFFERENCES, INPUTS, WINDOW)
 GAP = theorem(
@@ -167,10 +167,10 @@ WINDOW_FORM = theorem(
 SHORTER = Assumption("shorter", "k < T", lt(k, T))
 NEAR_DATA = Claim(
     id="near-data",
-    title="What is certified near recorded inputs is true of all of them",
+    title="A certificate near recorded inputs holds for every input near them",
     source=Source(
         "Lohner, Enclosing the Solutions of Ordinary Initial and Boundary Value Problems",
-        "mean-value enclosures in turned coordinates; of differences of two runs, slopes of chords",
+        "mean-value enclosures in turned coordinates; divided differences for two runs",
     ),
     forms=(GAP, WIDTH, WINDOW_FORM),
     false_variants=(
@@ -198,7 +198,7 @@ NEAR_DATA = Claim(
             "Jacobians on the recorded run are taken for those of all runs near it",
         ),
         instead(
-            WIDTH, width_told, before_told, "one-step-short", "the tube ends one step early"
+            WIDTH, width_told, before_told, "one-step-short", "the enclosure ends one step early"
         ),
         WINDOW_FORM.variant(
             "half-of-epsilon", "the printed k is good for half of its ε", le(gap, near_eps / 2)

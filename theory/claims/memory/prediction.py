@@ -40,7 +40,7 @@ IN_BOX = through_readout(
 
 PREDICTION = Claim(
     id="prediction",
-    title="Predictions of the truncated model",
+    title="Predictions of the truncated model are close",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 3"),
     forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(

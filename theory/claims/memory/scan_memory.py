@@ -87,7 +87,7 @@ UNIFORM = theorem(
             ),
         ),
     ),
-    note="what can be said before the inputs are seen",
+    note="a bound for all inputs of the set",
 ).by(
     at("forgetting", T - k, k),
     at("the product is not negative", T - k, k),

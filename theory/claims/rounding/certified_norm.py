@@ -74,7 +74,7 @@ FORM = theorem(
 
 CERTIFIED_NORM = Claim(
     id="certified-norm",
-    title="The certificate of the norm",
+    title="The certified bound on ‖W‖₂ is valid",
     source=Source("Rump; Higham, Accuracy and Stability of Numerical Algorithms", "Theorem 10.3"),
     forms=(FORM,),
     false_variants=(

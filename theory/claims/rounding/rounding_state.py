@@ -171,7 +171,7 @@ EXPLICIT = _form("explicit", LOCAL, ())
 
 ROUNDING_STATE = Claim(
     id="rounding-state",
-    title="The rounding of a rollout",
+    title="Rounding moves a state by at most the error of a step over 1 − λ",
     source=Source("Higham, Accuracy and Stability of Numerical Algorithms", "section 3.5"),
     forms=(STATE, EXPLICIT),
     false_variants=(

@@ -76,7 +76,7 @@ PROJECTION_CLAIM = Claim(
     ),
     emphasis=1.25,
     extremal=(
-        "two matrices inside the ball: nothing moves. Rescaling falls next to the identity, by "
+        "two matrices inside the ball: nothing moves. Rescaling fails next to the identity, by "
         "√n for the spectral ball and by nearly n for the row-sum ball"
     ),
 )

@@ -217,7 +217,7 @@ WEIGHT_GAP = Claim(
         "recursion, the product and the constant steps, for every N"
     ),
     elsewhere=Elsewhere(
-        missing="it is proved for any descent; the constants of this cell's are not supplied"
+        missing="it is proved for any descent; the constants of this cell's are not computed"
     ),
     emphasis=1.25,
 )

@@ -56,7 +56,7 @@ URNN_EQUIVALENCE = Claim(
         ),
         EQUIVALENCE.variant(
             "unstarted",
-            "their bias forgets where the states start",
+            "their bias leaves out the start of the states",
             eq(unitary_gap_unstarted, ZERO),
         ),
         EQUIVALENCE.variant(

@@ -15,7 +15,7 @@ CAUSAL: tuple[Quantity, ...] = of(
     parameter("R", "receptive field, 1 + Σ (K_l - 1) d_l over the layers", "R", 1),
     parameter("R_undilated", "1 + Σ (K_l - 1), the dilations forgotten", "R_{undilated}", 1),
     parameter("R_widest", "the largest receptive field of one layer", "R_{widest}", 1),
-    parameter("R_halved", "the same, every second layer of a block forgotten", "R_{halved}", 1),
+    parameter("R_halved", "R with every second layer of a block forgotten", "R_{halved}", 1),
     parameter("R_overlap", "Σ K_l d_l, the overlap counted twice", "R_{overlap}", 1),
     measured(
         "causal_gap",

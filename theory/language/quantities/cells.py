@@ -35,7 +35,7 @@ _CERTIFIED = (
     ),
     certified(
         "C_box",
-        "what the state shows, against the state: ‖h‖₂ ≤ C‖s‖_box",
+        "the output against the state: ‖h‖₂ ≤ C‖s‖_box",
         "max |·|_j/v_j to Euclidean",
         "C^{(box)}",
     ),

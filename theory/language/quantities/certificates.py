@@ -25,49 +25,60 @@ def _steps(name: str, meaning: str, notation: str) -> Quantity:
 
 def _told(notation: str, difference: Expr) -> tuple[str, Expr, str]:
     """Notation, definition and unit of what is measured in the norm of the certificate."""
-    return rf"\lVert {notation}\rVert_{{told}}", weighted(difference), _NAMED
+    return rf"\lVert {notation}\rVert_{{cert}}", weighted(difference), _NAMED
 
 
 CERTIFICATES: tuple[Quantity, ...] = (
-    certified("lam_told", "the λ that is printed", _NAMED, r"\lambda^{(told)}"),
-    certified("eps_told", "an ε that is printed", "Euclidean", r"\varepsilon^{(told)}"),
-    _steps("k_told", "the window k that is printed for that ε", "k^{(told)}"),
+    certified("lam_told", "the printed λ", _NAMED, r"\lambda^{(cert)}"),
+    certified("eps_told", "a printed ε", "Euclidean", r"\varepsilon^{(cert)}"),
+    _steps("k_told", "the printed window k for that ε", "k^{(cert)}"),
     certified(
-        "C_told", "the equivalence that is printed, ‖h‖₂ ≤ C‖s‖", _NAMED + " to Euclidean",
-        "C^{(told)}",
+        "C_told", "the printed equivalence, ‖h‖₂ ≤ C‖s‖", _NAMED + " to Euclidean",
+        "C^{(cert)}",
     ),
     certified(
-        "c_told", "the reach that is printed, ‖s‖ ≤ c‖s‖₂", "Euclidean to that " + _NAMED,
-        "c^{(told)}",
+        "c_told", "the printed reach, ‖s‖ ≤ c‖s‖₂", "Euclidean to that " + _NAMED,
+        "c^{(cert)}",
     ),
-    certified("S_told", "the drive that is printed", _NAMED, "S^{(told)}"),
-    certified("R_told", "the radius that is printed, of all states", _NAMED, "R^{(told)}"),
-    certified("S_0_told", "the S_0 that is printed", "Euclidean", "S_0^{(told)}"),
-    certified("B_h_told", "the B_h that is printed", "Euclidean", "B_h^{(told)}"),
+    certified("S_told", "the printed drive", _NAMED, "S^{(cert)}"),
+    certified("R_told", "the printed radius of all states", _NAMED, "R^{(cert)}"),
+    certified("S_0_told", "the printed S_0", "Euclidean", "S_0^{(cert)}"),
+    certified("B_h_told", "the printed B_h", "Euclidean", "B_h^{(cert)}"),
     certified(
-        "gain_told", "the gain that is printed", "Euclidean, by that of the inputs", "G^{(told)}"
-    ),
-    certified(
-        "rounding_told", "the bound on rounding that is printed, in the model's own dtype",
-        "Euclidean", r"\varrho^{(told)}",
+        "gain_told", "the printed gain", "Euclidean, by that of the inputs", "G^{(cert)}"
     ),
     certified(
-        "steps_told", "the steps of the norm that are printed, 1 of all but iterated ones",
-        "number", "r^{(told)}",
+        "rounding_told", "the printed bound on rounding in the model's own dtype",
+        "Euclidean", r"\varrho^{(cert)}",
     ),
-    _steps("two_norm_steps_told", "the steps printed that contract in ‖·‖₂", "r_2^{(told)}"),
-    certified("gamma_told", "the γ that is printed", "Euclidean", r"\gamma^{(told)}"),
-    certified("beta_told", "the β that is printed", "Euclidean", r"\beta^{(told)}"),
-    certified("two_norm_told", "their factor that is printed", "Euclidean", "q^{(told)}"),
-    certified("B_u_told", "the B_h printed of a unitary network", "Euclidean", "B_h^{(u)}"),
     certified(
-        "B_computed_told", "its bound on computed states that is printed", "Euclidean",
+        "steps_told", "the printed steps of the norm, 1 unless it is iterated",
+        "number", "r^{(cert)}",
+    ),
+    _steps("two_norm_steps_told", "the printed steps that contract in ‖·‖₂", "r_2^{(cert)}"),
+    certified("gamma_told", "the printed γ", "Euclidean", r"\gamma^{(cert)}"),
+    certified("beta_told", "the printed β", "Euclidean", r"\beta^{(cert)}"),
+    certified(
+        "two_norm_told", "the printed factor of these steps in ‖·‖₂", "Euclidean", "q^{(cert)}"
+    ),
+    certified("B_u_told", "the printed B_h of a unitary network", "Euclidean", "B_h^{(u)}"),
+    certified(
+        "B_computed_told", "the printed bound on computed states of a unitary network", "Euclidean",
         r"\hat{B}^{(u)}",
     ),
-    certified("defect_told", "its orthogonality defect that is printed", "Frobenius", r"\delta_V"),
-    certified("drift_told", "the difference of float64 runs printed", "Euclidean", r"e_{64}"),
-    certified("drift_own_told", "that of the model's own dtype", "Euclidean", r"e_{own}"),
-    certified("exact_told", "that in real arithmetic", "Euclidean", r"e_{exact}"),
+    certified(
+        "defect_told", "the printed orthogonality defect of a unitary network", "Frobenius",
+        r"\delta_V",
+    ),
+    certified("drift_told", "the printed difference of runs in float64", "Euclidean", r"e_{64}"),
+    certified(
+        "drift_own_told", "the printed difference of runs, the model in its dtype", "Euclidean",
+        r"e_{own}",
+    ),
+    certified(
+        "exact_told", "the printed difference of runs in real arithmetic", "Euclidean",
+        r"e_{exact}",
+    ),
     measured(
         "unitary_rounding", "a unitary network against its model, both in float64",
         r"\lVert \hat{u}_T-\hat{h}_T\rVert_{64}",

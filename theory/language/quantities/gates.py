@@ -61,7 +61,7 @@ _CERTIFIED = (
         ),
         certified(
             "theta_plain",
-            "the same with ‖W_f‖ ≤ θ(1 − f̄), the square dropped",
+            "θ with ‖W_f‖ ≤ θ(1 − f̄), the square dropped",
             _ROWS,
             r"\theta_{plain}",
         ),
@@ -93,7 +93,7 @@ _CERTIFIED = (
         ),
         certified(
             "theta_gru_still",
-            "the same without ‖W_z‖",
+            "the θ of the stable set without ‖W_z‖",
             _ROWS,
             r"\theta_{G,still}",
         ),

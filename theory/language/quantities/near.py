@@ -33,20 +33,25 @@ NEAR: tuple[Quantity, ...] = of(
     ),
     certified(
         "near_states_told",
-        "how large any entry of a state is that runs start in",
+        "the largest entry of a start state",
         "maximum",
         "r_{near}",
     ),
     certified(
-        "near_delta", "how far inputs are from the recorded ones", "maximum", r"\delta_{near}"
+        "near_delta",
+        "the largest difference of a number from the recorded one",
+        "maximum",
+        r"\delta_{near}",
     ),
-    certified("near_eps_told", "an ε that is printed", "Euclidean", r"\varepsilon_{near}"),
-    certified("near_k_told", "the k that is printed for it", "number", "k^{(near)}"),
-    certified("near_width_told", "the width of the tube that is printed", "maximum", "w_{near}"),
+    certified("near_eps_told", "a printed ε", "Euclidean", r"\varepsilon_{near}"),
+    certified("near_k_told", "the printed k for that ε", "number", "k^{(near)}"),
+    certified(
+        "near_width_told", "the printed width of the enclosure of states", "maximum", "w_{near}"
+    ),
     certified("near_width_once", "the width for δ at the last step alone", "maximum", "w_1"),
     certified("near_width_first", "the width to first order", "maximum", "w^{(1)}"),
     certified("near_width_before", "the width before the last step", "maximum", "w_{T-1}"),
-    _gap("near_gap_told", "the gap at k that is printed", "g_k"),
+    _gap("near_gap_told", "the printed gap at k", "g_k"),
     _gap("near_gap_next", "the gap at k + 1", "g_{k+1}"),
     _gap("near_gap_largest", "the largest gap of one output", r"g_k^{(\infty)}"),
     _gap("near_gap_recorded", "the gap on the recorded inputs alone", "g_k^{(0)}"),

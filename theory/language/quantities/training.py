@@ -58,7 +58,7 @@ TRAINING: tuple[Quantity, ...] = (
         ),
         measured(
             "w_gap_before",
-            "the same one step earlier",
+            "weights one step earlier, on the full and on the truncated model",
             r"\lVert w_N-\hat{w}_N\rVert",
             norm(weights(N - 1) - weights_hat(N - 1)),
             windowed=True,

@@ -56,25 +56,25 @@ _EQUIVALENT = of(
     ),
     _gap(
         "unitary_gap_unbiased",
-        "the same where the added units have no bias",
+        "unitary_gap if the added units have no bias",
         "_{b_2=0}",
         largest_gap(0, x, T),
     ),
     _gap(
         "unitary_gap_undamped",
-        "the same where the states are taken to be bounded by one drive, or by the start",
+        "unitary_gap if the states are taken to be bounded by one drive, or by the start",
         "_{drive}",
         largest_gap(below(Max(norm(start), S_0), W_3), x, T),
     ),
     _gap(
         "unitary_gap_unstarted",
-        "the same where the bound on the states forgets where they start",
+        "unitary_gap if the bound on the states leaves out their start",
         "_{start}",
         largest_gap(below(S_0 / (1 - lam), W_3), x, T),
     ),
     _gap(
         "unitary_gap_scant",
-        "the same with a bias for states a hundredth smaller",
+        "unitary_gap with a bias for states a hundredth smaller",
         "_{scant}",
         largest_gap(below(Rational(99, 100) * B_h, W_3), x, T),
     ),
@@ -100,7 +100,7 @@ _EQUIVALENT = of(
     ),
     measured(
         "similar_gap_relu",
-        "the same with ReLU as the activation of both",
+        "similar_gap with ReLU as the activation of both",
         r"\lVert y_T-\hat{y}_T\rVert_{TWT^{-1},ReLU}",
         norm(vector("y_relu") - vector("y_similar_relu")),
     ),
@@ -142,7 +142,7 @@ _DILATION = (
         ),
         _number(
             "multiplicity_any",
-            "the same of the eigenvalues |μ| ≤ 1",
+            "largest geometric multiplicity of an eigenvalue |μ| ≤ 1 of the leading block",
             r"mult_1(\mu)",
             rank(operator("S_any")),
         ),

@@ -62,7 +62,7 @@ OPEN = assume(
     *(le(Abs(gate.opened(boxed(v))), most(gate)) for gate in GATES),
     *(le(most(gate), gate.bar) for gate in GATES),
 )
-OUTPUT_BOX = assume("box of outputs", "that of outputs: ō_i tanh c̄_i ≤ h̄_i", forall=(i,)).that(
+OUTPUT_BOX = assume("box of outputs", "the box of outputs: ō_i tanh c̄_i ≤ h̄_i", forall=(i,)).that(
     le(most(O) * tanh(cell_box(i)), output_box(i))
 )
 TAU = assume("tau", "tau bounds tanh B_c").that(le(tanh(B_c), tau))

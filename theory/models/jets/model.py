@@ -64,7 +64,7 @@ PROGRAM = assume(
     le(ZERO, depth(v)),
     *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in OPERANDS),
 )
-VALUES = assume("values", "what products, sums and mixtures are worth", forall=(v, a)).that(
+VALUES = assume("values", "the values of products, sums and mixtures", forall=(v, a)).that(
     *_where(PRODUCT, eq(unit_value(v, a), unit_value(p, a) * unit_value(q, a))),
     *_where(SUM, eq(unit_value(v, a), unit_value(p, a) + factor(v) * unit_value(q, a))),
     *_where(
@@ -77,7 +77,7 @@ VALUES = assume("values", "what products, sums and mixtures are worth", forall=(
 )
 RANGES = assume(
     "ranges",
-    "what intervals bound on the box: sup |u| of each unit and, of a mixture, inf g, sup g and "
+    "intervals bound, on the box, sup |u| of each unit and, of a mixture, inf g, sup g and "
     "sup |p − q|, with 0 ≤ g ≤ 1",
     forall=(v, a),
 ).that(
@@ -123,8 +123,8 @@ def curved(constant: Expr) -> Assumption:
 
 OWN = assume(
     "own weights",
-    "a sum's derivative in its own weights is made of what they multiply, of which its reach "
-    "bounds the Euclidean norm",
+    "a sum's derivative in its own weights consists of the factors of these weights; its reach "
+    "bounds their Euclidean norm",
     forall=(v, a, c),
 ).that(le(weighted(own_slope(v, one, c)), reach(v, c)))
 _own_gap = own_slope(v, one, c) - own_slope(v, two, c)
@@ -162,7 +162,7 @@ mixed_bent = spread(v) * bent(g, c) + mixed_crossing
 _ends = (gate_least(v), gate_most(v))
 RULES = assume(
     "jet rules",
-    "ℓ and s of a unit are at least what the rules make of those of its operands: "
+    "ℓ and s of a unit are at least what the rules give from those of its operands: "
     "ū ℓ^w + w̄ ℓ^u and ū s^w + w̄ s^u + 2 ℓ^u ℓ^w of a product in the state, sup |f′| ℓ and "
     "sup |f′| s + sup |f″| ℓ² of an activation",
     forall=(v, c),

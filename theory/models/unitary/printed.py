@@ -24,7 +24,7 @@ BOUNDED = Assumption(
 DRIFTS = Assumption(
     "drifts",
     "the unitary network in float64, the model in float64 and in its own dtype each stay within a "
-    "bound of the exact states, and what is printed are the sums of two",
+    "bound of the exact states, and each printed difference is the sum of two of these bounds",
     law=law(
         "drifts",
         (j,),

@@ -49,7 +49,7 @@ def test_a_box_that_runs_leave_ends_the_attack(
     """A box 64 times too small is no evidence: the run that leaves it is shown, with its system."""
     right = cell.box  # type: ignore[attr-defined]
     monkeypatch.setattr(cell, "box", lambda self, B: right(self, B) / 64)
-    with pytest.raises(BoxError, match="mend the cell's box") as caught:
+    with pytest.raises(BoxError, match="correct the cell's box") as caught:
         judge(TRUNCATION.statement, TRUNCATION.assumptions, batch_of(kind))
     text = str(caught.value)
     shown = parse_spec(text[text.index("{") : text.rindex("}") + 1])

@@ -111,7 +111,7 @@ def test_what_is_asked_fails_by_itself(project, capsys):
     ("text", "said"),
     [
         ("", "it asks about no model; write \\[tool.rnnbounds.models.NAME\\]"),
-        ("[tool", "mend the file"),
+        ("[tool", "correct the file"),
         ("[tool.rnnbounds.models.a]\nmodel = 'm'\n", "models.a: .*`eps`.*; it may set model, eps"),
         ("[tool.rnnbounds.models.a]\nmodel='m'\neps=0.1\n", "one of inputs, input-bound and data"),
         ("[tool.rnnbounds.models.a]\nmodel='m'\neps=0\ninputs='0:1'\n", "models.a: .*0.0"),

@@ -37,7 +37,7 @@ MULTIPLICITY = theorem(
             given=(eq(norm(W_3 * S * v), ZERO),),
         ).by(at("orthonormal columns", S * v), at("eigenvectors", v), ROWS_OF_PRODUCT.at(S, v)),
     ),
-    note="what rules out a constant pattern with fewer states",
+    note="it rules out a constant pattern with fewer states",
 ).by(
     "eigenvectors are seen below",
     RANK_KERNEL.at(W_3 * S, S),

@@ -88,7 +88,7 @@ LEMMAS = (
 )
 MODEL = (ORTHOGONAL, PATTERNS, CELL, NETWORK, AGREEMENT, TWO_STEPS)
 
-PRESUPPOSED = "that a cell of constant activity exists, and the responses on it, are presupposed"
+PRESUPPOSED = "presupposed: a cell of constant activity exists, with the stated responses on it"
 EXCLUDED = theorem(
     "excluded",
     ne(separation, ZERO),

@@ -69,7 +69,7 @@ URNN_TIGHT = Claim(
         ),
         CONSTANT_PATTERN.variant(
             "one-step-shorter",
-            "one step fewer tells as much",
+            "one step fewer is enough",
             assumptions=_with(
                 CONSTANT_PATTERN,
                 Assumption(LONG.id, "at least p − n + 1 steps", le(active + 1, T + n)),
@@ -77,7 +77,7 @@ URNN_TIGHT = Claim(
         ),
         CONSTANT_PATTERN.variant(
             "any-contraction-active",
-            "the same for any contraction W",
+            "the bound holds for any contraction W",
             assumptions=_without(CONSTANT_PATTERN, SCALAR),
         ),
         MULTIPLICITY.variant(
