@@ -36,7 +36,7 @@ EPILOG = """
 Exit codes:
   0         all holds
   1         a claim, a certificate or a comparison fails
-  2         the call or the input is wrong, said in one line
+  2         the call or the input is wrong; one line says why
   130, 143  SIGINT or SIGTERM ended it
 """
 
@@ -56,11 +56,11 @@ def call(arguments: list[str] | None) -> int:
     except OSError as error:
         return wrong(f"{error.filename or 'a file'}: {error.strerror}; choose another path")
     except UnicodeDecodeError:
-        return wrong("what was read is not UTF-8; save it as UTF-8, or name another file")
+        return wrong("a file is not UTF-8; save it as UTF-8, or name another file")
     except UnicodeError:
         return wrong("a name is not valid text here; rename the file or set PYTHONUTF8=1")
     except MemoryError:
-        return wrong("this needs more memory than there is; take a smaller system")
+        return wrong("there is not enough memory for this; take a smaller system")
     except ImportError as error:
         return wrong(failed_import(error))
     return int(result or 0)

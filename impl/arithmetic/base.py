@@ -98,9 +98,9 @@ V = TypeVar("V", bound=Numbers)
 
 
 class Arithmetic(Protocol[V]):
-    """What knows the named parameters of a cell.
+    """The arithmetic that a cell's step runs over, with the named parameters of the cell.
 
-    `rows` are those of the parameter that are meant, where several gates share one.
+    `rows` selects rows of a parameter that several gates share.
 
     >>> def program(self, m, s, x):  # m is one: h⁺ = tanh(W h + U x + b)
     ...     return (m.affine("W", None, s) + m.affine("U", "b", x)).tanh()

@@ -68,7 +68,7 @@ class ProgramCell(ABC):
 
     @property
     def states_box(self) -> bool:
-        """Whether the cell states a box of its own."""
+        """True if the cell defines a box of its own."""
         return type(self).box is not ProgramCell.box
 
     @property
@@ -78,11 +78,11 @@ class ProgramCell(ABC):
 
     @property
     def paired(self) -> bool:
-        """Whether states are pairs (s_i, s_{n+i}) that stay in discs: `arithmetic.invariance`."""
+        """True if states are pairs (s_i, s_{n+i}) in discs: see `arithmetic.invariance`."""
         return False
 
     def held(self, B: float | Tensor) -> Held:
-        """What is proved of the box; where that is infinite, of the one that it then implies."""
+        """The box of states with its proof; if it is infinite, the box that contraction implies."""
         told = held(self.program, self.parameters, self.box(B), B, self.d, self.paired)
         return implied(self.program, self.parameters, told, B, self.d)
 

@@ -36,7 +36,7 @@ def epsilons_of(eps: float | Sequence[float]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Shown):
-    """What is certified about one model; see `to_json` for the record that is written.
+    """The certificate of one model; see `to_json` for the record that is written.
 
     verdict: `certified` (λ < 1 in `norm`, on ℝⁿ or on the invariant box of a gated cell, with a
     finite bound on the states, so that there is a k for every ε), `refuted`
@@ -98,8 +98,8 @@ class Certificate(Shown):
 
     @cached_property
     def advice(self) -> Advice | None:
-        """What to do next about a model that no norm certifies and nothing refutes, None for
-        others; sought when it is first asked for."""
+        """Next steps for a model that no norm certifies and nothing refutes, None for others;
+        computed on first use."""
         return self.advising()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Certificate(Shown):
 
     @property
     def reason(self) -> str | None:
-        """Why nothing is certified although something might be, None for all other models."""
+        """The reason that an undecided model is not certified, None for all other models."""
         count = self.rounds_to_one.get(self.dtype, 0)
         if self.verdict != "undecided":
             return None
@@ -141,7 +141,7 @@ class Certificate(Shown):
 
     @property
     def next_steps(self) -> list[str]:
-        """What to do next about an undecided model, in lines of text; none about others."""
+        """Next steps for an undecided model, in lines of text; none for others."""
         if self.verdict != "undecided":
             return []
         first = f"see what it remembers of recorded inputs: {self.measuring}"

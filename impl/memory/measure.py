@@ -50,7 +50,7 @@ _LOOKED_AT, _NUMBERS = 4096, 2**24  # sequences that are compared with one anoth
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measurement(Shown):
-    """What was seen of a model on data; see `to_json` for the record that is written.
+    """The measured memory of a model on data; see `to_json` for the record that is written.
 
     windows, length: so many windows of so many inputs. ks: the grid of k; seen: all truncations of
     the first windows; local: the steps of the first few of these. statement: of all windows drawn

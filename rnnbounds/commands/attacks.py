@@ -53,17 +53,17 @@ from rnnbounds.shell.terminal import tell
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
 Seeds = Annotated[
-    str | None, typer.Option("--seeds", help="these seeds one by one instead: 1-30, or 1,5,9-12")
+    str | None, typer.Option("--seeds", help="several seeds, one after another: 1-30, or 1,5,9-12")
 ]
 Systems = Annotated[
     str | None,
     typer.Option(
         "--systems", metavar="N",
-        help="draw on until this many systems of each claim, as 1e7, are judged: those that meet "
-        "its assumptions, each counted once with all its input sequences",
+        help="draw until N systems of each claim are judged, as 1e7: systems that meet its "
+        "assumptions, each counted once with all its input sequences",
     ),
 ]  # fmt: skip
-Out = Annotated[Path | None, path_option("--out", "DIR", "for run.json and index.html")]
+Out = Annotated[Path | None, path_option("--out", "DIR", "write run.json and index.html there")]
 SHOWN = 5  # of what failed; the record has more
 ALL = ",".join(every())
 
@@ -85,8 +85,8 @@ def verify(
     cluster: Machines = None,
     format: As = Format.text,
 ) -> int:
-    """Prove, attack and sabotage the claims; exit 1 unless everything holds and, with --baseline,
-    nothing regressed."""
+    """Prove and attack the claims, and refute their false variants; exit 1 unless everything holds
+    and, with --baseline, nothing regressed."""
     started = datetime.now(UTC)
     check_device(device)
     budget = profile(profile_name)
@@ -96,7 +96,7 @@ def verify(
     if least:
         drawn(chosen)
         if many:
-            raise InputError("--systems draws on under one seed; leave out --seeds or --systems")
+            raise InputError("--systems is for one seed; leave out --seeds or --systems")
     folder = None if out is None else check_folder(out, *(() if many else FILES))
     files = () if folder is None or many else tuple(folder / name for name in FILES)
     wanted = Wanted(baseline, summary, sarif, history).check(bool(many), files)
@@ -166,7 +166,7 @@ def one_by_one(
     calls = [(part, seed) for part in parts]
     running = run_calls(calls, profile=name, device=device, workers=workers, crew=crew)
     with (
-        progress(len(parts), "drawing on", within=checks_made) as advance,
+        progress(len(parts), "drawing more", within=checks_made) as advance,
         closing(running) as answers,
     ):
         for _, result in answers:

@@ -21,13 +21,13 @@ def bench(
     ] = None,
     device: Device = "cpu",
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="readings of each side, interleaved")
+        int, typer.Option("--repeats", min=1, help="measurements of each side, interleaved")
     ] = REPEATS,
     markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
     format: As = Format.text,
 ) -> int:
-    """Time what ships against naive loops, LAPACK and torch on one thread; exit 1 if something that
-    is asked is not met."""
+    """Time the package against naive loops, LAPACK and torch on one thread; exit 1 if a target is
+    missed."""
     asked = chosen(None if rows is None else rows.split(","))
     clock = Clock(check_device(device), repeats)
     torch.set_num_threads(1)
@@ -50,8 +50,8 @@ def bench(
 def setting(clock: Clock) -> str:
     """How the figures were read."""
     return (
-        f"medians of {clock.repeats} readings of {clock.name} on {clock.device}, both sides "
-        f"interleaved on one thread; in brackets the least and the greatest ratio"
+        f"medians of {clock.repeats} measurements of {clock.name} on {clock.device}, both sides "
+        f"interleaved on one thread; in brackets the smallest and the largest ratio"
     )
 
 

@@ -68,7 +68,7 @@ def check_file(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="what 'rnnbounds truncate', 'unitary', 'certify --out' or '--witness' wrote",
+            help="a file of 'rnnbounds truncate', 'unitary', 'certify --out' or '--witness'",
         ),
     ],
     source: Annotated[
@@ -76,20 +76,21 @@ def check_file(
     ] = None,
     cell: Annotated[
         str | None,
-        typer.Option("--cell", help="the cell of --source, where its file does not say"),
+        typer.Option("--cell", help="the cell of --source, if its file does not name it"),
     ] = None,
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", help="a tensor of --source to leave out")
     ] = None,
     layer: Annotated[
-        str | None, typer.Option("--layer", help="the part of --source that is meant")
+        str | None, typer.Option("--layer", help="the recurrent part of --source, as encoder.rnn")
     ] = None,
     format: As = Format.text,
 ) -> int:
-    """Prove the certificate of a file anew in ball arithmetic; exit 1 if any part falls.
+    """Prove the certificate of a file again in ball arithmetic; exit 1 if any part fails.
 
-    Of a certificate.json what it states of the model, the --source, is proved: λ, the windows, the
-    constants of states; what else it says is named. Witnesses of long memories are replayed on it.
+    A certificate.json needs the model, --source: λ, the windows and the constants of states are
+    proved for it, and the rest is listed as not checked. A file of witnesses needs it too: each is
+    run again, in balls.
     """
     if file.suffix in EXPORTS:
         raise ExportedError(file)
@@ -100,7 +101,7 @@ def check_file(
     original = None if source is None else read_source(source, cell, ignore or (), layer)
     if is_certificate(file):
         if original is None:
-            raise ModelNeededError("this is the certificate of")
+            raise ModelNeededError("this is a certificate of")
         certificate, findings = check_certificate(file, original)
     else:
         certificate, findings = _checker(file)(file, original)
@@ -125,7 +126,7 @@ def _checker(file: Path) -> Checker:
     for family, checker in CHECKERS.items():
         if said.startswith(family):
             return checker
-    raise ForeignError(file, "is nothing that is checked, or damaged")
+    raise ForeignError(file, "is not a file that can be checked, or is damaged")
 
 
 def check_witnesses(
@@ -136,7 +137,7 @@ def check_witnesses(
     layer: str | None,
     format: Format,
 ) -> int:
-    """Replay witnesses of long memories on their model, in balls; exit 1 if any falls."""
+    """Replay witnesses of long memories on their model, in balls; exit 1 if any fails."""
     if source is None:
         raise ModelNeededError("these are witnesses against")
     from impl.memory.adversary.check import check_attacked, readout_stated
@@ -149,7 +150,7 @@ def check_witnesses(
     if format is Format.json:
         print_json({**_found(file, holds, findings), "attacked": document})
         return int(not holds)
-    echo(f"{file}: what was found {'holds' if holds else 'FAILS'}")
+    echo(f"{file}: the witnesses {'hold' if holds else 'FAIL'}")
     of = shown(document["cell"]) + ("" if read is None else f", of predictions {shown(read)} h")
     echo(f"of {of}, {shown(document['dtype'])}, {_among(document)}")
     _print_findings(findings, document["information"])

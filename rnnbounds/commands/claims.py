@@ -29,7 +29,7 @@ HEADS = ("claim", "statement", "source", "proof", "tightest lhs/rhs, by", "false
 def claims(
     ids: Ids = None,
     matrix: Annotated[
-        bool, typer.Option("--matrix", help="what each claim comes to on each cell")
+        bool, typer.Option("--matrix", help="the result of each claim on each cell")
     ] = False,
     run: Annotated[
         Path | None, typer.Option("--run", metavar="RUN.json", help="the table of this run")
@@ -43,34 +43,34 @@ def claims(
         bool, typer.Option("--latex", help="statements, assumptions and sources as LaTeX")
     ] = False,
     bibtex: Annotated[
-        bool, typer.Option("--bibtex", help="entries of the sources, and of the textbooks used")
+        bool, typer.Option("--bibtex", help="BibTeX entries of the sources and textbooks")
     ] = False,
     vocabulary: Annotated[
         bool, typer.Option("--vocabulary", help="every quantity: name, meaning, norm, definition")
     ] = False,
     format: As = Format.text,
 ) -> int:
-    """The table of claims: id, statement, source, proof, tightness, false variants; or the matrix,
-    exit 1 if an entry of it fails.
+    """Print the table of claims: id, statement, source, proof, tightness, false variants; with
+    --matrix the claims by cell, exit 1 if an entry fails.
 
-    As the run that the package carries found it. The theory as others use it: --latex, --bibtex,
-    --vocabulary.
+    Results are those of the run that the package carries. --latex, --bibtex and --vocabulary print
+    the theory for use elsewhere.
     """
     forms = {"--markdown": markdown, "--latex": latex, "--bibtex": bibtex}
     asked = [name for name, wanted in (forms | {"--vocabulary": vocabulary}).items() if wanted]
     if asked and (len(asked) > 1 or matrix or (format is Format.json and asked[0] in forms)):
-        raise typer.BadParameter(f"{asked[0]} is a form of its own: leave the other out")
+        raise typer.BadParameter(f"{asked[0]} prints one thing alone; leave the other options out")
     if (latex or bibtex or vocabulary) and (now or run is not None):
-        raise typer.BadParameter(f"{asked[0]} is about no run: leave --run and --now out")
+        raise typer.BadParameter(f"{asked[0]} is not about a run; leave out --run and --now")
     if vocabulary or matrix:
         if ids:
-            raise typer.BadParameter("it is about all claims: leave the names of claims out")
+            raise typer.BadParameter("it is about all claims; leave out the names of claims")
         if vocabulary:
             return show_vocabulary(format)
     if latex or bibtex:
         return show_theory(ids, latex)
     if now and run is not None:
-        raise typer.BadParameter("--run tells of a run, and --now makes one: leave one out")
+        raise typer.BadParameter("--run reads a run, and --now makes one; leave one out")
     if now:
         from rnnbounds.commands import proofs  # with all that proves and attacks
 
@@ -156,7 +156,7 @@ def show_vocabulary(format: Format) -> int:
             ]
         )  # fmt: skip
         return 0
-    heads = ("name", "notation", "meaning", "norm or unit", "definition, or its role")
+    heads = ("name", "notation", "meaning", "norm or unit", "definition or role")
     rows = []
     for q in VOCABULARY.values():
         defined = q.role if q.definition is None else plain(q.definition)

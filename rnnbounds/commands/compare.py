@@ -16,7 +16,7 @@ from rnnbounds.commands.options import path_option
 from rnnbounds.shell.output import check_target, echo, print_json
 from rnnbounds.shell.terminal import write
 
-Page = Annotated[Path | None, path_option("--page", "FILE.html", "write a page of it too")]
+Page = Annotated[Path | None, path_option("--page", "FILE.html", "write the changes as a page too")]
 
 
 class Telling(StrEnum):
@@ -29,16 +29,16 @@ class Telling(StrEnum):
 
 def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD.json", help="a run or a certificate")],
-    new: Annotated[Path, typer.Argument(metavar="NEW.json", help="a later one")],
+    new: Annotated[Path, typer.Argument(metavar="NEW.json", help="a later run or certificate")],
     page: Page = None,
     format: Annotated[Telling, typer.Option("--format", help="text, markdown or json")]
     = Telling.text,
 ) -> int:  # fmt: skip
-    """What regressed, improved, is new or gone between two runs, or two certificates of a model;
-    exit 1 on a regression, or what is gone.
+    """Compare two runs, or two certificates of a model: regressed, improved, new, gone; exit 1 if
+    something regressed or is gone.
 
-    [tool.rnnbounds] of ./pyproject.toml says what passes. Certificates of different questions
-    (inputs, readout, dtype, ε …) are refused, with exit 2.
+    Thresholds are in [tool.rnnbounds] of ./pyproject.toml. Certificates of different questions
+    (inputs, readout, dtype, ε …) are not compared, with exit 2.
     """
     if page is not None:
         check_target(page, ".html")

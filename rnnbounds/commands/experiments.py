@@ -29,22 +29,25 @@ def experiment(
         typer.Option("--set", metavar="NAME=VALUE", help="one of the settings on the page"),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="go on from where a run was stopped")
+        bool, typer.Option("--resume", help="continue a run that was stopped")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="large sizes, for a GPU")] = False,
     data: Annotated[
-        str | None, typer.Option("--data", metavar="PATH", help="published data in place of ours")
+        str | None,
+        typer.Option(
+            "--data", metavar="PATH", help="published data, in place of those of the package"
+        ),
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda")] = "auto",
     told: Annotated[
         list[Path] | None,
-        path_option("--table", "DIR", "print the table of what was run there, and no more"),
+        path_option("--table", "DIR", "only print the table of the experiments in DIR"),
     ] = None,
     format: As = Format.text,
 ) -> int:
-    """Run an experiment and write its page; exit 1 if what it certifies does not hold.
+    """Run an experiment and write its page; exit 1 if a certified bound does not hold.
 
-    A run that was stopped goes on with --resume and the same options, to the same record.
+    With --resume and the same options a stopped run continues, to the same record.
     """
     from rnnbounds.experiments.engine.page import lead, tables
     from rnnbounds.experiments.engine.running import OptionError, run, settings, work

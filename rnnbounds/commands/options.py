@@ -28,11 +28,15 @@ Machines = Annotated[
     str | None,
     typer.Option(
         "--cluster", metavar="ADDRESS",
-        help="do the parts on a Dask scheduler's workers, as tcp://host:8786; "
-        "local: on one with so many --workers on this machine",
+        help="run on the workers of this Dask scheduler, as tcp://host:8786; local: "
+        "start one on this machine with --workers",
     ),
 ]  # fmt: skip
-Baseline = Annotated[Path | None, path_option("--baseline", "RUN.json", "fail on regressions")]
-Summary = Annotated[Path | None, path_option("--summary", "FILE.md", "write it in Markdown")]
-Sarif = Annotated[Path | None, path_option("--sarif", "FILE.sarif", "what fails, as SARIF")]
-Keep = Annotated[Path | None, path_option("--history", "DIR", "keep the run there too")]
+Baseline = Annotated[
+    Path | None, path_option("--baseline", "RUN.json", "compare with this run; fail on regressions")
+]
+Summary = Annotated[Path | None, path_option("--summary", "FILE.md", "write a summary in Markdown")]
+Sarif = Annotated[Path | None, path_option("--sarif", "FILE.sarif", "write the failures as SARIF")]
+Keep = Annotated[
+    Path | None, path_option("--history", "DIR", "keep the run there, with trends over all runs")
+]

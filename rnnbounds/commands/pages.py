@@ -22,16 +22,16 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN.json", help="a record that verify wrote")],
     out: Annotated[
         Path,
-        path_option("--out", "DIR", "for run.json and index.html"),
+        path_option("--out", "DIR", "write run.json and index.html there"),
     ],
     baseline: Baseline = None,
     csv: Annotated[
-        bool, typer.Option("--csv", help="also the points of all curves, as curves.csv in DIR")
+        bool, typer.Option("--csv", help="write the points of all curves too, as curves.csv")
     ] = False,
     format: As = Format.text,
 ) -> int:
-    """Write the page of a run record; exit 1 if the run it records failed or, with --baseline,
-    something regressed."""
+    """Write the page of a run record; exit 1 if the run failed or, with --baseline, something
+    regressed."""
     record, page = load(run), out / "index.html"
     if disk.same(run, page):
         raise WriteError(page, OSError(0, "it is the file that is read"))

@@ -62,16 +62,18 @@ def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
 def prove(
     claim: Ids = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="let a human step fail the command")
+        bool, typer.Option("--strict", help="exit 1 also for a step that is argued in prose")
     ] = False,
     step: Annotated[
         str | None,
         typer.Option(
-            "--step", metavar="NAME", help="one step of the claim: from what, and z3's part"
+            "--step",
+            metavar="NAME",
+            help="one step of the claim: its premises, and z3's part",
         ),
     ] = None,
     lemmas: Annotated[
-        bool, typer.Option("--lemmas", help="the steps that several claims share; nothing is run")
+        bool, typer.Option("--lemmas", help="list the steps that several claims share; run none")
     ] = False,
     format: As = Format.text,
 ) -> int:
@@ -81,7 +83,7 @@ def prove(
         return show_lemmas(entries, format)
     if step is not None:
         if len(claim or ()) != 1:
-            raise typer.BadParameter("--step is of one claim: name it")
+            raise typer.BadParameter("--step is about one claim; name it")
         return show_step(entries[0], step, format)
     proofs = []
     with progress(len(entries), "proving") as advance:
@@ -150,12 +152,12 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
         for definition in ledger.definitions:
             told(f"defines {definition.name}: {definition.text}")
         if not ledger.steps:
-            echo("  no step: what is stated without a proof is not proved")
+            echo("  no steps: a statement without a proof is not proved")
         if ledger.form in spare:
             assumed = ", ".join(spare[ledger.form])
             told(
-                f"assumed, and used by no step: {assumed}; state the form without, unless a "
-                "quantity has no meaning then"
+                f"assumed, but used by no step: {assumed}; remove it, unless a quantity has no "
+                "meaning without it"
             )
 
 

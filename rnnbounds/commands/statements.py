@@ -35,7 +35,7 @@ def attack(
         str,
         typer.Argument(
             metavar="STATEMENT",
-            help="a bound by names or as pages print it, "
+            help="a bound with names, or as pages print it: "
             "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'",
         ),
     ],
@@ -45,8 +45,8 @@ def attack(
     device: Device = "cpu",
     format: As = Format.text,
 ) -> int:
-    """Attack a bound that you type; exit 1 unless it stands: it falls, with a shrunk
-    counter-example, or some check is undecided."""
+    """Attack a bound of your own; exit 1 if it is refuted, with a shrunk counter-example, or if a
+    check is undecided."""
     collect_seldom()
     result = attack_typed(
         parse_statement(statement), budget=profile(profile_name), seed=seed,
@@ -72,7 +72,7 @@ def counted(result: TypedResult) -> str:
     if result.undecided:
         parts.append(f"{result.undecided} undecided")
     if result.skipped:
-        parts.append(f"{result.skipped} of these beyond the budget of exact arithmetic")
+        parts.append(f"{result.skipped} of these over the limit of exact arithmetic")
     return ", ".join(parts)
 
 

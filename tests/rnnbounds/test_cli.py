@@ -93,8 +93,8 @@ def test_input_errors_of_every_room(refused, monkeypatch, base):
     [
         (PermissionError(errno.EACCES, "Permission denied", "x"), "x: Permission denied; choose"),
         (OSError(errno.ENOSPC, "No space left on device"), "a file: No space left on device; choo"),
-        (MemoryError(), "more memory than there is; take a smaller system"),
-        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "start"), "what was read is not UTF-8; save"),
+        (MemoryError(), "not enough memory for this; take a smaller system"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "start"), "a file is not UTF-8; save"),
         (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates"), "not valid text here; rename"),
         (typer.Abort(), "interrupted; run it again"),
     ],

@@ -60,6 +60,6 @@ def test_cells_are_listed_at_the_end(shown, command):
     """Each of them once, by family, and none beside the option."""
     options, _, cells = shown(command, 80).partition("Cells: ")
     assert not re.search(r"\brnn-relu\b|\bgru-cho\b", options)
-    words = cells.partition("Of several layers")[0].replace(",", " ").split()
+    words = cells.partition("Several layers")[0].replace(",", " ").split()
     assert sorted(words) == sorted(CELLS)
     assert "\n\n  leaky-identity, leaky-relu," in cells

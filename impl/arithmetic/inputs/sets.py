@@ -82,7 +82,7 @@ class InputSet(float):
             )
 
     def holds(self, x: Sequence[float]) -> bool:
-        """Whether an input is of the set, exactly."""
+        """True if an input is in the set, decided exactly."""
         if self.rows is not None:
             return any(row == list(x) for row in self.rows.tolist())
         inside = zip(self.low.tolist(), x, self.high.tolist(), strict=True)

@@ -64,7 +64,7 @@ class MemoryWitness:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attacked(Shown):
-    """What was found against one model under inputs ‖x_t‖₂ ≤ B.
+    """Lower bounds on the memory of one model under inputs ‖x_t‖₂ ≤ B, with their witnesses.
 
     windows: (ε, the least k that is not refuted), 0 where no witness was found, which says nothing.
     skipped: what the limits left out, each with why. inputs: the set of all inputs, None for the

@@ -29,16 +29,17 @@ def guard(
         Path, path_option("--config", "FILE.toml", "the file with [tool.rnnbounds.models.NAME]")
     ] = PROJECT,
     out: Annotated[
-        Path | None, path_option("--out", "DIR", "a folder per model, with its record and page")
+        Path | None,
+        path_option("--out", "DIR", "write a folder per model, with its record and page"),
     ] = None,
     junit_file: Annotated[
-        Path | None, path_option("--junit", "FILE.xml", "JUnit XML, one test case per model")
+        Path | None, path_option("--junit", "FILE.xml", "write JUnit XML, one test case per model")
     ] = None,
     sarif_file: Annotated[
-        Path | None, path_option("--sarif", "FILE.sarif", "failures as SARIF")
+        Path | None, path_option("--sarif", "FILE.sarif", "write the failures as SARIF")
     ] = None,
     summary: Annotated[
-        Path | None, path_option("--summary", "FILE.md", "a summary in Markdown")
+        Path | None, path_option("--summary", "FILE.md", "write a summary in Markdown")
     ] = None,
     history: Annotated[
         Path | None,

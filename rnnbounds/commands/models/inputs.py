@@ -31,7 +31,7 @@ Bound = Annotated[
         "--input-bound",
         metavar="B",
         callback=_number,
-        help=f"B, with ‖x_t‖₂ ≤ B for every input; {FROM_DATA} takes it, and a box, from --data",
+        help=f"B, with ‖x_t‖₂ ≤ B for every input; {FROM_DATA}: B and a box from --data",
     ),
 ]
 Inputs = Annotated[
@@ -39,8 +39,8 @@ Inputs = Annotated[
     typer.Option(
         "--inputs",
         metavar="SET",
-        help="in place of B: LOW:HIGH of each channel, with commas, or one for all; or a tensor of "
-        "the model's file whose rows are all inputs, as embed.weight",
+        help="in place of B: LOW:HIGH for all channels, or one for each with commas; or a tensor "
+        "of the model's file with all inputs as its rows, as embed.weight",
     ),
 ]
 Recorded = Annotated[
@@ -48,12 +48,12 @@ Recorded = Annotated[
     path_option(
         "--data",
         "FILE",
-        f"recorded inputs: measured beside, and for {FROM_DATA}; what is certified near them "
-        f"alone, window by window, measure --near says",
+        f"recorded inputs, for {FROM_DATA}; certify also measures the model on them (measure "
+        f"--near certifies near them alone)",
     ),
 ]
 Margin = Annotated[
-    float, typer.Option("--margin", help="δ: inputs within δ of those of --data are meant too")
+    float, typer.Option("--margin", help="δ: include all inputs within δ of those of --data")
 ]
 
 
@@ -73,11 +73,11 @@ class Asked:
     def __post_init__(self) -> None:
         both = self.bound is not None and self.inputs is not None
         if both or (self.stated and not self.given):
-            raise InputsError("inputs are to be stated once; give --input-bound or --inputs")
+            raise InputsError("state the inputs once; give --input-bound or --inputs")
         if self.bound == FROM_DATA and self.data is None:
             raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
         if self.margin and self.bound != FROM_DATA:
-            raise InputsError(f"--margin is about --input-bound {FROM_DATA}; leave it out")
+            raise InputsError(f"--margin is for --input-bound {FROM_DATA}; leave it out")
 
     @property
     def given(self) -> bool:

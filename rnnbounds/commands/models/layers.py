@@ -20,7 +20,7 @@ class ListedError(InputError):
     """Options that say nothing where layers are listed."""
 
     def __init__(self, options: Sequence[str]) -> None:
-        super().__init__(f"--list lists layers and does no more; leave out {', '.join(options)}")
+        super().__init__(f"--list only lists layers; leave out {', '.join(options)}")
 
 
 def require_alone(context: typer.Context) -> None:
@@ -50,7 +50,7 @@ List = Annotated[
     bool,
     typer.Option(
         "--list", is_eager=True, callback=_alone,
-        help="list the recurrent layers of MODEL, for --layer, and certify none",
+        help="list the recurrent layers of MODEL for --layer; certify nothing",
     ),
 ]  # fmt: skip
 
@@ -72,5 +72,7 @@ def show_layers(model: Path, cell: str | None, format: Format) -> int:
             if one.reason is not None:
                 echo(f"{one.name}: not read: {one.reason}")
     else:
-        echo("no recurrent layer is recognised by the names of its tensors; name its cell")
+        echo(
+            "no recurrent layer is recognised by the names of its tensors; name the cell by --cell"
+        )
     return int(all(one.cell is None for one in found))

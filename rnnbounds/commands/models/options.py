@@ -23,8 +23,8 @@ def cells_by_family(names: Iterable[str]) -> str:
     others = [name for family in families.values() if family not in large for name in family]
     paragraphs = "\n\n".join(", ".join(family) for family in (others, *large))
     return (
-        f"Cells: {paragraphs}\n\nOf several layers: {PREFIX} before one of these names, or {STACK} "
-        "for whatever fits."
+        f"Cells: {paragraphs}\n\nSeveral layers: {PREFIX} before one of these names, or {STACK} "
+        "for the one that fits."
     )
 
 
@@ -41,7 +41,7 @@ Cell = Annotated[
     str | None,
     typer.Option(
         "--cell",
-        help="the cell, where the file, names and shapes do not say it; one of those below",
+        help="the cell, if the file does not determine it; one of those below",
         autocompletion=lambda: [*CELLS, STACK],
     ),
 ]
@@ -50,19 +50,19 @@ Ignore = Annotated[
     typer.Option(
         "--ignore",
         metavar="NAME",
-        help="a tensor beside the cell's own that is left out on purpose; repeatable",
+        help="leave out this tensor, which the cell does not read; repeatable",
     ),
 ]
 Layer = Annotated[
     str | None,
     typer.Option(
         "--layer",
-        help="the part of a bigger model that is meant, as encoder.rnn; certify --list has them",
+        help="the recurrent part of a bigger model, as encoder.rnn; certify --list lists them",
     ),
 ]
 Readout = Annotated[
     str | None,
-    typer.Option("--readout", help="the linear layer after the cell: ε is one of its outputs"),
+    typer.Option("--readout", help="the linear layer after the cell; ε is then about its outputs"),
 ]
 Out = Annotated[
     Path,
@@ -72,5 +72,5 @@ Out = Annotated[
 
 Told = Annotated[
     Path | None,
-    path_option("--page", "DIR", "for certificate.json and its page"),
+    path_option("--page", "DIR", "write certificate.json and its page there"),
 ]

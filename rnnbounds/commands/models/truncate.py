@@ -48,11 +48,13 @@ def truncate_model(
     ignore: Ignore = None,
     layer: Layer = None,
     latest: Annotated[
-        bool, typer.Option("--latest", help="the last output alone, of the last k inputs")
+        bool, typer.Option("--latest", help="a module of k inputs and one output")
     ] = False,
     export: Annotated[
         list[Path] | None,
-        typer.Option("--export", metavar="FILE", help="also as FILE.pt2 or FILE.onnx; repeatable"),
+        typer.Option(
+            "--export", metavar="FILE", help="write FILE.pt2 or FILE.onnx too; repeatable"
+        ),
     ] = None,
     page: Told = None,
     format: As = Format.text,
@@ -89,7 +91,7 @@ def truncate_model(
         within = f"within {exactly(eps)} of the recurrent model"
         echo(f"wrote {out}: {what}k = {plural(module.k, 'input')}, {within}")
         for target in exports:
-            echo(f"wrote {target}: the same without a state, for batches and lengths of any size")
+            echo(f"wrote {target}: the model without a state, for batches and lengths of any size")
         echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
         print_left_out(certificate["information"])
         if page is not None:

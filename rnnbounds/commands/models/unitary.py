@@ -31,7 +31,8 @@ def unitary_model(
     ignore: Ignore = None,
     layer: Layer = None,
     rescale: Annotated[
-        bool, typer.Option("--rescale", help="search for scales that need fewer states")
+        bool,
+        typer.Option("--rescale", help="search for scales of the units that need fewer states"),
     ] = False,
     page: Told = None,
     format: As = Format.text,

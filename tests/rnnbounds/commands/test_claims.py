@@ -173,7 +173,7 @@ def test_one_table_at_a_time(refused, tmp_path):
 @pytest.mark.parametrize("other", [("--matrix",), ("--format", "json")])
 def test_one_form_at_a_time(refused, other):
     """The table in Markdown is no matrix and no document."""
-    assert "leave the other out" in refused("claims", "--markdown", *other)
+    assert "leave the other options out" in refused("claims", "--markdown", *other)
 
 
 def test_claims_for_a_paper(call, refused):
@@ -205,7 +205,7 @@ def test_the_vocabulary(call, refused):
         "least": 0, "definition": "norm(state(x, 0, T) - state(x, T - k, k))",
         "definition_latex": gap["definition_latex"], "systems": [],
     }  # fmt: skip
-    assert "leave the names" in refused("claims", "truncation", "--vocabulary")
+    assert "leave out the names" in refused("claims", "truncation", "--vocabulary")
 
 
 def test_the_rows_of_some_claims(call, refused):

@@ -46,7 +46,7 @@ def test_a_witness_replays(call, refused, stable_model, tmp_path):
     model = ("--source", stable_model, "--cell", "rnn-tanh")
     outcome = call("check", path, *model)
     assert outcome.code == 0
-    assert "what was found holds" in outcome.out
+    assert "the witnesses hold" in outcome.out
     found = call("check", path, *model, "--format", "json").json
     assert found["holds"]
     assert [part["name"] for part in found["findings"]] == ["model", "witness", "no k below"]

@@ -65,7 +65,7 @@ def test_what_does_not_apply(refused, gated, tmp_path):
     for options, line in (
         (("--norm", "diagonal"), "use the perron norm for lstm"),
         (("--norm", "comparisn"), "did you mean comparison"),
-        (("--steps", 10, "--alpha", 0.1), "nothing is certified about training lstm cells"),
+        (("--steps", 10, "--alpha", 0.1), "linear systems, not for lstm cells"),
         (("--loss", "hinge"), "did you mean"),
         (("--cell", "gru"), "is that of lstm, but gru has (3n, n); read it as lstm"),
         (("--cell", "lstn"), "did you mean lstm"),

@@ -117,7 +117,7 @@ def test_what_a_check_does_not_prove(call, refused, model, tmp_path):
         ((), "give --input-bound or --inputs"),
         (("--input-bound", "1", "--inputs", "0:1"), "give --input-bound or --inputs"),
         (("--input-bound", "from-data"), "--input-bound from-data takes B from --data"),
-        (("--input-bound", "1", "--margin", "1"), "--margin is about --input-bound from-data"),
+        (("--input-bound", "1", "--margin", "1"), "--margin is for --input-bound from-data"),
         (("--inputs", "0:one"), "--inputs is no box"),
         (("--inputs", "1:0"), "a box's lower end"),
         (("--inputs", "0:1,0:1,0:1"), "the set of inputs has 3 channels"),

@@ -145,8 +145,8 @@ class TestMeasure:
         assert told[0]["inputs"]["low"] == [-4.0]
         assert "within 0.5" in told[1]["inputs"]["what"]
         both = ("--input-bound", 4, "--inputs=-4:4")
-        assert "stated once" in refused("measure", *asked, *both)
-        assert "--margin is about" in refused("measure", *asked, "--margin", 1)
+        assert "state the inputs once" in refused("measure", *asked, *both)
+        assert "--margin is for" in refused("measure", *asked, "--margin", 1)
 
     def test_numbers_are_printed_as_they_were_typed(self, call, refused, asked, tmp_path):
         sure, eps, out = 0.999999999, 0.012345649, tmp_path / "told"

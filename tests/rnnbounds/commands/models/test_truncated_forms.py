@@ -42,7 +42,7 @@ def test_latest_and_exports(call, gru, tmp_path):
     assert first.startswith(
         f"wrote {out}: the last output alone, k = {module.k} inputs, within 0.9"
     )
-    assert f"wrote {other}: the same without a state" in outcome.out
+    assert f"wrote {other}: the model without a state" in outcome.out
     x = torch.rand(2, 9, 2) - 0.5
     made = rnnbounds.truncate(str(gru), 0.9, 1.0, cell="stacked-gru", latest=True)
     assert torch.equal(made.module(x), module(x))

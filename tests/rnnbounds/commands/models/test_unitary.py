@@ -129,7 +129,10 @@ def test_check_refuses_other_files(refused, call, relu_model, tmp_path):
     for content in (data[:-4], data[:-1] + bytes([data[-1] ^ 1])):
         bad.write_bytes(content)
         assert "write it again with 'rnnbounds unitary'" in refused("check", bad)
-    foreign = "is nothing that is checked, or damaged; name what 'rnnbounds truncate', 'unitary', "
+    foreign = (
+        "is not a file that can be checked, or is damaged; name what 'rnnbounds truncate', "
+        "'unitary', "
+    )
     for content in (b"", b"text", b"[]", data[: len(data) // 2], relu_model.read_bytes()):
         bad.write_bytes(content)
         assert f"bad: {foreign}'certify --out' or '--witness' wrote" in refused("check", bad)

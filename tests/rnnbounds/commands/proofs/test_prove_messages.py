@@ -33,8 +33,8 @@ def test_prove_prints_what_is_wrong(call, monkeypatch):
     told = " ".join(outcome.out.split())  # lines are broken where a path is long
     assert "test_prove_messages.py:" in told
     assert "did you mean 'contractive'?" in told
-    assert " assumed, and used by no step: window; state the form without, unless" in told
-    assert " no step: what is stated without a proof is not proved" in told
+    assert " assumed, but used by no step: window; remove it, unless" in told
+    assert " no steps: a statement without a proof is not proved" in told
     _, spare, bare = call("prove", "--format", "json").json
     assert spare["unused"] == {"finite": ["window"]}
     assert not bare["proved"]

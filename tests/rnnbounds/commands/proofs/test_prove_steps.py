@@ -49,8 +49,8 @@ def test_one_step_by_any_method(call, claim, step, method):
     ("arguments", "reason"),
     [
         (("truncation", "--step", "forgeting"), "did you mean forgetting"),
-        (("--step", "forgetting"), "--step is of one claim: name it"),
-        (("truncation", "prediction", "--step", "claim"), "--step is of one claim: name it"),
+        (("--step", "forgetting"), "--step is about one claim; name it"),
+        (("truncation", "prediction", "--step", "claim"), "--step is about one claim; name it"),
     ],
 )
 def test_a_step_that_is_not_there(call, arguments, reason):
