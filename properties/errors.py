@@ -16,9 +16,7 @@ class SpecError(InputError):
     """A system spec that no system has."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"{reason}; take the spec from a failure or from the page as it was printed"
-        )
+        super().__init__(f"{reason}; copy the spec from a failure or from the page")
 
 
 class BoxError(InputError):

@@ -210,7 +210,7 @@ def assert_receptive_field(
     __tracebackhide__ = True
     if isinstance(field, torch.Tensor):  # as before 0.2
         warnings.warn(
-            "assert_receptive_field takes the inputs before the field; the other order goes in 0.3",
+            "assert_receptive_field takes inputs before field; the other order ends with 0.3",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -226,15 +226,15 @@ def _assert_field(probe: Probe, field: int, T: int, exact: bool) -> None:
     leak = next(probe.future(), None)
     if leak is not None:
         raise AssertionError(
-            f"y_{leak.t} changed from {leak.before!r} to {leak.after!r} when the inputs "
-            f"{leak.changed}: the model is not causal; pad its inputs on the left alone"
+            f"the model is not causal: y_{leak.t} changed from {leak.before!r} to {leak.after!r} "
+            f"when the inputs {leak.changed}; pad its inputs on the left alone"
         )
     leak = max(probe.past(field), key=lambda leak: leak.t - leak.since, default=None)
     if leak is not None:
         raise AssertionError(
-            f"y_{leak.t} changed from {leak.before!r} to {leak.after!r} when the inputs "
-            f"{leak.changed}: the field is at least {leak.t - leak.since + 1}, not {field}; state "
-            "that, or correct the leak (a mask that adds −∞, an FFT, statistics over time)"
+            f"the field is at least {leak.t - leak.since + 1}, not {field}: y_{leak.t} changed "
+            f"from {leak.before!r} to {leak.after!r} when the inputs {leak.changed}; state that "
+            "field, or correct the leak (a mask that adds −∞, an FFT, statistics over time)"
         )
     if exact and not probe.sees_oldest(field):
         raise AssertionError(
@@ -253,7 +253,7 @@ def certified(certificate: Certificate) -> Certificate:
     told = "" if found is None else f" ({found})"
     advice = "".join(f"\n{line}" for line in certificate.next_steps)
     raise AssertionError(
-        f"the model is {certificate.verdict}{told}: the factors found are {tried}; "
+        f"the model is {certificate.verdict}{told}; λ by norm: {tried}; "
         f"{_remedy(certificate)}{advice}"
     )
 

@@ -73,7 +73,7 @@ class ProgramCell(ABC):
 
     @property
     def blocks(self) -> int:
-        """Into how many vectors of one size a state falls for Euclidean norms."""
+        """The number of vectors of one size that a state consists of, for Euclidean norms."""
         return 1
 
     @property
@@ -102,7 +102,7 @@ class ProgramCell(ABC):
 
     @property
     def U(self) -> Tensor:
-        """What the inputs go through, (B, ·, d)."""
+        """The weight of the inputs, (B, ·, d)."""
         return self.parameters[self.reads]
 
     @property
@@ -134,7 +134,7 @@ class ProgramCell(ABC):
         return replace(told, output=self.n)
 
     def constants(self, box: Tensor, B: float) -> dict[str, float]:
-        """What else is worth telling about the one cell of a batch of one on its box (1, N)."""
+        """Further constants of the one cell of a batch of one on its box (1, N), by name."""
         return {}
 
     def refute(self, box: Tensor, B: float, given: Given = None) -> Witness | None:

@@ -106,9 +106,9 @@ def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple
     except CertificateFileError:
         raise
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
-        raise CertificateFileError(path, "certifies nothing that is proved here") from None
+        raise CertificateFileError(path, "holds no certificate that can be checked") from None
     if whole.get("readout") is not None:
-        raise CertificateFileError(path, "is about a readout, which is not proved here")
+        raise CertificateFileError(path, "is about a readout, which is not checked")
     if not known(said.cell):
         raise UncheckedCellError(path, said.cell)
     try:
@@ -116,7 +116,7 @@ def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple
             raise CertificateFileError(path, "is the certificate of another model")
         found = proved(TruncatedFile(source.weights, said, max(said.longest), told))
     except (RecordError, LayoutError):
-        raise CertificateFileError(path, "certifies nothing that is proved here") from None
+        raise CertificateFileError(path, "holds no certificate that can be checked") from None
     further = {"further": rest} if (rest := left_out(whole, told)) else {}
     return told | {"information": told["information"] | further}, tuple(found)
 
@@ -139,10 +139,10 @@ def _about(said: Record, source: Source) -> bool:
 def _require_provable(path: Path, told: Mapping[str, Any]) -> None:
     """Raise CertificateFileError for what a file may well say, and nothing here proves."""
     if told["verdict"] in ("refuted", "undecided"):
-        reason = f"is of a model that is {told['verdict']}, so that it has no window to prove"
-        raise CertificateFileError(path, reason, "check one that is certified")
+        reason = f"is of a model that is {told['verdict']}: there is no window to check"
+        raise CertificateFileError(path, reason, "check the certificate of a certified model")
     if (told["inputs"] or {}).get("set") == "rows":
-        reason = "is about the rows of a table, which it does not hold"
+        reason = "is about the rows of a table, which are not in it"
         remedy = (
             "certify their box with --inputs=LOW:HIGH, or check what 'rnnbounds truncate' wrote"
         )

@@ -100,9 +100,9 @@ def read(path: Path) -> TruncatedFile:
     except (RecordError, ValueError, TypeError, OverflowError, RecursionError):
         raise TruncatedFileError(path, "holds no readable certificate") from None
     if told["output"] not in (ALL, LATEST):
-        raise TruncatedFileError(path, "gives outputs of another kind")
+        raise TruncatedFileError(path, "has an unknown kind of output")
     if told["cell"] != stated.cell or told["k"] not in map(str, stated.longest):
-        raise TruncatedFileError(path, "holds a certificate of something else")
+        raise TruncatedFileError(path, "holds the certificate of another model")
     if not known(stated.cell):
         raise UncheckedCellError(path, stated.cell)
     roles, weights, sizes = _weights(path, stated.cell, parts)
@@ -112,7 +112,7 @@ def read(path: Path) -> TruncatedFile:
         or stated.digest != digest(stated.cell, roles)
         or not described(certificate["information"], roles)
     ):
-        raise TruncatedFileError(path, "holds a certificate of something else")
+        raise TruncatedFileError(path, "holds the certificate of another model")
     return TruncatedFile(weights, stated, int(told["k"]), certificate)
 
 

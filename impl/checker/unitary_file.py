@@ -162,7 +162,7 @@ def _parse(path: Path, weights: Mapping[str, Array], told: Mapping[str, str]) ->
     m, d = weights["weight_ih_l0"].shape
     whole = all(type(size) is int for size in (n, *sizes))
     if not good or not whole or not 0 < n <= m or sizes != (n, n, m, d):
-        raise UnitaryFileError(path, "holds a certificate of something else")
+        raise UnitaryFileError(path, "holds the certificate of another model")
     return UnitaryFile(
         weights, certificate, n, list(map(float, initial)), list(map(float, scaling))
     )

@@ -150,7 +150,7 @@ def vouched(
     """The metadata and the weights of a truncated model, and nothing if its certificate is that of
     another model, window or output: then an InputError."""
     weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
-    again = "hand over the one that 'truncate' gave with it"
+    again = "pass the certificate that 'truncate' returned with it"
     try:
         text = json.dumps(stated(certificate), allow_nan=False, sort_keys=True)
     except (LookupError, TypeError, AttributeError, ValueError):
@@ -192,7 +192,7 @@ def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
     if told.keys() != {*METADATA, "sha256"} or told["sha256"] != _seal(told, _named(loaded)):
         raise ModelFileError(path, "was changed after it was written", _AGAIN)
     if told["output"] not in (ALL, LATEST):
-        raise ModelFileError(path, "gives outputs of another kind", _AGAIN)
+        raise ModelFileError(path, "has an unknown kind of output", _AGAIN)
     return unrolled(loaded, int(told["k"]), told["output"] == LATEST), certificate
 
 
@@ -204,12 +204,12 @@ def _check(path: Path, told: dict[str, str], model: LoadedModel[Any]) -> dict[st
     except (RecordError, ValueError, TypeError, RecursionError):
         raise ModelFileError(path, "holds no readable certificate", _AGAIN) from None
     if told.get("k", "") not in map(str, meant.longest) or int(told["k"]) > MAX_WINDOW:
-        raise ModelFileError(path, "has a window k that its certificate has not", _AGAIN)
+        raise ModelFileError(path, "has a window k that is not in its certificate", _AGAIN)
     speaks = (meant.cell, meant.dtype, meant.n, meant.d)
     if speaks != (told.get("cell"), model.dtype, model.n, model.d) or model.name != meant.cell:
-        raise ModelFileError(path, "holds a certificate of something else", _AGAIN)
+        raise ModelFileError(path, "holds the certificate of another model", _AGAIN)
     if not described(certificate["information"], model.weights):
-        raise ModelFileError(path, "holds a certificate of something else", _AGAIN)
+        raise ModelFileError(path, "holds the certificate of another model", _AGAIN)
     if meant.digest != model.digest:
         raise ModelFileError(path, "holds the certificate of other weights", _AGAIN)
     return dict(certificate)

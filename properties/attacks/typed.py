@@ -75,7 +75,7 @@ def kinds_of(statement: Statement) -> tuple[str, ...]:
     spoken = [VOCABULARY[name] for name in sorted(free_names(statement))]
     if all(quantity.role != "measured" for quantity in spoken):
         raise InputError(
-            "the statement measures nothing; name a measured quantity, h_gap or h_norm say"
+            "the statement measures nothing; name a measured quantity, such as h_gap or h_norm"
         )
     asking = [quantity for quantity in spoken if quantity.about or quantity.role == "measured"]
     kinds = set.intersection(*(carriers(quantity) for quantity in asking))

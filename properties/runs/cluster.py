@@ -127,11 +127,11 @@ class Cluster:
             looks.append(seen)
             silent = [worker for worker, at in seen.items() if first.get(worker) == at]
             for worker in silent:
-                what = f"the worker {worker} has said nothing for {LOOKS * PATIENCE} s"
+                what = f"the worker {worker} has been silent for {LOOKS * PATIENCE} s"
                 if len(silent) < len(seen):
-                    self._retire(worker, f"{what}; others do its parts, start it again")
+                    self._retire(worker, f"{what}; other workers do its parts; start it again")
                 elif worker not in self._told:
-                    self._tell(f"{what}, and all others neither; start another to go on")
+                    self._tell(f"{what}, and so have all others; start another to go on")
                     self._told.add(worker)
 
     def _wait(self) -> None:
@@ -217,8 +217,8 @@ class Cluster:
         while error.__cause__ is not None:
             error = error.__cause__
         return ClusterError(
-            f"a machine at {self.address} cannot do parts of this rnnbounds ({error}); "
-            "install there what is installed here, and start its scheduler and workers again"
+            f"a machine at {self.address} cannot do parts of this run ({error}); install the "
+            "packages of this machine there, and start its scheduler and workers again"
         )
 
 
@@ -245,9 +245,9 @@ def done(here: dict[str, str], asked: bytes) -> tuple[Exception | None, Any, int
 def unfit(here: dict[str, str], dask_worker: Any) -> str:
     """Why a worker cannot take part in this run, and the remedy; empty if it can."""
     if told := difference(here, fingerprint()):
-        return f"has {told}; install there what is installed here, and start it again"
+        return f"has {told}; install the packages of this machine there, and start it again"
     if (threads := dask_worker.state.nthreads) != 1:
-        return f"does {threads} parts at a time; start it with --nthreads 1, and more of them"
+        return f"does {threads} parts at a time; start several workers with --nthreads 1"
     return ""
 
 

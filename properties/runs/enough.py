@@ -54,7 +54,7 @@ def drawn(attacks: Sequence[str]) -> list[str]:
     if found := [name for name in attacks if every()[name].drawn]:
         return found
     goes_on = ", ".join(name for name, one in every().items() if one.drawn)
-    raise InputError(f"these attacks end by themselves; choose --attacks with {goes_on} in it")
+    raise InputError(f"these attacks judge a fixed number of systems; add {goes_on} to --attacks")
 
 
 def until_enough(

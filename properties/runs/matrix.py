@@ -19,11 +19,11 @@ from reports.records.matrix import Column, Entry, Matrix, Standing
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.claim import Claim
 
-UNDRAWN = "this cell is read, but no kind of system that is attacked is one of it"
+UNDRAWN = "this cell is supported, but no attacked kind of system has it"
 # How the judge calls a check vacuous for want of a constant.
 FINITE = "finite "
-ALONE = "it speaks of a matrix alone, and of no cell"
-NO_STATE = "a matrix alone is no cell"
+ALONE = "the claim is about a matrix alone, not a cell"
+NO_STATE = "the claim is about cells, not a matrix alone"
 
 
 def matrix(
@@ -112,7 +112,7 @@ def all_vacuous(
     constants = {reason: n for reason, n in counts.items() if reason.startswith(FINITE)}
     most = max(constants or counts, key=lambda reason: counts[reason])
     if not constants:
-        return "NOT TESTED", f"of no system drawn: {most}"
+        return "NOT TESTED", f"no drawn system meets it: {most}"
     name = most.removeprefix(FINITE)
     return "NOT YET PROVED", f"no finite {name} is computed: {VOCABULARY[name].meaning}"
 

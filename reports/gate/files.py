@@ -18,7 +18,9 @@ class SortsError(InputError):
     """A run and a certificate."""
 
     def __init__(self, old: Path, new: Path) -> None:
-        super().__init__(f"{old} and {new} are not records of one sort; compare run with run")
+        super().__init__(
+            f"{old} and {new} are a run and a certificate; compare two runs or two certificates"
+        )
 
 
 class OtherError(InputError):
@@ -26,8 +28,8 @@ class OtherError(InputError):
 
     def __init__(self, path: Path, family: str) -> None:
         super().__init__(
-            f"{path}: a record of {family[:80]!r}, of which nothing says what is better; compare "
-            "two runs of verify, or two certificates"
+            f"{path}: records of {family[:80]!r} cannot be compared; compare two runs of verify, "
+            "or two certificates"
         )
 
 

@@ -46,7 +46,7 @@ def test_a_factor_that_is_too_large_fails(lam):
 
 def test_an_undecided_model_fails():
     """tanh(h + x) is not refuted, but no norm certifies it; the factors found are listed."""
-    with pytest.raises(AssertionError, match=r"undecided: .*spectral 1, .*rnnbounds\.stable"):
+    with pytest.raises(AssertionError, match=r"undecided; .*spectral 1, .*rnnbounds\.stable"):
         assert_contractive(scalar(1.0), 1.0, **TANH)
 
 

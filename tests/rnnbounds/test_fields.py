@@ -71,13 +71,15 @@ def test_models_of_torch_pass():
 
 def test_a_centred_kernel_is_not_causal():
     """A convolution padded on both sides sees the next input."""
-    with pytest.raises(AssertionError, match=r"after time 1 were .* not causal; pad its inputs"):
+    with pytest.raises(
+        AssertionError, match=r"not causal: .* after time 1 were .*; pad its inputs"
+    ):
         assert_receptive_field(Stack((2, 0), (1, 1)), inputs(), 5)
 
 
 def test_a_field_one_too_small_is_convicted():
     """What the model sees is said, and that is enough."""
-    with pytest.raises(AssertionError, match="the field is at least 5, not 4; state that"):
+    with pytest.raises(AssertionError, match="the field is at least 5, not 4: y_"):
         assert_receptive_field(Stack((2, 0), (2, 0)), inputs(), 4)
     with pytest.raises(AssertionError, match="the field is at least 9, not 5"):
         assert_receptive_field(Stack((4, 0), (4, 0), dilation=2), inputs(), 5)

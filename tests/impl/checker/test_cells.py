@@ -108,10 +108,10 @@ def test_whole_certificates(tmp_path, which):
     assert fallen(whole | {"lambda": whole["lambda"] * 0.9}) >= {"contraction"}
     for other, reason in (
         (whole | {"sha256": "0" * 64}, "of another model"),
-        (whole | {"verdict": "undecided"}, "is undecided, so that it has no window"),
+        (whole | {"verdict": "undecided"}, "is undecided: there is no window"),
         (whole | {"cell": "lstm"}, "of another model"),
         (whole | {"readout": {}}, "about a readout"),
-        ([], "certifies nothing"),
+        ([], "no certificate that can be checked"),
     ):
         with pytest.raises(CertificateFileError, match=reason):
             fallen(other)

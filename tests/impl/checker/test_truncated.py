@@ -224,7 +224,7 @@ def test_damaged_files(tmp_path):
     weights = load_file(path)
     weights["weight_hh_l0"] = weights["weight_hh_l0"] * 1.5
     save_file(weights, path, told | {"sha256": _seal(told, weights)})
-    with pytest.raises(TruncatedFileError, match="of something else"):
+    with pytest.raises(TruncatedFileError, match="of another model"):
         read(path)
     (tmp_path / "text").write_text("no weights")
     assert said_format(tmp_path / "text") == ""

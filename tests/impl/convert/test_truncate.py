@@ -150,7 +150,7 @@ def rewritten(path, **changes):
         ({"k": "9999999"}, "window"),
         ({"k": "9" * 9999}, "window"),
         ({"k": "1"}, "window"),
-        ({"cell": "rnn-relu"}, "something else"),
+        ({"cell": "rnn-relu"}, "of another model"),
         ({"cell": "rnn-cosine"}, "unknown cell"),
         ({"cell": "lstm"}, "lstm has"),
         ({"certificate": None}, "certificate"),

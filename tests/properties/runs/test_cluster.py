@@ -103,7 +103,7 @@ def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
     [
         ("bug", KeyError, "bug"),
         ("input", InputError, "^one thing is wrong; do another$"),
-        ("spec", InputError, "^no; take the spec from a failure or from the page as it was"),
+        ("spec", InputError, "^no; copy the spec from a failure or from the page"),
     ],
 )
 def test_what_goes_wrong_there_is_said_here(cluster, kind, error, text) -> None:
@@ -121,7 +121,7 @@ def test_a_machine_without_this_rnnbounds(cluster, monkeypatch, early) -> None:
             return __import__, ("no_such_module",)
 
     monkeypatch.setattr(module, "fingerprint", lambda: Lacking())
-    with pytest.raises(ClusterError, match=r"no_such_module.*; install there"):
+    with pytest.raises(ClusterError, match=r"no_such_module.*; install the packages"):
         cluster.check() if early else list(cluster.each(square, [(1,)]))
 
 
@@ -152,7 +152,9 @@ def test_a_worker_with_two_threads_is_refused() -> None:
     """They would change one another's precision."""
     with (
         threads(threads_per_worker=2) as there,
-        pytest.raises(ClusterError, match="does 2 parts at a time; start it with --nthreads 1"),
+        pytest.raises(
+            ClusterError, match="does 2 parts at a time; start several workers with --nthreads 1"
+        ),
         reached(there.scheduler_address, 0),
     ):
         pass

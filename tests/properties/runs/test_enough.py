@@ -108,5 +108,5 @@ def test_counts_of_systems() -> None:
 def test_an_attack_must_go_on() -> None:
     """The others come to an end."""
     assert drawn(("extremal", "random")) == ["random"]
-    with pytest.raises(InputError, match="choose --attacks with random in it"):
+    with pytest.raises(InputError, match="add random to --attacks"):
         drawn(("extremal", "gradient"))

@@ -162,7 +162,7 @@ def test_why_every_check_was_vacuous() -> None:
     found = entry(TRUNCATION, column("rnn-smooth"), numbers, (PROVED,))
     assert (found.standing, found.reason[:26]) == ("NOT YET PROVED", "no finite lam is computed:")
     found = entry(TRUNCATION, column("rnn-smooth"), drawn, (PROVED,))
-    assert (found.standing, found.reason) == ("NOT TESTED", "of no system drawn: λ < 1")
+    assert (found.standing, found.reason) == ("NOT TESTED", "no drawn system meets it: λ < 1")
     gap = claim("gradient-gap")
     kinked = Evidence.of(gap, gap.forms[0])
     kinked.count({"rnn-relu": CellEvidence(Tally(vacuous=1), {"finite beta_hh": 1})})
@@ -176,8 +176,8 @@ def test_why_every_check_was_vacuous() -> None:
     [
         ("contraction-lstm", "gru", "NOT APPLICABLE", "c⁺ = f∘c + i∘g"),
         ("contraction-weighted", "lstm", "NOT APPLICABLE", "φ(h, x) = ρ(W h + U x + b)"),
-        ("certified-norm", "lstm", "NOT APPLICABLE", "a matrix alone"),
-        ("truncation", NO_CELL, "NOT APPLICABLE", "no cell"),
+        ("certified-norm", "lstm", "NOT APPLICABLE", "the claim is about a matrix alone"),
+        ("truncation", NO_CELL, "NOT APPLICABLE", "not a matrix alone"),
         ("gradient-gap", "min-gru", "NOT YET PROVED", "no form"),
         ("rounding-state", "lstm", "NOT YET PROVED", "rounding"),
         ("rounding-state", "tcn", "NOT APPLICABLE", "φ(h, x) = ρ(W h + U x + b)"),

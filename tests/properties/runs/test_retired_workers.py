@@ -94,8 +94,8 @@ def test_a_worker_that_stops_is_retired(monkeypatch) -> None:
         finally:
             go.set()
         assert sorted(answer for answer, _ in found) == [n * n for n in range(9)]
-        line = f"the worker {bad} has said nothing for 0.02 s; others do its parts, start it again"
-        assert said == [line]
+        silent = f"the worker {bad} has been silent for 0.02 s"
+        assert said == [f"{silent}; other workers do its parts; start it again"]
 
 
 def test_the_only_worker_that_stops_is_told_of_once(cluster, monkeypatch) -> None:
@@ -105,7 +105,7 @@ def test_the_only_worker_that_stops_is_told_of_once(cluster, monkeypatch) -> Non
     monkeypatch.setattr(cluster, "_seen", lambda: {"tcp://a:1": 3.0})
     cluster._patiently(lambda: next(looks, True))
     (line,) = said
-    assert line.startswith("the worker tcp://a:1 has said nothing for 60 s, and all others neither")
+    assert line.startswith("the worker tcp://a:1 has been silent for 60 s, and so have all others")
 
 
 def test_when_workers_were_heard_of(cluster) -> None:

@@ -33,7 +33,7 @@ def test_everything_is_done_once():
         (
             "spec",
             InputError,
-            "^no; take the spec from a failure or from the page as it was",
+            "^no; copy the spec from a failure or from the page",
         ),
         ("dies", WorkerError, "was ended by signal 9; take fewer --workers if memory is short"),
         ("exits", WorkerError, "was ended with exit code 3"),

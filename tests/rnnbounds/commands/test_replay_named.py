@@ -50,7 +50,7 @@ def test_a_spec_that_is_none_is_said_first(refused):
 def test_fields_that_are_unknown_or_said_twice(refused, spec):
     """Which of two seeds was meant nobody knows."""
     line = refused("replay", spec, "--claim", "truncation")
-    assert line.endswith("take the spec from a failure or from the page as it was printed")
+    assert line.endswith("copy the spec from a failure or from the page")
 
 
 def test_what_is_printed_is_read():

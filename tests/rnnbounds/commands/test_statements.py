@@ -224,7 +224,7 @@ def test_dump(call, tmp_path):
 def test_hostile_specs(refused, tmp_path, spec):
     """Whatever is no spec gets one line; nothing is written."""
     line = refused("replay", spec, *CLAIM, "--dump", tmp_path / "x.npz")
-    assert line.endswith("take the spec from a failure or from the page as it was printed")
+    assert line.endswith("copy the spec from a failure or from the page")
     assert not list(tmp_path.iterdir())
 
 

@@ -104,11 +104,11 @@ def test_what_a_check_does_not_prove(call, refused, model, tmp_path):
     asked = ("certify", model, "--cell", "rnn-tanh", "--out", tmp_path / "o")
     check = ("check", tmp_path / "o" / "certificate.json", "--source", model, "--cell", "rnn-tanh")
     assert call(*asked, *ROWS[0]).code == 0
-    assert "the rows of a table, which it does not hold; certify their box" in refused(*check)
+    assert "the rows of a table, which are not in it; certify their box" in refused(*check)
     held = load_file(model)
     save_file({name: part * 9 for name, part in held.items()}, model)
     verdict = call(*asked, *BOX[0], "--format", "json").json["verdict"]
-    assert f"is of a model that is {verdict}, so that it has no window" in refused(*check)
+    assert f"is of a model that is {verdict}: there is no window" in refused(*check)
 
 
 @pytest.mark.parametrize(
