@@ -176,7 +176,9 @@ def _laws(old: Run, new: Run) -> Iterator[Change]:
             both = (known, axiom)
             told = [f"{plural(a.laws, 'law')}, {plural(a.clauses, 'clause')}" for a in both]
             more = axiom.laws > known.laws or axiom.clauses > known.clauses
-            yield change("regressed" if more else "improved", axiom.name, "taken of it", *told)
+            yield change(
+                "regressed" if more else "improved", axiom.name, "laws taken without proof", *told
+            )
 
 
 def _matrices(old: Matrix | None, new: Matrix | None, ids: set[str]) -> Iterator[Change]:

@@ -30,7 +30,7 @@ def measured(claims: Claims, share: float) -> Iterator[Change]:
         others = set(old.histogram.edges) ^ set(new.histogram.edges)
         if others and any(form.examples for form in old.forms):
             told = [plural(len(claim.histogram.edges), "edge") for claim in (old, new)]
-            after = f"{told[1]}, {count(len(others))} of both are in one alone"
+            after = f"{told[1]}, {count(len(others))} of them in only one record"
             yield change("regressed", new.id, "bins of its examples", told[0], after)
         for known, form in _both(old, new):
             where = f"{new.id} ({form.name})"

@@ -157,9 +157,9 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
         lambda run: replace(ledger(run, axioms=(*TRIANGLE, "choice")), axioms=(*run.axioms, NEW)),
         ("regressed", "truncation", "textbook theorems")),
     "one more law of an axiom": (lambda run: axiom(run, laws=2),
-        ("regressed", "triangle", "taken of it")),
+        ("regressed", "triangle", "laws taken without proof")),
     "one more clause": (lambda run: axiom(run, clauses=3),
-        ("regressed", "triangle", "taken of it")),
+        ("regressed", "triangle", "laws taken without proof")),
     "one more definition": (
         lambda run: ledger(run, definitions=tuple(
             Definition(name=name, text=f"{name} = 1") for name in "fg")),

@@ -62,7 +62,7 @@ def test_a_process_that_is_gone_is_the_machines_fault(solver: Solver) -> None:
     assert solver.ask(NEVER) == Answer("unsat")
     assert solver._process is not None
     os.kill(solver._process.pid, signal.SIGKILL)
-    with pytest.raises(MachineError, match=r"ended with code -9, .* nothing is disproved; give"):
+    with pytest.raises(MachineError, match=r"ended with code -9, .* nothing is refuted; give"):
         solver.ask(ROOT)
     assert solver.ask(ROOT) == Answer("sat")
 

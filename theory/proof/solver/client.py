@@ -142,7 +142,7 @@ class Solver:
 
 def _lacking(how: str) -> MachineError:
     return MachineError(
-        f"z3's process {how}, so that nothing is proved and nothing is disproved; give it more "
+        f"z3's process {how}, so that nothing is proved and nothing is refuted; give it more "
         f"memory (ulimit -v unlimited), or see that z3 runs, and run this again"
     )
 
