@@ -59,7 +59,7 @@ class Held:
         worst = int((moved / stated).nan_to_num(0.0).argmax())
         side, reach = exactly(float(stated[worst])), at_least(float(moved[worst]))
         return (
-            f"the cell's box() is not proved invariant: it has |s_{worst + 1}| ≤ {side}, and one "
+            f"the cell's box() is not proved invariant: |s_{worst + 1}| ≤ {side} in it, but one "
             f"step may lead to {reach}"
         )
 

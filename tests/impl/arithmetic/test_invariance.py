@@ -67,7 +67,7 @@ def test_a_box_that_is_too_small_certifies_nothing(monkeypatch):
     known(monkeypatch, Small)
     told = certify(janet(2.0), 1.0, cell="janet")
     assert (told.verdict, told.window(1e-2)) == ("undecided", None)
-    assert "|s_1| ≤ 0.015625 there, and one step may lead to 0.6" in told.reason
+    assert "|s_1| ≤ 0.015625 in it, but one step may lead to 0.6" in told.reason
     assert told.reason == told.to_json()["reason"]
     with pytest.raises(NotCertifiedError, match="not proved invariant"):
         truncate(janet(2.0), 1e-2, 1.0, cell="janet")

@@ -90,7 +90,7 @@ def test_hostile_text(text: str | bytes) -> None:
     with pytest.raises(SpecError) as caught:
         parse_spec(text)
     assert "\n" not in str(caught.value)
-    assert str(caught.value).endswith("as it was printed")
+    assert str(caught.value).endswith("from the page")
 
 
 @pytest.mark.parametrize("field", ["lam", "scale", "bias", "epsilon", "alpha"])
