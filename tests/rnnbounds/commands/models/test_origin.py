@@ -129,7 +129,7 @@ def test_an_origin_that_makes_no_sense(tmp_path, change):
     certificate = json.loads(told["certificate"])
     certificate["information"] |= change
     rewritten(path, tensors, told, certificate=certificate)
-    with pytest.raises(TruncatedFileError, match="something else"):
+    with pytest.raises(TruncatedFileError, match="another model"):
         check_truncated(path)
 
 
