@@ -104,7 +104,7 @@ class Advice:
         if len(self.layers) > 1:
             found.append(f"λ of each layer (estimates): {', '.join(map(_estimate, self.layers))}")
         if self.drivers:
-            each = ", ".join(f"{part} {_estimate(lam)}" for part, lam in self.drivers)
+            each = ", ".join(f"{part}: {_estimate(lam)}" for part, lam in self.drivers)
             found.append(f"λ without the recurrent weights of one part (estimates): {each}")
         if self.kept is not None:
             gate, bound, k = self.kept
