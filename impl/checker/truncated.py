@@ -100,6 +100,9 @@ def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple
     require_floats()
     try:
         whole = strict(disk.read(path, MOST).decode())
+        if whole["verdict"] in ("refuted", "undecided"):  # before what a certificate must have
+            reason = f"is of a model that is {whole['verdict']}: there is no window to check"
+            raise CertificateFileError(path, reason, "check the certificate of a certified model")
         told = stated(whole)
         _require_provable(path, told)
         said = record(told)
@@ -138,9 +141,6 @@ def _about(said: Record, source: Source) -> bool:
 
 def _require_provable(path: Path, told: Mapping[str, Any]) -> None:
     """Raise CertificateFileError for what a file may well say, and nothing here proves."""
-    if told["verdict"] in ("refuted", "undecided"):
-        reason = f"is of a model that is {told['verdict']}: there is no window to check"
-        raise CertificateFileError(path, reason, "check the certificate of a certified model")
     if (told["inputs"] or {}).get("set") == "rows":
         reason = "is about the rows of a table, which are not in it"
         remedy = (

@@ -175,11 +175,13 @@ def test_the_documentation_counts_them():
     words = " ".join(
         (ROOT / "docs" / "how-to" / "attack-a-bound.md").read_text(encoding="utf-8").split()
     )
-    assert f"Of the {len(real)} that count {len(real) - len(tests)} are left to a claim" in words
+    assert (
+        f"Of the {len(real)} faults that count, {len(real) - len(tests)} are for a claim" in words
+    )
     apart = sum(not fault.judged for fault in tests)
-    assert f"{len(tests)} to a named unit test" in words
-    assert f"{apart} of these are of the checker" in words
-    assert f"{len(faults) - len(real)} are benign" in words
+    assert f"{len(tests)} for a named unit test" in words
+    assert f"{apart} of these are in the checker" in words
+    assert f"{len(faults) - len(real)} more are benign" in words
 
 
 def test_a_test_that_does_not_convict_fails_the_run():

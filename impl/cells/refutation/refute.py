@@ -27,7 +27,7 @@ from impl.cells.refutation.periodic import (
     settled,
 )
 from impl.cells.refutation.work import ExhaustedError
-from impl.errors import at_most, exactly
+from impl.errors import at_least, at_most
 from impl.models.loaded import LoadedModel
 from impl.models.rnn import RNN
 from impl.numbers.ball_functions import float_above
@@ -74,8 +74,21 @@ class Witness:
     @property
     def speaks(self) -> str:
         """What is refuted, in words."""
-        among = f"‖x_t‖₂ ≤ {exactly(self.bound)}"
+        among = f"‖x_t‖₂ ≤ {at_least(self.bound)}"
         return f"no norm makes it a contraction of {self.states} under {among}"
+
+    @property
+    def meaning(self) -> str:
+        """What it comes to for a run of the model."""
+        if self.kind == "eigenvalue":
+            return "two states that differ along its eigenvector never come together"
+        if self.kind == "two-orbits" and self.period == 1:
+            return "given that input for ever, it rests in either of two states"
+        if self.kind == "two-orbits":
+            return "given that input for ever, it cycles in either of two orbits"
+        if self.kind == "unstable-orbit":
+            return "given that input for ever, states however near that orbit part from it"
+        return "given that input for ever, two runs move apart at every step"
 
     def to_json(self) -> dict[str, Any]:
         """The witness as plain JSON data."""

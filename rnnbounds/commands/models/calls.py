@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from impl.cells.table import kind_of
+from impl.certificate.record import Certificate
+from impl.errors import exactly
 from rnnbounds.commands.models.inputs import FROM_DATA, Asked
 
 DATA = "FILE"  # stands for recorded inputs where none were named
@@ -28,8 +31,17 @@ class Called:
         """`rnnbounds measure`, of the recorded inputs that were named or of a FILE."""
         return self._command("measure", {"--data": str(self.asked.data or DATA)})
 
-    def next_steps(self, epsilon: str, attacked: bool) -> list[str]:
-        """What to do next with a certified model, a line each: words, a colon, the command."""
+    def next_steps(self, certificate: Certificate, attacked: bool) -> list[str]:
+        """What to do next with a model that is certified or refuted, a line each: words, a colon,
+        the command."""
+        if certificate.verdict == "refuted":
+            return [
+                f"see what it remembers of recorded inputs: {self.measuring}",
+                f"or change it and ask again: {kind_of(certificate.cell).remedy}",
+            ]
+        if certificate.verdict != "certified":
+            return []
+        epsilon = exactly(certificate.windows[0][0])
         data = {"--data": str(self.asked.data)} if self.asked.bound == FROM_DATA else {}
         told = []
         if not attacked:

@@ -11,7 +11,6 @@ import typer
 from impl.cells.table import NORM_NAMES
 from impl.certificate.certify import certify
 from impl.certificate.record import EPSILONS
-from impl.errors import exactly
 from impl.gradients.loss import LOSSES
 from impl.memory.adversary.check import save_attacked
 from impl.memory.measure import measure
@@ -126,7 +125,7 @@ def certify_model(
     if against is not None and witness is not None:  # nothing is refused from here on
         save_attacked(against, witness)
     certified = certificate.verdict == "certified"
-    next = called.next_steps(exactly(certificate.windows[0][0]), seek) if certified else ()
+    next = called.next_steps(certificate, seek)
     if out is not None and seen is None:
         write_page(document, out, model, format, next=next)
     elif out is not None and seen is not None:

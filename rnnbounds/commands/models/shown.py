@@ -76,6 +76,7 @@ def print_certificate(
     document = certificate.to_json()
     echo(f"{certificate.verdict}: {sentence(document, shown(Path(certificate.model).name))}")
     if certificate.witness is not None and certificate.verdict == "refuted":
+        echo(f"which means: {certificate.witness.meaning}")
         echo(f"so {certificate.witness.speaks}")
     echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
     if certificate.verdict == "certified":
@@ -161,8 +162,9 @@ def _print_norms(certificate: Certificate, verbose: bool) -> None:
     for name, reason in certificate.skipped:
         echo(f"{name}: not tried: {reason}")
     if any(certificate.rounds_to_one.values()):
-        counts = ", ".join(f"{count} in {at}" for at, count in certificate.rounds_to_one.items())
-        echo(f"decays that may round to 1: {counts}")
+        found = certificate.rounds_to_one.items()
+        counts = ", ".join(f"{count} in {dtype}" for dtype, count in found if count)
+        echo(f"decays that may round to 1, so that a unit never forgets: {counts}")
 
 
 def _print_constants(certificate: Certificate) -> None:

@@ -75,7 +75,10 @@ def truncate_model(
     except NotCertifiedError as error:
         called = Called(model, asked, cell, ignore or (), layer)
         tried = replace(error.certificate, measuring=called.measuring)
-        return show_certificate(tried, format)
+        code = show_certificate(tried, format, next=called.next_steps(tried, False))
+        if format is Format.text:
+            echo(f"{out} was not written: no window is certified")
+        return code
     exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports
     if page is not None:

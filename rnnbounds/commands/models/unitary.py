@@ -48,7 +48,10 @@ def unitary_model(
         asked = Asked(repr(input_bound), None, None, 0.0)
         called = Called(model, asked, **chosen)
         tried = replace(error.certificate, measuring=called.measuring)
-        return show_certificate(tried, format)
+        code = show_certificate(tried, format, next=called.next_steps(tried, False))
+        if format is Format.text:
+            echo(f"{out} was not written: ‖W‖₂ < 1 is not certified")
+        return code
     save_unitary(made, out)
     if page is not None:
         write_page(made.certificate, page, out, format, f"rnnbounds check {out.name}")

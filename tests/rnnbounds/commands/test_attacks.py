@@ -195,7 +195,7 @@ def test_sabotage_fails_where_a_variant_is_told_of_by_no_part(call, monkeypatch)
     [
         (("--systems", "many"), "choose one from 1 to 1e12, as in 1e7"),
         (("--systems", "9", "--seeds", "1-2"), "leave out --seeds or --systems"),
-        (("--systems", "9", "--attacks", "extremal"), "choose --attacks with random in it"),
+        (("--systems", "9", "--attacks", "extremal"), "add random to --attacks"),
         (("--cluster", "local", "-n", "0"), "choose --workers 1 or more"),
         (("--cluster", "x://y"), "such as tcp://127.0.0.1:8786, or local"),
         (("--device", "cuda"), "choose --device cpu"),

@@ -66,3 +66,22 @@ def test_converted(call, model, tmp_path, command, options):
     document = (page / "certificate.json").read_text()
     assert str(tmp_path) not in document
     assert json.loads(document)["schema"].startswith("rnnbounds/")
+
+
+def test_a_refuted_model_says_what_it_means_and_what_to_do(call, model, tmp_path):
+    """In text and on the page; a file that is not written is named."""
+    out = tmp_path / "short.safetensors"
+    options = ("--cell", "linear", "--input-bound", 1)
+    told = call("certify", model(2.0), *options, "--out", tmp_path / "told")
+    assert (
+        "which means: two states that differ along its eigenvector never come together" in told.out
+    )
+    assert (
+        "what to do next:\n  see what it remembers of recorded inputs: rnnbounds measure"
+        in told.out
+    )
+    page = (tmp_path / "told" / "index.html").read_text()
+    assert "rnnbounds measure" in page
+    short = call("truncate", model(2.0), *options, "--eps", 0.1, "--out", out)
+    assert short.code == 1
+    assert short.out.endswith(f"{out} was not written: no window is certified\n")

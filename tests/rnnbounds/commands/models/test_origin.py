@@ -188,3 +188,15 @@ def test_a_key_that_stands_twice(tmp_path, refused):
     assert "no intact" in refused("certify", path, *BOUND)
     with pytest.raises(ModelFileError, match="a key comes twice"):
         rnnbounds.load_truncated(path)
+
+
+def test_a_refutation_is_not_checked(call, refused, tmp_path):
+    """The message says why, of a witness whose λ is infinite or not a number too."""
+    weights = {"weight_hh_l0": 2 * torch.eye(2), "weight_ih_l0": torch.ones(2, 1)}
+    torch.save(weights, tmp_path / "m.pt")
+    out = tmp_path / "out"
+    assert call("certify", tmp_path / "m.pt", *BOUND, "--cell", "linear", "--out", out).code == 1
+    line = refused(
+        "check", out / "certificate.json", "--source", tmp_path / "m.pt", "--cell", "linear"
+    )
+    assert "is of a model that is refuted: there is no window to check" in line
