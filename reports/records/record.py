@@ -19,6 +19,9 @@ from reports.records.tally import Tally as Tally
 
 SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
 
+PRESUPPOSED = "presupposed: "
+"""Begins the text of an assumption that states in part what its form concludes."""
+
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
 
 
@@ -147,6 +150,11 @@ class FormRecord(Record, frozen=True, kw_only=True):
     nearest: tuple[Check, ...] = ()
     curve: Curve | None = None
 
+    @property
+    def presupposed(self) -> tuple[str, ...]:
+        """The assumptions that state in part what the form concludes: no step derives them."""
+        return tuple(text for text in self.assumptions if text.startswith(PRESUPPOSED))
+
 
 class VariantRecord(Record, frozen=True, kw_only=True):
     """A false variant: how it fell, or that it stands (a failure of the suite).
@@ -208,6 +216,11 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
         return all(form.name in proved for form in self.forms) and all(
             ledger.proved for ledger in self.ledgers
         )
+
+    @property
+    def presupposing(self) -> tuple[str, ...]:
+        """The forms that assume in part what they conclude, by name."""
+        return tuple(form.name for form in self.forms if form.presupposed)
 
     @property
     def argued(self) -> bool:

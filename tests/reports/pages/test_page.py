@@ -134,7 +134,7 @@ def test_prose_does_not_show_as_a_proof(run):
     page = Page(render(replace(run, claims=(*others, replace(claim, ledgers=ledgers)))))
     text = " ".join(page.text.split())
     prose = f"{len(ledgers)} step{'s' if len(ledgers) > 1 else ''}"
-    for words in ("△ not proved", "stands, not proved", f"1 resting on {prose} in prose"):
+    for words in ("△ not proved", "stands, not proved", f"1 claim not proved: {prose} argued in prose"):
         assert words in text, words
     assert "FAILS" not in text
 
@@ -154,7 +154,7 @@ def test_a_failing_run_is_unmistakable(run, check):
     failing = replace(run, claims=(run.claims[0], bad), missing_parts=("instability/random",))
     page = Page(render(failing))
     for text in (
-        "FAILS · rnnbounds: This run fails.",
+        "FAILS · rnnbounds: This run fails. 1 of 2 claims failed.",
         "'instability/random' never reported",
         "2 checks VIOLATED",
         "Failing checks",
@@ -165,11 +165,11 @@ def test_a_failing_run_is_unmistakable(run, check):
         "argued in prose",
     ):
         assert text in page.text
-    assert "Every claim holds" not in page.text
+    assert "none violated" not in page.text
     classes = [attrs.get("class") for _, attrs in page.tags]
     assert "masthead fails" in classes
     assert "fails" in classes
-    assert "Every claim holds." in Page(render(run)).text
+    assert "✓ 3 of 3 claims proved from " in " ".join(Page(render(run)).text.split())
 
 
 def test_a_bare_record(run):
