@@ -8,7 +8,8 @@ from properties.attacks.budget import profile as profile_of
 from properties.attacks.campaign import Seen, added, not_applicable, nothing_seen
 from properties.attacks.sabotage import Refused, recorded
 from properties.attacks.table import attacks
-from properties.judging.evidence import Evidence
+from properties.judging.evidence import Evidence, tightest_of_all
+from properties.runs.drawn import drawn
 from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
 from reports.records.curve import curve_of
@@ -145,6 +146,7 @@ def claim_record(
     together = Evidence.of(entry, entry.forms[0])
     for evidence in forms.values():
         together.merge(evidence)
+    tightest = tightest_of_all(forms.values())
     ledgers: tuple[LedgerRecord, ...] = ()
     for result in results:
         if result.part.work == PROOF and entry.id in result.part.claims:
@@ -157,8 +159,8 @@ def claim_record(
         pairs=sum(attack.pairs for attack in reached.values()),
         checks=together.tally.total, escalated=together.escalated,
         vacuous_by_assumption=dict(sorted(together.vacuous.items())), histogram=together.histogram,
-        attacks=reached, worst=together.tightest[0] if together.tightest else None,
-        tightest=tuple(together.tightest), failing=tuple(together.failing),
+        attacks=reached, worst=tightest[0] if tightest else None, tightest=tightest,
+        failing=tuple(together.failing), drawn=drawn(entry, (*together.failing, *tightest)),
         forms=tuple(
             form_record(entry, evidence, {attack: found[name] for attack, found in seen.items()})
             for name, evidence in forms.items()

@@ -14,6 +14,7 @@ from reports.pages.figures.chart import chart, curve_plot
 from reports.pages.ledger import told, usual
 from reports.pages.mathml import mathml
 from reports.pages.summary import reach, seen
+from reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
 
 SILENT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 PLACE = Path(__file__).parent / "templates"
@@ -30,17 +31,21 @@ def templates() -> Templates:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "arrays": arrays_url,
         "anchor": lambda name: "claim-" + quote(name, safe=""),
         "chart": chart,
         "count": text.count,
         "curve": curve_plot,
         "error": text.error,
+        "file_name": file_name,
+        "gap_figure": gap_figure,
         "mathml": mathml,
         "plural": lambda number, noun: text.plural(number, noun),
         "quoted": quoted,
         "ratio": text.ratio,
         "reach": reach,
         "seen": seen,
+        "states_figure": states_figure,
         "told": told,
         "usual": usual,
         "value": text.value,

@@ -6,6 +6,7 @@ Both speak of the claims of this run alone, and name what a proof leaves open.
 from collections.abc import Sequence
 
 from reports.pages import text
+from reports.records.ledger import Axiom
 from reports.records.outcome import claim_problems
 from reports.records.record import ClaimRecord, Run
 
@@ -58,12 +59,13 @@ def lead(run: Run, fails: bool) -> str:
 
 def laws(run: Run) -> int:
     """How many laws the ledgers of a run use without proof."""
-    used = _theorems(run.claims)
-    return sum(theorem.laws for theorem in run.axioms if theorem.name in used)
+    return sum(theorem.laws for theorem in theorems(run))
 
 
-def _theorems(claims: Sequence[ClaimRecord]) -> set[str]:
-    return {name for claim in claims for ledger in claim.ledgers for name in ledger.axioms}
+def theorems(run: Run) -> tuple[Axiom, ...]:
+    """The textbook theorems that the ledgers of a run use."""
+    used = {name for claim in run.claims for ledger in claim.ledgers for name in ledger.axioms}
+    return tuple(theorem for theorem in run.axioms if theorem.name in used)
 
 
 def _where(run: Run) -> str:
@@ -87,7 +89,7 @@ def _proofs(run: Run) -> str:
     told = (
         f"Proof: {text.plural(steps, 'step')} for {text.plural(forms, 'form')}, from"
         f" {text.plural(laws(run), 'law')} of"
-        f" {text.plural(len(_theorems(claims)), 'textbook theorem')} taken without proof."
+        f" {text.plural(len(theorems(run)), 'textbook theorem')} taken without proof."
     )
     if proved == len(claims):
         return told

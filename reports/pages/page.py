@@ -12,6 +12,7 @@ from reports.curves import NAME as CURVES
 from reports.curves import curves_csv
 from reports.files import write_all
 from reports.pages.frame import templates
+from reports.pages.headline import theorems
 from reports.pages.summary import environment_items, summarise
 from reports.records.changes import Changes
 from reports.records.codec import encode
@@ -30,7 +31,7 @@ def render(run: Run, changes: Changes | None = None) -> bytes:
     template = templates().get_template("page.html.j2")
     page = template.render(
         run=run, summary=summarise(run, changes), changes=changes, shown=shown(run),
-        environment=environment_items(run.environment),
+        environment=environment_items(run.environment), theorems=theorems(run),
     )  # fmt: skip
     return _ENDS.sub("", page).encode()
 

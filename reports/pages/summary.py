@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from reports.pages import text
-from reports.pages.headline import headline, lead
+from reports.pages.headline import headline, laws, lead, theorems
 from reports.records.changes import Changes
 from reports.records.matrix import Column, Entry
 from reports.records.number import Number, finite
@@ -122,13 +122,12 @@ def _proved(rows: tuple[Row, ...]) -> tuple[str, ...]:
 def _unproved(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
     """What a reader still has to believe."""
     open_claims = [row.claim.id for row in rows if not row.claim.proved]
-    laws = sum(theorem.laws for theorem in run.axioms)
     told = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
     if given := [row.claim.id for row in rows if row.claim.presupposing]:
         told.append(f"assumed in part what they state: {', '.join(given)}")
     told.append(
-        f"{text.plural(laws, 'law')} of {text.plural(len(run.axioms), 'textbook theorem')},"
-        " taken without proof"
+        f"{text.plural(laws(run), 'law')} of"
+        f" {text.plural(len(theorems(run)), 'textbook theorem')}, taken without proof"
     )
     if run.matrix is not None:
         standing = [entry.standing for entry in run.matrix.entries]

@@ -8,9 +8,10 @@ two runs of one seed differ in that field only.
 from typing import Any, ClassVar, Literal
 
 import msgspec
+from msgspec import structs
 from msgspec.structs import force_setattr
 
-from reports.records.curve import Curve
+from reports.records.curve import Curve, Point
 from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.matrix import Matrix
 from reports.records.number import Number, greatest, number
@@ -58,6 +59,12 @@ class Check(Record, frozen=True, kw_only=True):
     verdict: Verdict
     replay: str
     explanation: str = ""
+
+
+def identity(check: Check) -> bytes:
+    """Bytes that two checks share if they differ in their form and its replay command alone."""
+    alike = structs.replace(check, form="", replay="")
+    return msgspec.json.encode(alike, order="deterministic")
 
 
 class Histogram(Record, frozen=True, kw_only=True):
@@ -177,9 +184,45 @@ class VariantRecord(Record, frozen=True, kw_only=True):
     why: str = ""
 
 
+Table = tuple[tuple[float, ...], ...]
+
+
+class Drawn(Record, frozen=True, kw_only=True):
+    """The runs of one check, small enough to be drawn, with the weights of its system by name.
+
+    `states` has h_0 … h_T (T + 1 rows) on the `inputs` x_1 … x_T. `others` has the states of the
+    second run: of the truncated model from time T − k on (k + 1 rows), or under the inputs
+    `other_inputs` (T + 1 rows); it is empty where there is one run. `sides` has the left side and
+    its bound at each window k, or at T alone where the statement has no window.
+    """
+
+    check: Check
+    weights: dict[str, Table]
+    inputs: Table
+    states: Table
+    others: Table = ()
+    other_inputs: Table = ()
+    sides: tuple[Point, ...] = ()
+
+    def __post_init__(self) -> None:
+        steps = len(self.inputs)
+        if len(self.states) != steps + 1 or len(self.others) > steps + 1:
+            raise ValueError("the runs that are drawn have other lengths than their inputs")
+        if self.other_inputs and len(self.other_inputs) != steps != len(self.others) - 1:
+            raise ValueError("the second run has another length than its inputs")
+        for table in (self.inputs, self.states + self.others, *self.weights.values()):
+            if len({len(row) for row in table}) > 1:
+                raise ValueError("the rows of a table differ in length")
+
+    @property
+    def window(self) -> int | None:
+        """The k of the truncated run; None where no run is truncated."""
+        return len(self.others) - 1 if self.others and not self.other_inputs else None
+
+
 class ClaimRecord(Record, frozen=True, kw_only=True):
     """One claim: what it says, how it was proved, attacked and distorted; `group` is its place in
-    the theory."""
+    the theory; `drawn` is the worst instance, where its runs can be drawn."""
 
     id: str
     title: str
@@ -203,6 +246,7 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     variants: tuple[VariantRecord, ...]
     extremal: str = ""
     group: str = ""
+    drawn: Drawn | None = None
 
     @property
     def best_ratio(self) -> Number | None:

@@ -134,7 +134,11 @@ def test_prose_does_not_show_as_a_proof(run):
     page = Page(render(replace(run, claims=(*others, replace(claim, ledgers=ledgers)))))
     text = " ".join(page.text.split())
     prose = f"{len(ledgers)} step{'s' if len(ledgers) > 1 else ''}"
-    for words in ("△ not proved", "stands, not proved", f"1 claim not proved: {prose} argued in prose"):
+    for words in (
+        "△ not proved",
+        "stands, not proved",
+        f"1 claim not proved: {prose} argued in prose",
+    ):
         assert words in text, words
     assert "FAILS" not in text
 

@@ -1,0 +1,101 @@
+"""The worst instance of a claim as arrays: states of both runs, and the gap under its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+import torch
+
+from impl.models.surroundings import undisturbed
+from properties.judging.evidence import LONGEST
+from properties.judging.judge import free_names, windowed
+from properties.measures.runs.of_run import Run, floats, runs
+from properties.runs.replay import replay, statement_of
+from properties.systems.batch import Batch
+from properties.systems.supply.other_inputs import other_inputs
+from reports.records.curve import Point
+from reports.records.number import finite
+from reports.records.record import Check, Drawn, Table
+from theory.proof.claim import Claim
+
+MOST = 4096  # numbers of all arrays together: a page has a few dozen instances
+
+
+def drawn(entry: Claim, checks: Iterable[Check]) -> Drawn | None:
+    """The first of the checks whose runs can be drawn: of two steps to 64, in floats, from zero.
+
+    Its statement has a window k, second inputs, or the length T. None if no check is of that kind.
+    """
+    for check in checks:
+        if 2 <= check.spec.get("T", 1) <= LONGEST and not check.spec.get("start"):
+            found = _drawn(entry, check)
+            if found is not None:
+                return found
+    return None
+
+
+@undisturbed()
+def _drawn(entry: Claim, check: Check) -> Drawn | None:
+    statement, assumptions = statement_of(entry.id, check.form)
+    spec = msgspec.json.encode(check.spec).decode()
+    replayed = replay(spec, statement, assumptions, entry.id, check.form)
+    batch = replayed.batch
+    if not runs(batch):
+        return None
+    with torch.no_grad():
+        run = floats(batch)
+        states, others, second = table_of(run), (), ()
+        if windowed(statement):
+            others = table_of(run.last(window(replayed.checks)))
+        elif "other inputs" in batch.cache:
+            second = rows(other_inputs(batch)[0, :, :, 0].numpy())
+            others = table_of(run.under([type(run.start)(x) for x in _given(batch)]))
+        elif batch.other is not None or "T" not in free_names(statement):
+            return None
+    at = range(len(replayed.checks)) if windowed(statement) else (run.T,)
+    sides = tuple(
+        Point(at=place, lhs=one.lhs, rhs=one.rhs)
+        for place, one in zip(at, replayed.checks, strict=True)
+        if finite(one.lhs) and finite(one.rhs)
+    )
+    weights = {name: rows(one[0].numpy()) for name, one in batch.weights.items() if one.ndim <= 3}
+    inputs = rows(batch.x[0, :, :, 0].numpy())
+    tables = (*weights.values(), inputs, second, states, others)
+    numbers = np.array([number for table in tables for row in table for number in row])
+    if numbers.size > MOST or not np.isfinite(numbers).all():
+        return None
+    return Drawn(
+        check=check, weights=weights | {"C": rows(batch.C[0].numpy())}, inputs=inputs,
+        states=states, others=others, other_inputs=second, sides=sides,
+    )  # fmt: skip
+
+
+def window(checks: Sequence[Check]) -> int:
+    """A window 0 < k < T at which the check is as tight as at any, in the middle of these."""
+    ratios = {
+        check.k: float(check.ratio)
+        for check in checks[1:]
+        if check.k is not None and check.k < check.spec["T"] and finite(check.ratio)
+        and check.ratio is not None
+    }  # fmt: skip
+    if not ratios:
+        return min(1, len(checks) - 1)
+    most = max(ratios.values())
+    tight = [k for k, ratio in ratios.items() if ratio >= 0.999 * most]
+    return tight[len(tight) // 2]
+
+
+def table_of(run: Run) -> Table:
+    """h_0 … h_T of the first pair, a row each."""
+    return rows(np.stack([h.value[0, 0].numpy() for h in run.h]))
+
+
+def rows(array: np.ndarray) -> Table:
+    """A vector as one row, a matrix row by row."""
+    return tuple(tuple(map(float, row)) for row in np.atleast_2d(array).tolist())
+
+
+def _given(batch: Batch) -> list[torch.Tensor]:
+    return [x.mT for x in other_inputs(batch).unbind(1)]
