@@ -75,9 +75,10 @@ def test_what_cannot_be_drawn_is_left_out():
 
 def test_systems_in_rationals_have_no_float_run():
     """Those of the unitary claims are decided in rationals."""
-    spec = (
-        '{"kind":"unitary","n":1,"T":24,"K":4,"seed":2,"regime":"diagonal","member":0,"sequence":0}'
-    )
+    spec = json.dumps({
+        "kind": "unitary", "n": 1, "d": 1, "T": 24, "K": 4, "seed": 2, "regime": "diagonal",
+        "member": 0, "sequence": 0,
+    })  # fmt: skip
     name, form = "urnn-gradient", "vanishing"
     check = replay(spec, *statement_of(name, form), name, form).checks[0]
     assert drawn(claim(name), [check]) is None
