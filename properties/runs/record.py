@@ -10,6 +10,7 @@ from properties.attacks.sabotage import Refused, recorded
 from properties.attacks.table import attacks
 from properties.judging.evidence import Evidence, tightest_of_all
 from properties.runs.drawn import drawn
+from properties.runs.glossary import place, symbol_names, symbol_records, works
 from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
 from reports.records.curve import curve_of
@@ -28,6 +29,7 @@ from theory.language.law import Axiom as LawAxiom
 from theory.language.printing import statement_latex, statement_mathml, statement_text
 from theory.proof.claim import Claim
 from theory.proof.laws import counted
+from theory.typeset import typeset
 
 
 def merge(
@@ -58,6 +60,7 @@ def merge(
             f"{entry.id}/{work}" for entry in claims for work in (PROOF, SABOTAGE, *attacks)
         ),
         missing_parts=tuple(f"{id}/{work}" for id, work in left),
+        symbols=symbol_records(claims),
         matrix=matrix(claims, evidence, {record.id: record.ledgers for record in records}),
     )
 
@@ -165,7 +168,8 @@ def claim_record(
             form_record(entry, evidence, {attack: found[name] for attack, found in seen.items()})
             for name, evidence in forms.items()
         ),
-        ledgers=ledgers, extremal=entry.extremal, group=group_of(entry),
+        ledgers=ledgers, extremal=entry.extremal, group=group_of(entry), works=works(entry),
+        place=place(entry), symbols=symbol_names(entry),
         variants=variant_records(entry, results),
     )  # fmt: skip
 
@@ -189,6 +193,8 @@ def form_record(entry: Claim, evidence: Evidence, seen: Mapping[str, Evidence]) 
         name=form.name, about=form.about, text=statement_text(stated),
         latex=statement_latex(stated), mathml=statement_mathml(stated),
         assumptions=tuple(a.text for a in form.assumptions),
+        ids=tuple(a.id for a in form.assumptions),
+        typeset=tuple(typeset(a.text) for a in form.assumptions),
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
         note=form.note, reached={attack: one.best_ratio for attack, one in seen.items()},
         examples={attack: seen[attack].examples.counts for attack in drawn}, cost=evidence.cost,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from reports.pages import text
 from reports.pages.headline import headline, laws, lead, theorems
 from reports.records.changes import Changes
-from reports.records.matrix import Column, Entry
+from reports.records.matrix import Column, Entry, Matrix
 from reports.records.number import Number, finite
 from reports.records.outcome import claim_problems, problems
 from reports.records.record import AttackRecord, ClaimRecord, Environment, Run
@@ -162,6 +162,12 @@ def reach(ratio: Number | None) -> int:
         return 0
     gap = min(max(1 - float(ratio), 1e-9), 1.0)
     return round(-100 * math.log10(gap) / 9)
+
+
+def applying(matrix: Matrix) -> list[Column]:
+    """The columns that apply to some claim; all of them where none does."""
+    used = {entry.column for entry in matrix.entries if entry.standing != "NOT APPLICABLE"}
+    return [column for column in matrix.columns if column.name in used] or list(matrix.columns)
 
 
 def seen(entry: Entry, column: Column) -> str:

@@ -12,6 +12,7 @@ from msgspec import structs
 from msgspec.structs import force_setattr
 
 from reports.records.curve import Curve, Point
+from reports.records.glossary import Symbol, Work
 from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.matrix import Matrix
 from reports.records.number import Number, greatest, number
@@ -135,8 +136,10 @@ class FormRecord(Record, frozen=True, kw_only=True):
 
     `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
     checks in which what is to differ came nearest, by the number of states; `curve` is what the
-    left side came to at each window. `examples` counts what an attack drew one by one, each batch
-    of systems once, by its greatest lhs/rhs, in the bins of the claim's histogram.
+    left side came to at each window. `ids` and `typeset` have the assumptions' names and their
+    texts with formulas as MathML, one for each; older records have none. `examples` counts what an
+    attack drew one by one, each batch of systems once, by its greatest lhs/rhs, in the bins of the
+    claim's histogram.
     """
 
     numbers = ("best_ratio",)
@@ -156,6 +159,14 @@ class FormRecord(Record, frozen=True, kw_only=True):
     cost: Cost | None = None
     nearest: tuple[Check, ...] = ()
     curve: Curve | None = None
+    ids: tuple[str, ...] = ()
+    typeset: tuple[str, ...] = ()
+
+    @property
+    def assumed(self) -> tuple[tuple[str, str], ...]:
+        """Each assumption typeset and as plain text; the first is empty in older records."""
+        typeset = self.typeset if len(self.typeset) == len(self.assumptions) else ()
+        return tuple(zip(typeset or ("",) * len(self.assumptions), self.assumptions, strict=True))
 
     @property
     def presupposed(self) -> tuple[str, ...]:
@@ -222,7 +233,9 @@ class Drawn(Record, frozen=True, kw_only=True):
 
 class ClaimRecord(Record, frozen=True, kw_only=True):
     """One claim: what it says, how it was proved, attacked and distorted; `group` is its place in
-    the theory; `drawn` is the worst instance, where its runs can be drawn."""
+    the theory; `drawn` is the worst instance, where its runs can be drawn. `works` are those that
+    `source` cites, `place` is the file that states the claim, `symbols` are the names of the
+    quantities that its forms speak of."""
 
     id: str
     title: str
@@ -247,6 +260,9 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     extremal: str = ""
     group: str = ""
     drawn: Drawn | None = None
+    works: tuple[Work, ...] = ()
+    place: str = ""
+    symbols: tuple[str, ...] = ()
 
     @property
     def best_ratio(self) -> Number | None:
@@ -302,7 +318,7 @@ class Environment(Record, frozen=True, kw_only=True):
 class Run(Record, frozen=True, kw_only=True):
     """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
     each claim comes to on each cell, None in records that are older than it. `systems` of each
-    claim were asked for, whatever the profile."""
+    claim were asked for, whatever the profile. `symbols` are the quantities of all its claims."""
 
     schema: Literal["rnnbounds/run/2"] = SCHEMA
     environment: Environment
@@ -315,3 +331,4 @@ class Run(Record, frozen=True, kw_only=True):
     missing_parts: tuple[str, ...] = ()
     matrix: Matrix | None = None
     systems: Count = 0
+    symbols: tuple[Symbol, ...] = ()
