@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable
 
 import msgspec
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 
 from impl.models.surroundings import undisturbed
 from properties.judging.evidence import LONGEST
-from properties.judging.judge import free_names, windowed
+from properties.judging.judge import windowed
 from properties.measures.runs.of_run import Run, floats, runs
 from properties.runs.replay import replay, statement_of
 from properties.systems.batch import Batch
@@ -26,7 +27,9 @@ MOST = 4096  # numbers of all arrays together: a page has a few dozen instances
 def drawn(entry: Claim, checks: Iterable[Check]) -> Drawn | None:
     """The first of the checks whose runs can be drawn: of two steps to 64, in floats, from zero.
 
-    Its statement has a window k, second inputs, or the length T. None if no check is of that kind.
+    Its statement has a window k or second inputs, or bounds the last state. Of a windowed one the
+    truncated run has a third of the inputs, where there are such windows. None if no check is of
+    that kind.
     """
     for check in checks:
         if 2 <= check.spec.get("T", 1) <= LONGEST and not check.spec.get("start"):
@@ -48,18 +51,20 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
         run = floats(batch)
         states, others, second = table_of(run), (), ()
         if windowed(statement):
-            others = table_of(run.last(window(replayed.checks)))
+            others = table_of(run.last(max(1, min(batch.K, run.T // 3))))
         elif "other inputs" in batch.cache:
             second = rows(other_inputs(batch)[0, :, :, 0].numpy())
             others = table_of(run.under([type(run.start)(x) for x in _given(batch)]))
-        elif batch.other is not None or "T" not in free_names(statement):
-            return None
+        elif not math.isclose(math.hypot(*states[-1]), float(replayed.checks[0].lhs), rel_tol=1e-9):
+            return None  # the statement is about another thing than where the run ends
     at = range(len(replayed.checks)) if windowed(statement) else (run.T,)
     sides = tuple(
         Point(at=place, lhs=one.lhs, rhs=one.rhs)
         for place, one in zip(at, replayed.checks, strict=True)
         if finite(one.lhs) and finite(one.rhs)
     )
+    if windowed(statement) and sum(min(float(p.lhs), float(p.rhs)) > 0 for p in sides) < 2:
+        return None  # no gap to be seen under a bound
     weights = {name: rows(one[0].numpy()) for name, one in batch.weights.items() if one.ndim <= 3}
     inputs = rows(batch.x[0, :, :, 0].numpy())
     tables = (*weights.values(), inputs, second, states, others)
@@ -70,21 +75,6 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
         check=check, weights=weights | {"C": rows(batch.C[0].numpy())}, inputs=inputs,
         states=states, others=others, other_inputs=second, sides=sides,
     )  # fmt: skip
-
-
-def window(checks: Sequence[Check]) -> int:
-    """A window 0 < k < T at which the check is as tight as at any, in the middle of these."""
-    ratios = {
-        check.k: float(check.ratio)
-        for check in checks[1:]
-        if check.k is not None and check.k < check.spec["T"] and finite(check.ratio)
-        and check.ratio is not None
-    }  # fmt: skip
-    if not ratios:
-        return min(1, len(checks) - 1)
-    most = max(ratios.values())
-    tight = [k for k, ratio in ratios.items() if ratio >= 0.999 * most]
-    return tight[len(tight) // 2]
 
 
 def table_of(run: Run) -> Table:

@@ -67,7 +67,9 @@ def arrays_url(drawn: Drawn) -> str:
         "inputs": drawn.inputs, "states": drawn.states, "other_states": drawn.others,
         "other_inputs": drawn.other_inputs, "at_lhs_rhs": sides,
     }  # fmt: skip
-    weights = {re.sub(r"[^\w]", "_", name)[:80]: table for name, table in drawn.weights.items()}
+    weights = {
+        re.sub(r"[^\w]", "_", name)[:80]: table for name, table in sorted(drawn.weights.items())
+    }
     out = io.BytesIO()
     with ZipFile(out, "w") as file:
         for name, table in (weights | own).items():

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from properties.judging.evidence import Evidence, order, tightest_of_all
-from properties.runs.drawn import LONGEST, drawn, window
+from properties.runs.drawn import LONGEST, drawn
 from properties.runs.replay import replay, statement_of
 from theory import claim
 
@@ -73,6 +73,12 @@ def test_what_cannot_be_drawn_is_left_out():
     assert drawn(claim("contraction-rnn"), [step]) is None
 
 
+def test_a_gap_that_is_zero_is_not_drawn():
+    """A feed-forward model forgets all at once: its left side is 0 at every window."""
+    name, form = "truncation", "finite"
+    assert drawn(claim(name), [check_of(name, form, lam=0.0)]) is None
+
+
 def test_systems_in_rationals_have_no_float_run():
     """Those of the unitary claims are decided in rationals."""
     spec = json.dumps({
@@ -84,13 +90,17 @@ def test_systems_in_rationals_have_no_float_run():
     assert drawn(claim(name), [check]) is None
 
 
-def test_the_window_is_among_the_tightest():
-    """Neither 0 nor T, where both runs agree or one is empty."""
-    checks = replay(spec_of(K=12), *statement_of("truncation", "finite")).checks
-    ratios = {1: 0.2, 2: 1.0, 3: 0.9999, 4: 1.0, 5: 0.5}
-    checks = tuple(replace(check, ratio=ratios.get(check.k, 0.1)) for check in checks)
-    assert window(checks) == 3
-    assert window(tuple(replace(check, ratio=None) for check in checks)) == 1
+def test_the_truncated_run_has_a_third_of_the_inputs():
+    """Or as many as the largest window, where that is less."""
+    for K, found in ((12, 4), (3, 3)):
+        assert drawn(claim("truncation"), [check_of(K=K)]).window == found
+
+
+def test_a_single_run_is_drawn_only_where_its_end_is_bounded():
+    """Not of a claim about rounding, whose left side is an error."""
+    name = "rounding-state"
+    check = check_of(name, "state", activation="tanh", n=2, d=2, regime="orthogonal")
+    assert drawn(claim(name), [check]) is None
 
 
 def test_among_equals_the_longest_run_comes_first():

@@ -29,7 +29,8 @@ def states(steps: int, width: int = 1) -> tuple[tuple[float, ...], ...]:
 def drawn_of(check, width: int = 1, **fields) -> Drawn:
     """The runs of one check: six inputs, and the last three of them."""
     usual = {
-        "weights": {"W": ((0.5,) * width,) * width}, "inputs": ((1.0,),) * STEPS,
+        "weights": {"b": ((1.0,) * width,), "W": ((0.5,) * width,) * width},
+        "inputs": ((1.0,),) * STEPS,
         "states": states(STEPS, width), "others": states(WINDOW, width),
         "sides": tuple(Point(at=k, lhs=2 * 0.5**k, rhs=2.5 * 0.5**k) for k in range(STEPS)),
     }  # fmt: skip
