@@ -49,7 +49,9 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
         return None
     with torch.no_grad():
         run = floats(batch)
-        states, others, second = table_of(run), (), ()
+        states = table_of(run)
+        others: Table = ()
+        second: Table = ()
         if windowed(statement):
             others = table_of(run.last(max(1, min(batch.K, run.T // 3))))
         elif "other inputs" in batch.cache:
