@@ -12,20 +12,22 @@ import torch
 from impl.models.surroundings import undisturbed
 from properties.judging.evidence import LONGEST
 from properties.judging.judge import windowed
-from properties.measures.runs.of_run import Run, floats, runs
+from properties.measures.runs.of_run import Run, floats
 from properties.runs.replay import replay, statement_of
 from properties.systems.batch import Batch
+from properties.systems.kind import about
 from properties.systems.supply.other_inputs import other_inputs
 from reports.records.curve import Point
+from reports.records.drawn import Drawn, Table
 from reports.records.number import finite
-from reports.records.record import Check, Drawn, Table
+from reports.records.record import Check
 from theory.proof.claim import Claim
 
 MOST = 4096  # numbers of all arrays together: a page has a few dozen instances
 
 
 def drawn(entry: Claim, checks: Iterable[Check]) -> Drawn | None:
-    """The first of the checks whose runs can be drawn: of two steps to 64, in floats, from zero.
+    """The first of the checks whose runs can be drawn: of two steps to 64, from zero.
 
     Its statement has a window k or second inputs, or bounds the last state. Of a windowed one the
     truncated run has a third of the inputs, where there are such windows. None if no check is of
@@ -45,7 +47,7 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     spec = msgspec.json.encode(check.spec).decode()
     replayed = replay(spec, statement, assumptions, entry.id, check.form)
     batch = replayed.batch
-    if not runs(batch):
+    if about(batch.spec).causal:
         return None
     with torch.no_grad():
         run = floats(batch)
@@ -53,11 +55,14 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
         others: Table = ()
         second: Table = ()
         if windowed(statement):
-            others = table_of(run.last(max(1, min(batch.K, run.T // 3))))
+            k = max(1, min(batch.K, run.T // 3))
+            others = table_of(run.last(k))
+            if batch.exact and not _near(math.dist(states[-1], others[-1]), replayed.checks[k]):
+                return None  # in floats it is another system than the one in rationals
         elif "other inputs" in batch.cache:
             second = rows(other_inputs(batch)[0, :, :, 0].numpy())
             others = table_of(run.under([type(run.start)(x) for x in _given(batch)]))
-        elif not math.isclose(math.hypot(*states[-1]), float(replayed.checks[0].lhs), rel_tol=1e-9):
+        elif batch.exact or not _near(math.hypot(*states[-1]), replayed.checks[0]):
             return None  # the statement is about another thing than where the run ends
     at = range(len(replayed.checks)) if windowed(statement) else (run.T,)
     sides = tuple(
@@ -87,6 +92,11 @@ def table_of(run: Run) -> Table:
 def rows(array: np.ndarray) -> Table:
     """A vector as one row, a matrix row by row."""
     return tuple(tuple(map(float, row)) for row in np.atleast_2d(array).tolist())
+
+
+def _near(length: float, check: Check) -> bool:
+    """Whether a length is the left side of a check, but for the rounding of a float run."""
+    return math.isclose(length, float(check.lhs), rel_tol=1e-9)
 
 
 def _given(batch: Batch) -> list[torch.Tensor]:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from reports.pages.figures.figure import Series
 from reports.pages.figures.plot import plot
 from reports.pages.text import above
-from reports.records.record import Drawn, Table
+from reports.records.drawn import Drawn, Table
 
 
 def states_figure(drawn: Drawn) -> Markup:

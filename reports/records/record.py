@@ -5,17 +5,20 @@ can be made from it alone. Times, versions and devices live in `Environment` and
 two runs of one seed differ in that field only.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
-import msgspec
-from msgspec import structs
-from msgspec.structs import force_setattr
+from msgspec import field
 
-from reports.records.curve import Curve, Point
+from reports.records.check import Check as Check
+from reports.records.check import Record as Record
+from reports.records.check import Verdict as Verdict
+from reports.records.check import identity as identity
+from reports.records.curve import Curve
+from reports.records.drawn import Drawn as Drawn
 from reports.records.glossary import Symbol, Work
 from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.matrix import Matrix
-from reports.records.number import Number, greatest, number
+from reports.records.number import Number, greatest
 from reports.records.tally import Count
 from reports.records.tally import Tally as Tally
 
@@ -23,49 +26,6 @@ SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
 
 PRESUPPOSED = "presupposed: "
 """Begins the text of an assumption that states in part what its form concludes."""
-
-Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
-
-
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base of all records; the fields that a class lists in `numbers` go through `number`."""
-
-    numbers: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        for name in self.numbers:
-            value = getattr(self, name)
-            if value is not None:
-                force_setattr(self, name, number(value))
-
-
-class Check(Record, frozen=True, kw_only=True):
-    """One relation decided on one (system, input sequence) and, where it has one, one window k.
-
-    `lhs_error` and `rhs_error` are rigorous absolute bounds; `ratio` is lhs/rhs, None where it
-    says nothing (rhs = 0, a VACUOUS system).
-    """
-
-    numbers = ("lhs", "lhs_error", "rhs", "rhs_error", "ratio")
-
-    claim: str
-    form: str
-    spec: dict[str, Any]
-    k: Count | None
-    lhs: Number
-    lhs_error: Number
-    rhs: Number
-    rhs_error: Number
-    ratio: Number | None
-    verdict: Verdict
-    replay: str
-    explanation: str = ""
-
-
-def identity(check: Check) -> bytes:
-    """Bytes that two checks share if they differ in their form and its replay command alone."""
-    alike = structs.replace(check, form="", replay="")
-    return msgspec.json.encode(alike, order="deterministic")
 
 
 class Histogram(Record, frozen=True, kw_only=True):
@@ -154,8 +114,8 @@ class FormRecord(Record, frozen=True, kw_only=True):
     escalated: Count
     best_ratio: Number | None
     note: str = ""
-    reached: dict[str, Number | None] = {}
-    examples: dict[str, tuple[Count, ...]] = {}
+    reached: dict[str, Number | None] = field(default_factory=dict)
+    examples: dict[str, tuple[Count, ...]] = field(default_factory=dict)
     cost: Cost | None = None
     nearest: tuple[Check, ...] = ()
     curve: Curve | None = None
@@ -193,42 +153,6 @@ class VariantRecord(Record, frozen=True, kw_only=True):
     counterexample: Check | None
     ledger_fails: bool
     why: str = ""
-
-
-Table = tuple[tuple[float, ...], ...]
-
-
-class Drawn(Record, frozen=True, kw_only=True):
-    """The runs of one check, small enough to be drawn, with the weights of its system by name.
-
-    `states` has h_0 … h_T (T + 1 rows) on the `inputs` x_1 … x_T. `others` has the states of the
-    second run: of the truncated model from time T − k on (k + 1 rows), or under the inputs
-    `other_inputs` (T + 1 rows); it is empty where there is one run. `sides` has the left side and
-    its bound at each window k, or at T alone where the statement has no window.
-    """
-
-    check: Check
-    weights: dict[str, Table]
-    inputs: Table
-    states: Table
-    others: Table = ()
-    other_inputs: Table = ()
-    sides: tuple[Point, ...] = ()
-
-    def __post_init__(self) -> None:
-        steps = len(self.inputs)
-        if len(self.states) != steps + 1 or len(self.others) > steps + 1:
-            raise ValueError("the runs that are drawn have other lengths than their inputs")
-        if self.other_inputs and len(self.other_inputs) != steps != len(self.others) - 1:
-            raise ValueError("the second run has another length than its inputs")
-        for table in (self.inputs, self.states + self.others, *self.weights.values()):
-            if len({len(row) for row in table}) > 1:
-                raise ValueError("the rows of a table differ in length")
-
-    @property
-    def window(self) -> int | None:
-        """The k of the truncated run; None where no run is truncated."""
-        return len(self.others) - 1 if self.others and not self.other_inputs else None
 
 
 class ClaimRecord(Record, frozen=True, kw_only=True):
@@ -301,17 +225,17 @@ class Environment(Record, frozen=True, kw_only=True):
     of subnormals); `durations` are seconds by part; `commit` is that of the folder it was run in.
     """
 
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = field(default_factory=dict)
     platform: str = ""
     device: str = ""
     threads: Count = 0
     workers: Count = 0
-    float_settings: dict[str, str] = {}
+    float_settings: dict[str, str] = field(default_factory=dict)
     command: str = ""
     started: str = ""
     finished: str = ""
     seconds: float = 0.0
-    durations: dict[str, float] = {}
+    durations: dict[str, float] = field(default_factory=dict)
     commit: str = ""
 
 
