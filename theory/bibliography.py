@@ -21,6 +21,17 @@ class Entry:
         lines = (f"  {name} = {{{value}}}" for name, value in self.fields.items())
         return f"@{self.kind}{{{self.key},\n" + ",\n".join(lines) + "\n}"
 
+    @property
+    def title(self) -> str:
+        """The title without LaTeX's braces."""
+        return self.fields["title"].replace("{", "").replace("}", "").replace("--", "–")
+
+    @property
+    def url(self) -> str:
+        """The address of its text on arXiv; empty for other works."""
+        arxiv = self.fields.get("archiveprefix") == "arXiv"
+        return f"https://arxiv.org/abs/{self.fields['eprint']}" if arxiv else ""
+
 
 def _entry(key: str, kind: str, cited: str, **fields: str) -> Entry:
     return Entry(key, kind, cited, fields)

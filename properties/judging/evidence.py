@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -24,11 +25,32 @@ from properties.systems.spec import SystemSpec
 from reports.pages.text import plural
 from reports.records.curve import Against, Sides, joined
 from reports.records.histogram import EMPTY, count_ratios
-from reports.records.record import Check, Cost, Histogram, Tally
+from reports.records.record import Check, Cost, Histogram, Tally, identity
 from reports.records.record import Verdict as VerdictName
 from theory.proof.claim import Claim, Form
 
 SHOWN = 3
+LONGEST = 64  # steps of a run that a page draws
+
+
+def order(check: Check) -> tuple[float, int, float, bytes]:
+    """The sort key of judged checks, tightest first.
+
+    Among equals the run that shows most comes first: the longest of at most 64 steps, and of these
+    the one that forgets slowest. The spec's text decides the rest, so that merging is independent
+    of the order of batches.
+    """
+    steps, rate = check.spec.get("T", SystemSpec.T), check.spec.get("lam", SystemSpec.lam)
+    length = steps if steps <= LONGEST else 0
+    return -float(check.ratio or 0), -length, -rate, msgspec.json.encode(check.spec)
+
+
+def tightest_of_all(forms: Iterable[Evidence]) -> tuple[Check, ...]:
+    """The tightest checks of several forms: the first three that differ in more than the form, each
+    with all forms that share it."""
+    checks = sorted((check for form in forms for check in form.tightest), key=order)
+    first = list(dict.fromkeys(map(identity, checks)))[:SHOWN]
+    return tuple(check for check in checks if identity(check) in first)
 
 
 @dataclass
@@ -187,8 +209,8 @@ class Evidence:
         self.nearest[states] = min(self.nearest.get(states, found), found, key=order)
 
     def trim(self) -> None:
-        """Best first; ties broken by the spec's text, so that merging does not depend on order."""
-        self.tightest.sort(key=lambda c: (-float(c.ratio or 0), msgspec.json.encode(c.spec)))
+        """Keep the first few checks: the tightest, and those that fail."""
+        self.tightest.sort(key=order)
         self.failing.sort(
             key=lambda c: (c.verdict != "VIOLATED", msgspec.json.encode(c.spec), c.k or 0)
         )

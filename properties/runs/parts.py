@@ -27,9 +27,11 @@ from reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
 from theory import CLAIMS, claim
 from theory.language.definitions import DEFINED
-from theory.language.printing import law_text
+from theory.language.printing import law_text, statement_mathml
 from theory.proof.claim import Claim, prove
-from theory.proof.proof import Ledger
+from theory.proof.proof import Ledger, Proof
+from theory.typeset import law as typeset_law
+from theory.typeset import quantifier
 
 PROOF, SABOTAGE = "proof", "sabotage"
 
@@ -173,7 +175,7 @@ def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ..
     """The proofs of a claim's forms, as run now."""
     require_sound()
     forms = zip(entry.forms, prove(entry, minimal), strict=True)
-    return tuple(ledger_record(form.name, ledger) for form, ledger in forms)
+    return tuple(ledger_record(form.name, ledger, form.proof) for form, ledger in forms)
 
 
 def unused(entry: Claim) -> dict[str, tuple[str, ...]]:
@@ -182,15 +184,18 @@ def unused(entry: Claim) -> dict[str, tuple[str, ...]]:
     return {form.name: ledger.unused for form, ledger in forms if ledger.unused}
 
 
-def ledger_record(form: str, ledger: Ledger) -> LedgerRecord:
+def ledger_record(form: str, ledger: Ledger, proof: Proof | None = None) -> LedgerRecord:
     """One ledger as a record; a human step keeps it from being proved, and a failed one says where
-    it is written."""
+    it is written. The steps are typeset if the proof is given."""
+    written = {step.id: step for step in (() if proof is None else proof.steps)}
     steps = tuple(
         LedgerStep(
             id=step.id, statement=step.statement, kind=step.kind, method=step.method,
             uses=step.uses, verdict=step.verdict, redundant=step.redundant,
             detail=f"{step.where}: {step.detail}" if step.verdict == "failed" else step.detail,
             quantifier=step.quantifier,
+            mathml=statement_mathml(written[step.id].conclusion) if step.id in written else "",
+            scope=quantifier(written[step.id]) if step.id in written and step.quantifier else "",
         )
         for step in ledger.steps
     )  # fmt: skip
@@ -203,7 +208,8 @@ def ledger_record(form: str, ledger: Ledger) -> LedgerRecord:
         proved=ledger.proved and not human,
         argued=ledger.argued,
         definitions=tuple(
-            Definition(name=name, text=law_text(DEFINED[name])) for name in ledger.definitions
+            Definition(name=name, text=law_text(DEFINED[name]), typeset=typeset_law(DEFINED[name]))
+            for name in ledger.definitions
         ),
     )
 

@@ -8,7 +8,9 @@ from properties.attacks.budget import profile as profile_of
 from properties.attacks.campaign import Seen, added, not_applicable, nothing_seen
 from properties.attacks.sabotage import Refused, recorded
 from properties.attacks.table import attacks
-from properties.judging.evidence import Evidence
+from properties.judging.evidence import Evidence, tightest_of_all
+from properties.runs.drawn import drawn
+from properties.runs.glossary import place, symbol_names, symbol_records, works
 from properties.runs.matrix import matrix
 from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
 from reports.records.curve import curve_of
@@ -27,6 +29,7 @@ from theory.language.law import Axiom as LawAxiom
 from theory.language.printing import statement_latex, statement_mathml, statement_text
 from theory.proof.claim import Claim
 from theory.proof.laws import counted
+from theory.typeset import typeset
 
 
 def merge(
@@ -57,6 +60,7 @@ def merge(
             f"{entry.id}/{work}" for entry in claims for work in (PROOF, SABOTAGE, *attacks)
         ),
         missing_parts=tuple(f"{id}/{work}" for id, work in left),
+        symbols=symbol_records(claims),
         matrix=matrix(claims, evidence, {record.id: record.ledgers for record in records}),
     )
 
@@ -145,6 +149,7 @@ def claim_record(
     together = Evidence.of(entry, entry.forms[0])
     for evidence in forms.values():
         together.merge(evidence)
+    tightest = tightest_of_all(forms.values())
     ledgers: tuple[LedgerRecord, ...] = ()
     for result in results:
         if result.part.work == PROOF and entry.id in result.part.claims:
@@ -157,13 +162,14 @@ def claim_record(
         pairs=sum(attack.pairs for attack in reached.values()),
         checks=together.tally.total, escalated=together.escalated,
         vacuous_by_assumption=dict(sorted(together.vacuous.items())), histogram=together.histogram,
-        attacks=reached, worst=together.tightest[0] if together.tightest else None,
-        tightest=tuple(together.tightest), failing=tuple(together.failing),
+        attacks=reached, worst=tightest[0] if tightest else None, tightest=tightest,
+        failing=tuple(together.failing), drawn=drawn(entry, (*together.failing, *tightest)),
         forms=tuple(
             form_record(entry, evidence, {attack: found[name] for attack, found in seen.items()})
             for name, evidence in forms.items()
         ),
-        ledgers=ledgers, extremal=entry.extremal, group=group_of(entry),
+        ledgers=ledgers, extremal=entry.extremal, group=group_of(entry), works=works(entry),
+        place=place(entry), symbols=symbol_names(entry),
         variants=variant_records(entry, results),
     )  # fmt: skip
 
@@ -187,6 +193,8 @@ def form_record(entry: Claim, evidence: Evidence, seen: Mapping[str, Evidence]) 
         name=form.name, about=form.about, text=statement_text(stated),
         latex=statement_latex(stated), mathml=statement_mathml(stated),
         assumptions=tuple(a.text for a in form.assumptions),
+        ids=tuple(a.id for a in form.assumptions),
+        typeset=tuple(typeset(a.text) for a in form.assumptions),
         tally=evidence.tally, escalated=evidence.escalated, best_ratio=evidence.best_ratio,
         note=form.note, reached={attack: one.best_ratio for attack, one in seen.items()},
         examples={attack: seen[attack].examples.counts for attack in drawn}, cost=evidence.cost,

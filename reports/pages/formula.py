@@ -101,7 +101,7 @@ def _fitting(group: list[Element], limit: float) -> Iterator[list[Element]]:
             for part in _joined(parts, limit):
                 yield from _fitting(part, limit)
             return
-    opened = _opened(group)
+    opened = _opened(group, limit)
     if opened is None:
         yield group
         return
@@ -141,35 +141,41 @@ def _applies(part: Sequence[Element]) -> bool:
     return len(name) > 1 or name in _FUNCTIONS
 
 
-def _opened(group: list[Element]) -> list[list[Element]] | None:
+def _opened(group: list[Element], limit: float) -> list[list[Element]] | None:
     """The parts within the widest thing of a group that cannot be cut outside of it."""
-    inside = _bracketed(group)
-    if inside is not None:
-        first, *rest = _arguments(group[inside[0] + 1 : inside[1]])
-        *between, last = rest or [[]]
-        return [[*group[: inside[0] + 1], *first], *between, [*last, *group[inside[1] :]]]
+    for start, end in _enclosed_spans(group):
+        inner = group[start + 1 : end]
+        parts = list(_arguments(inner))
+        if len(parts) < 2 and _long(inner, limit / 2):
+            parts = list(_fitting(inner, limit))
+        if len(parts) > 1:
+            first, *between, last = parts
+            return [[*group[: start + 1], *first], *between, [*last, *group[end:]]]
     wide = max(group, key=width)
     at = group.index(wide)
-    if wide.tag == "msup" and len(wide) == 2 and len(base := _flat(wide[0])) > 1:
-        power = Element("msup")
-        power.extend((base[-1], wide[1]))
-        return [[*group[:at], *base[:-1], power, *group[at + 1 :]]]
+    if wide.tag in ("msup", "msub") and len(wide) == 2 and len(base := _flat(wide[0])) > 1:
+        scripted = Element(wide.tag)
+        scripted.extend((base[-1], wide[1]))
+        return [[*group[:at], *base[:-1], scripted, *group[at + 1 :]]]
     if wide.tag != "mfrac" or len(wide) != 2:
         return None
     above, below = (_enclosed(part) for part in wide)
     return [[*group[:at], *above], [_mo("/"), *below, *group[at + 1 :]]]
 
 
-def _bracketed(group: list[Element]) -> tuple[int, int] | None:
-    """Where the first pair of brackets of a group opens and closes."""
-    marks, free = [_mark(child) for child in group], _free(group)
+def _enclosed_spans(group: list[Element]) -> list[tuple[int, int]]:
+    """Where each pair of brackets or bars of a group opens and closes, the widest inside first."""
+    marks, free, found, bar = list(map(_mark, group)), _free(group), [], None
     for start, mark in enumerate(marks):
         if mark in _OPENING and free[start]:
             last = len(group) - 1
             end = next(i for i in range(start + 1, last + 1) if i == last or free[i + 1])
-            if len(list(_arguments(group[start + 1 : end]))) > 1:
-                return start, end
-    return None
+            found.append((start, end))
+        elif mark in _BARS:
+            found += [] if bar is None else [(bar, start)]
+            bar = start if bar is None else None
+    spans = [(start, end) for start, end in found if end > start + 1]
+    return sorted(spans, key=lambda span: -sum(map(width, group[span[0] : span[1]])))
 
 
 def _arguments(children: Sequence[Element]) -> Iterator[list[Element]]:

@@ -1,5 +1,6 @@
 """The frame of all pages: templates, one style sheet, one small script, one policy."""
 
+import re
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -10,10 +11,12 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reports.pages import text
+from reports.pages.checks import shared, unmet
 from reports.pages.figures.chart import chart, curve_plot
 from reports.pages.ledger import told, usual
-from reports.pages.mathml import mathml
-from reports.pages.summary import reach, seen
+from reports.pages.mathml import mathml, prose
+from reports.pages.summary import applying, reach, seen
+from reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
 
 SILENT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 PLACE = Path(__file__).parent / "templates"
@@ -30,24 +33,40 @@ def templates() -> Templates:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "applying": applying,
+        "arrays": arrays_url,
         "anchor": lambda name: "claim-" + quote(name, safe=""),
+        "symbol": lambda name: "symbol-" + quote(name, safe=""),
+        "slug": lambda title: "group-" + quote(title.lower().replace(" ", "-"), safe=""),
         "chart": chart,
         "count": text.count,
         "curve": curve_plot,
         "error": text.error,
+        "file_name": file_name,
+        "gap_figure": gap_figure,
         "mathml": mathml,
         "plural": lambda number, noun: text.plural(number, noun),
+        "prose": prose,
         "quoted": quoted,
         "ratio": text.ratio,
         "reach": reach,
         "seen": seen,
+        "shared": shared,
+        "states_figure": states_figure,
         "told": told,
+        "unmet": unmet,
         "usual": usual,
         "value": text.value,
+        "web": web,
     }
     script = (PLACE / "page.js").read_text()
     environment.globals |= {"script": Markup(script), "policy": policy(script)}
     return environment
+
+
+def web(address: str) -> str:
+    """An address that a page may link to: https and plain characters; else empty."""
+    return address if re.fullmatch(r"https://[\w./~:%#?=&-]+", address, re.ASCII) else ""
 
 
 def quoted(words: str) -> Markup:

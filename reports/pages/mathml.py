@@ -45,12 +45,32 @@ def mathml(source: str, text: str) -> Markup:
     return Markup("<code>{}</code>").format(readable(text))
 
 
-def _parsed(source: str) -> ElementTree.Element | None:
-    """The tree of `source` under a new root; None if too long, ill-formed or more than elements."""
+@lru_cache(maxsize=4096)
+def prose(source: str, text: str) -> Markup:
+    """`source`, text with <math> elements in it, as text with safe formulas; else `text`."""
+    root = _parsed(source, "p")
+    try:
+        if root is None or any(part.tag != "math" for part in root):
+            return escape(readable(text))
+        found = [escape(readable(root.text or ""))]
+        for part in root:
+            tail, part.tail = part.tail or "", None
+            if not _filtered(part):
+                return escape(readable(text))
+            cut = (ElementTree.tostring(piece, encoding="unicode") for piece in pieces(part))
+            found += [Markup("<wbr>").join(map(Markup, cut)), escape(readable(tail))]
+        return Markup("").join(found)
+    except RecursionError:
+        return escape(readable(text))
+
+
+def _parsed(source: str, tag: str = "math") -> ElementTree.Element | None:
+    """The tree of `source` under a new root of that tag; None if it is too long, ill-formed or more
+    than elements."""
     if not source.strip() or len(source) > LIMIT or "<!" in source or "<?" in source:
         return None
     try:
-        return ElementTree.fromstring(f"<math>{_without_entities(source)}</math>")
+        return ElementTree.fromstring(f"<{tag}>{_without_entities(source)}</{tag}>")
     except (ElementTree.ParseError, ValueError):
         return None
 

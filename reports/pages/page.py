@@ -11,7 +11,9 @@ from pathlib import Path
 from reports.curves import NAME as CURVES
 from reports.curves import curves_csv
 from reports.files import write_all
+from reports.pages.checks import shared
 from reports.pages.frame import templates
+from reports.pages.headline import theorems
 from reports.pages.summary import environment_items, summarise
 from reports.records.changes import Changes
 from reports.records.codec import encode
@@ -30,15 +32,16 @@ def render(run: Run, changes: Changes | None = None) -> bytes:
     template = templates().get_template("page.html.j2")
     page = template.render(
         run=run, summary=summarise(run, changes), changes=changes, shown=shown(run),
-        environment=environment_items(run.environment),
+        environment=environment_items(run.environment), theorems=theorems(run),
+        symbols={symbol.name: symbol for symbol in run.symbols},
     )  # fmt: skip
     return _ENDS.sub("", page).encode()
 
 
 def shown(run: Run) -> int:
     """How many checks of each list a page has room for."""
-    lists = [len(one) for claim in run.claims for one in (claim.failing, claim.tightest)]
-    lists += [len(form.nearest) for claim in run.claims for form in claim.forms]
+    lists = [len(shared(one)) for claim in run.claims for one in (claim.failing, claim.tightest)]
+    lists += [len(shared(form.nearest)) for claim in run.claims for form in claim.forms]
     room = (most for most in range(SHOWN, 0, -1) if sum(min(n, most) for n in lists) <= MOST)
     return next(room, 1)
 

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 from reports.pages import text
+from reports.pages.headline import headline, laws, lead, theorems
 from reports.records.changes import Changes
-from reports.records.ledger import Axiom
-from reports.records.matrix import Column, Entry
+from reports.records.matrix import Column, Entry, Matrix
 from reports.records.number import Number, finite
 from reports.records.outcome import claim_problems, problems
 from reports.records.record import AttackRecord, ClaimRecord, Environment, Run
@@ -73,13 +73,12 @@ def summarise(run: Run, changes: Changes | None = None) -> Summary:
     attacks += tuple(sorted(ran.difference(attacks)))
     rows = tuple(_row(claim, attacks) for claim in run.claims)
     found = tuple(problems(run))
-    headline = "This run fails." if found else "Every claim holds."
-    lead = _lead(rows, run.axioms, bool(found))
-    if changes is not None and changes.failing:
-        headline = headline if found else "Every claim holds, but something regressed."
-        found += tuple(f"{row.kind}: {row.line}" for row in changes.failing)
-    told = _judged(run), _proved(rows, run.axioms), _unproved(run, rows), _machine(run)
-    return Summary(headline, lead, found, attacks, rows, *told)
+    regressed = () if changes is None else changes.failing
+    first = headline(run, bool(found), bool(regressed))
+    said = lead(run, bool(found))
+    found += tuple(f"{row.kind}: {row.line}" for row in regressed)
+    told = _judged(run), _proved(rows), _unproved(run, rows), _machine(run)
+    return Summary(first, said, found, attacks, rows, *told)
 
 
 def _machine(run: Run) -> str:
@@ -109,7 +108,7 @@ def _forms(claims: tuple[ClaimRecord, ...]) -> int:
     return sum(len(claim.forms) for claim in claims)
 
 
-def _proved(rows: tuple[Row, ...], theorems: tuple[Axiom, ...]) -> tuple[str, ...]:
+def _proved(rows: tuple[Row, ...]) -> tuple[str, ...]:
     variants = sum(len(row.claim.variants) for row in rows)
     return (
         f"{text.count(sum(row.claim.proved for row in rows))} of"
@@ -123,11 +122,12 @@ def _proved(rows: tuple[Row, ...], theorems: tuple[Axiom, ...]) -> tuple[str, ..
 def _unproved(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
     """What a reader still has to believe."""
     open_claims = [row.claim.id for row in rows if not row.claim.proved]
-    laws = sum(theorem.laws for theorem in run.axioms)
     told = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
+    if given := [row.claim.id for row in rows if row.claim.presupposing]:
+        told.append(f"assumed in part what they state: {', '.join(given)}")
     told.append(
-        f"{text.plural(laws, 'law')} of {text.plural(len(run.axioms), 'textbook theorem')},"
-        " taken without proof"
+        f"{text.plural(laws(run), 'law')} of"
+        f" {text.plural(len(theorems(run)), 'textbook theorem')}, taken without proof"
     )
     if run.matrix is not None:
         standing = [entry.standing for entry in run.matrix.entries]
@@ -164,6 +164,12 @@ def reach(ratio: Number | None) -> int:
     return round(-100 * math.log10(gap) / 9)
 
 
+def applying(matrix: Matrix) -> list[Column]:
+    """The columns that apply to some claim; all of them where none does."""
+    used = {entry.column for entry in matrix.entries if entry.standing != "NOT APPLICABLE"}
+    return [column for column in matrix.columns if column.name in used] or list(matrix.columns)
+
+
 def seen(entry: Entry, column: Column) -> str:
     """An entry in full: why, or its counts cell by cell, and the cells without a judged check."""
     if entry.reason:
@@ -195,39 +201,4 @@ def _row(claim: ClaimRecord, order: tuple[str, ...]) -> Row:
         axioms=len({name for ledger in claim.ledgers for name in ledger.axioms}),
         convicted=sum(variant.convicted for variant in claim.variants),
         best_attack=first[0] if first else "",
-    )
-
-
-def _lead(rows: tuple[Row, ...], theorems: tuple[Axiom, ...], fails: bool) -> str:
-    claims = [row.claim for row in rows]
-    proved = sum(claim.proved for claim in claims)
-    checks = sum(claim.checks for claim in claims)
-    pairs = sum(claim.pairs for claim in claims)
-    violated = sum(claim.tally.violated for claim in claims)
-    undecided = sum(claim.tally.undecided for claim in claims)
-    variants = sum(len(claim.variants) for claim in claims)
-    convicted = sum(row.convicted for row in rows)
-    if fails:
-        return (
-            f"{text.plural(len(claims), 'claim')}, {text.count(proved)} of them proved. Of"
-            f" {text.plural(checks, 'check')} on {text.plural(pairs, 'pair')} of system and input,"
-            f" {text.count(violated)} are violated and {text.count(undecided)} undecided;"
-            f" {text.count(convicted)} of {text.plural(variants, 'false variant')} refuted."
-        )
-    steps = sum(row.steps for row in rows)
-    used = {name for claim in claims for ledger in claim.ledgers for name in ledger.axioms}
-    laws = sum(theorem.laws for theorem in theorems if theorem.name in used)
-    proofs = f"proved in {text.plural(steps, 'step')}"
-    if proved < len(claims):
-        prose = sum(len(claim.human) for claim in claims)
-        proofs = (
-            f"{text.count(proved)} of them proved and {text.count(len(claims) - proved)} resting on"
-            f" {text.plural(prose, 'step')} in prose; {text.plural(steps, 'step')} in all"
-        )
-    return (
-        f"{text.plural(len(claims), 'claim')}, {proofs} from"
-        f" {text.plural(laws, 'law')} of {text.plural(len(used), 'textbook theorem')}, stood"
-        f" {text.plural(checks, 'check')} on"
-        f" {text.plural(pairs, 'pair')} of system and input: none violated, none undecided."
-        f" All {text.plural(variants, 'false variant')} were refuted."
     )

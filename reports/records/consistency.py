@@ -106,6 +106,8 @@ def _checks(claim: ClaimRecord) -> Iterator[str]:
     forms = {form.name for form in claim.forms}
     if any(check.claim != claim.id or check.form not in forms for check in shown):
         yield "a check is of another claim or form"
+    if claim.drawn is not None and claim.drawn.check not in (*claim.tightest, *claim.failing):
+        yield "the instance that is drawn is none of the tightest or failing checks"
     if any(check.verdict != "HOLDS" for check in (*claim.tightest, *nearest)):
         yield "a check is among the tightest that does not hold"
     if any(check.verdict not in ("VIOLATED", "UNDECIDED") for check in claim.failing):

@@ -10,7 +10,7 @@ StepVerdict = Literal["proved", "failed", "human"]
 
 class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One step of a proof, stated for what `quantifier` says; `redundant` names the hypotheses that
-    it did not need."""
+    it did not need. `scope` is the quantifier with its formulas as MathML."""
 
     id: str
     statement: str
@@ -22,13 +22,15 @@ class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     detail: str = ""
     mathml: str = ""
     quantifier: str = ""
+    scope: str = ""
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What gives a new function its values, in equations."""
+    """What gives a new function its values, in equations; `typeset` has them as MathML."""
 
     name: str
     text: str
+    typeset: str = ""
 
 
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

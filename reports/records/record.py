@@ -5,56 +5,27 @@ can be made from it alone. Times, versions and devices live in `Environment` and
 two runs of one seed differ in that field only.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
-import msgspec
-from msgspec.structs import force_setattr
+from msgspec import field
 
+from reports.records.check import Check as Check
+from reports.records.check import Record as Record
+from reports.records.check import Verdict as Verdict
+from reports.records.check import identity as identity
 from reports.records.curve import Curve
+from reports.records.drawn import Drawn as Drawn
+from reports.records.glossary import Symbol, Work
 from reports.records.ledger import Axiom, LedgerRecord
 from reports.records.matrix import Matrix
-from reports.records.number import Number, greatest, number
+from reports.records.number import Number, greatest
 from reports.records.tally import Count
 from reports.records.tally import Tally as Tally
 
 SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
 
-Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
-
-
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base of all records; the fields that a class lists in `numbers` go through `number`."""
-
-    numbers: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        for name in self.numbers:
-            value = getattr(self, name)
-            if value is not None:
-                force_setattr(self, name, number(value))
-
-
-class Check(Record, frozen=True, kw_only=True):
-    """One relation decided on one (system, input sequence) and, where it has one, one window k.
-
-    `lhs_error` and `rhs_error` are rigorous absolute bounds; `ratio` is lhs/rhs, None where it
-    says nothing (rhs = 0, a VACUOUS system).
-    """
-
-    numbers = ("lhs", "lhs_error", "rhs", "rhs_error", "ratio")
-
-    claim: str
-    form: str
-    spec: dict[str, Any]
-    k: Count | None
-    lhs: Number
-    lhs_error: Number
-    rhs: Number
-    rhs_error: Number
-    ratio: Number | None
-    verdict: Verdict
-    replay: str
-    explanation: str = ""
+PRESUPPOSED = "presupposed: "
+"""Begins the text of an assumption that states in part what its form concludes."""
 
 
 class Histogram(Record, frozen=True, kw_only=True):
@@ -125,8 +96,10 @@ class FormRecord(Record, frozen=True, kw_only=True):
 
     `reached` is the greatest lhs/rhs by attack, `cost` what the form gives away; `nearest` are the
     checks in which what is to differ came nearest, by the number of states; `curve` is what the
-    left side came to at each window. `examples` counts what an attack drew one by one, each batch
-    of systems once, by its greatest lhs/rhs, in the bins of the claim's histogram.
+    left side came to at each window. `ids` and `typeset` have the assumptions' names and their
+    texts with formulas as MathML, one for each; older records have none. `examples` counts what an
+    attack drew one by one, each batch of systems once, by its greatest lhs/rhs, in the bins of the
+    claim's histogram.
     """
 
     numbers = ("best_ratio",)
@@ -141,11 +114,24 @@ class FormRecord(Record, frozen=True, kw_only=True):
     escalated: Count
     best_ratio: Number | None
     note: str = ""
-    reached: dict[str, Number | None] = {}
-    examples: dict[str, tuple[Count, ...]] = {}
+    reached: dict[str, Number | None] = field(default_factory=dict)
+    examples: dict[str, tuple[Count, ...]] = field(default_factory=dict)
     cost: Cost | None = None
     nearest: tuple[Check, ...] = ()
     curve: Curve | None = None
+    ids: tuple[str, ...] = ()
+    typeset: tuple[str, ...] = ()
+
+    @property
+    def assumed(self) -> tuple[tuple[str, str], ...]:
+        """Each assumption typeset and as plain text; the first is empty in older records."""
+        typeset = self.typeset if len(self.typeset) == len(self.assumptions) else ()
+        return tuple(zip(typeset or ("",) * len(self.assumptions), self.assumptions, strict=True))
+
+    @property
+    def presupposed(self) -> tuple[str, ...]:
+        """The assumptions that state in part what the form concludes: no step derives them."""
+        return tuple(text for text in self.assumptions if text.startswith(PRESUPPOSED))
 
 
 class VariantRecord(Record, frozen=True, kw_only=True):
@@ -171,7 +157,9 @@ class VariantRecord(Record, frozen=True, kw_only=True):
 
 class ClaimRecord(Record, frozen=True, kw_only=True):
     """One claim: what it says, how it was proved, attacked and distorted; `group` is its place in
-    the theory."""
+    the theory; `drawn` is the worst instance, where its runs can be drawn. `works` are those that
+    `source` cites, `place` is the file that states the claim, `symbols` are the names of the
+    quantities that its forms speak of."""
 
     id: str
     title: str
@@ -195,6 +183,10 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     variants: tuple[VariantRecord, ...]
     extremal: str = ""
     group: str = ""
+    drawn: Drawn | None = None
+    works: tuple[Work, ...] = ()
+    place: str = ""
+    symbols: tuple[str, ...] = ()
 
     @property
     def best_ratio(self) -> Number | None:
@@ -208,6 +200,11 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
         return all(form.name in proved for form in self.forms) and all(
             ledger.proved for ledger in self.ledgers
         )
+
+    @property
+    def presupposing(self) -> tuple[str, ...]:
+        """The forms that assume in part what they conclude, by name."""
+        return tuple(form.name for form in self.forms if form.presupposed)
 
     @property
     def argued(self) -> bool:
@@ -228,24 +225,24 @@ class Environment(Record, frozen=True, kw_only=True):
     of subnormals); `durations` are seconds by part; `commit` is that of the folder it was run in.
     """
 
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = field(default_factory=dict)
     platform: str = ""
     device: str = ""
     threads: Count = 0
     workers: Count = 0
-    float_settings: dict[str, str] = {}
+    float_settings: dict[str, str] = field(default_factory=dict)
     command: str = ""
     started: str = ""
     finished: str = ""
     seconds: float = 0.0
-    durations: dict[str, float] = {}
+    durations: dict[str, float] = field(default_factory=dict)
     commit: str = ""
 
 
 class Run(Record, frozen=True, kw_only=True):
     """One run. `missing_parts` lists the expected parts that never reported; `matrix` says what
     each claim comes to on each cell, None in records that are older than it. `systems` of each
-    claim were asked for, whatever the profile."""
+    claim were asked for, whatever the profile. `symbols` are the quantities of all its claims."""
 
     schema: Literal["rnnbounds/run/2"] = SCHEMA
     environment: Environment
@@ -258,3 +255,4 @@ class Run(Record, frozen=True, kw_only=True):
     missing_parts: tuple[str, ...] = ()
     matrix: Matrix | None = None
     systems: Count = 0
+    symbols: tuple[Symbol, ...] = ()

@@ -18,6 +18,7 @@ from reports import (
     Tally,
     VariantRecord,
 )
+from reports.records.glossary import Symbol, Work
 from reports.records.histogram import count_ratios
 from reports.records.record import Verdict
 
@@ -100,6 +101,12 @@ def sample_claim(name: str = "truncation") -> ClaimRecord:
             latex=r"h_{gap} \le \frac{S_0 (\lambda^k - \lambda^T)}{1 - \lambda}",
             mathml=TRUNCATION, tally=tally, escalated=412, best_ratio=1 - 2.1e-9,
             assumptions=("0 ≤ λ < 1", "the input is bounded: ‖x‖ ≤ B_x", "h_0 = 0"),
+            ids=("0 ≤ λ < 1", "bounded", "start"),
+            typeset=(
+                "<math><mn>0</mn><mo>≤</mo><mi>λ</mi><mo>&lt;</mo><mn>1</mn></math>",
+                "the input is bounded: <math><mi>‖x‖</mi><mo>≤</mo><mi>B</mi></math>",
+                "<math><msub><mi>h</mi><mn>0</mn></msub></math> is 0",
+            ),
             note="Tight for a scaled rotation driven by a constant." if form == "finite" else "",
             reached=reached,
             cost=None if form == "finite" else Cost(least=1.0, greatest=4.5),
@@ -150,6 +157,9 @@ def sample_claim(name: str = "truncation") -> ClaimRecord:
             for word, text, special, attack, systems in VARIANTS
         ),
         extremal="W = λQ with Q a rotation, driven so that every input adds to the same direction.",
+        works=(Work(title="Stable Recurrent Models", url="https://arxiv.org/abs/1805.10369"),),
+        place=f"theory/claims/{name.replace('-', '_')}.py",
+        symbols=("lam", "h_gap"),
     )  # fmt: skip
 
 
@@ -173,6 +183,21 @@ def sample_run(names: tuple[str, ...] = tuple(TITLES)) -> Run:
             Axiom(name="operator-norm", text="‖W v‖ ≤ ‖W‖ ‖v‖", source="Horn & Johnson, §5.6"),
         ),
         expected_parts=tuple(f"{name}/{work}" for name in names for work in WORKS),
+        symbols=(
+            Symbol(
+                name="lam", notation="λ", mathml="<math><mi>λ</mi></math>", role="certified",
+                meaning="contraction factor", typeset="contraction factor", norm="of the state",
+                norm_typeset="of the state",
+            ),
+            Symbol(
+                name="h_gap", notation="‖h_T-h_T^(k)‖", mathml="<math><mi>gap</mi></math>",
+                meaning="full against truncated state, k inputs",
+                typeset="full against truncated state, <math><mi>k</mi></math> inputs",
+                norm="Euclidean", norm_typeset="Euclidean", role="measured",
+                definition="norm(state(x, 0, T) - state(x, T - k, k))",
+                definition_mathml="<math><mi>state</mi></math>",
+            ),
+        ),
     )  # fmt: skip
 
 

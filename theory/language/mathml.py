@@ -5,16 +5,26 @@ No entities beyond XML's own.
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from xml.sax.saxutils import escape
 
 LETTERS = {
     "lambda": "λ", "varepsilon": "ε", "alpha": "α", "beta": "β", "rho": "ρ", "kappa": "κ",
     "varphi": "φ", "partial": "∂", "nabla": "∇", "Pi": "Π", "mu": "μ", "theta": "θ", "tau": "τ",
     "omega": "ω", "infty": "∞", "pi": "π", "Gamma": "Γ", "gamma": "γ", "delta": "δ",
-    "varrho": "ϱ", "prod": "∏",
+    "varrho": "ϱ", "prod": "∏", "Lambda": "Λ", "Sigma": "Σ", "Omega": "Ω", "zeta": "ζ", "nu": "ν",
+    "sigma": "σ", "varsigma": "ς", "ell": "ℓ",
 }  # fmt: skip
+OPERATORS = {
+    "le": "≤", "ge": "≥", "ne": "≠", "cdot": "·", "times": "×", "circ": "∘", "surd": "√",
+    "pm": "±", "to": "→", "cdots": "⋯", "ldots": "…", "succeq": "⪰", "sim": "∼",
+}  # fmt: skip
+NAMED = ("mathrm", "operatorname", "text")  # commands whose braces hold one name
 ACCENTS = {r"\hat": "^", r"\bar": "¯"}
-FENCES = {"lVert": "‖", "rVert": "‖", "(": "(", ")": ")", "|": "|"}
+FENCES = {
+    "lVert": "‖", "rVert": "‖", "Vert": "‖", "(": "(", ")": ")", "|": "|", "langle": "⟨",
+    "rangle": "⟩",
+}  # fmt: skip
 STRETCHING = {"lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉"}
 TOKEN = re.compile(r"\\([A-Za-z]+)|([A-Za-z]+)|(\d+)|(\S)")
 
@@ -73,12 +83,26 @@ def _atom(token: str, tokens: Iterator[str]) -> str:
             return element("mo", "′")
         case "-":
             return element("mo", "−")
+        case r"\tfrac":
+            return element("mn", "½") if (digits := next(tokens)) == "12" else element(
+                "mfrac", *(element("mn", digit) for digit in digits)
+            )  # fmt: skip
     name = token.removeprefix("\\")
+    if token != name and name in NAMED:
+        return element("mi", escape(_name(tokens)))
+    if token != name and name in OPERATORS:
+        return element("mo", OPERATORS[name])
     if name in FENCES:
         return f'<mo fence="true" stretchy="false">{FENCES[name]}</mo>'
     if name.isalpha():
         return element("mi", LETTERS.get(name, name) if token != name else name)
     return element("mn" if token.isdigit() else "mo", escape(token))
+
+
+def _name(tokens: Iterator[str]) -> str:
+    """The text in the next pair of braces; an underscore in it is no subscript."""
+    next(tokens)
+    return "".join(takewhile("}".__ne__, tokens)).replace("\\", "")
 
 
 def _stretching(token: str) -> str:

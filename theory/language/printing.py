@@ -4,6 +4,7 @@ Each quantity has one notation, in a small part of LaTeX, and MathML is made of 
 begins with a positive term, so that λ^k − λ^T reads as it is written.
 """
 
+from functools import lru_cache
 from typing import Any
 
 from sympy import Add, Expr, Symbol
@@ -14,10 +15,19 @@ from theory.language.functions import shown
 from theory.language.law import Clause, Law
 from theory.language.mathml import element, markup
 from theory.language.statement import Statement
+from theory.language.terms.vectors import Term
 from theory.language.vocabulary import VOCABULARY
 
 LATEX_SIGNS = {"<=": r"\le", "<": "<", "==": "=", "!=": r"\ne", "exists": r"\le"}
 WITNESS = " on the witness"
+TERMS = {
+    ("norm", 1): r"\lVert {0}\rVert", ("max_norm", 1): r"\lVert {0}\rVert_\infty",
+    ("entry", 2): "{0}_{{{1}}}", ("part", 2): "{0}_{{{1}}}", ("transpose", 1): "{0}^T",
+    ("inner", 2): r"\langle {0}, {1}\rangle", ("phi", 2): r"\varphi\left({0}, {1}\right)",
+    ("exponential", 1): r"\exp\left({0}\right)",
+}  # fmt: skip
+"""LaTeX of formal functions with a notation, by name and number of arguments."""
+SCRIPTED = ("entry", "part", "transpose")  # a sum or product below a script stands in brackets
 
 
 def notation(symbol: Symbol) -> str:
@@ -56,6 +66,22 @@ class _Latex(LatexPrinter):
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
         return notation(expr)
 
+    def _print_Function(self, expr: Expr, exp: str | None = None) -> str:
+        """A formal function in its notation, or as name(arguments); SymPy's own as SymPy does."""
+        if not isinstance(expr, Term):
+            return str(super()._print_Function(expr, exp))
+        name = type(expr).__name__
+        arguments = [self._print(argument) for argument in expr.args]
+        shape = TERMS.get((name, len(arguments)))
+        if shape is None:
+            name = name.replace("_", r"\_")
+            made = rf"\operatorname{{{name}}}\left({', '.join(arguments)}\right)"
+        elif name in SCRIPTED and not (expr.args[0].is_Symbol or expr.args[0].is_Function):
+            made = shape.format(rf"\left({arguments[0]}\right)", *arguments[1:])
+        else:
+            made = shape.format(*arguments)
+        return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+
 
 def plain(expression: Expr) -> str:
     """Plain text with the names of the vocabulary."""
@@ -91,6 +117,7 @@ def statement_latex(statement: Statement) -> str:
     return f"{latex(statement.lhs)} {sign} {latex(statement.rhs)}{witness}"
 
 
+@lru_cache(maxsize=4096)
 def statement_mathml(statement: Statement) -> str:
     """Presentation MathML of a statement, one `<math>` element."""
     signs = {"<=": "≤", "==": "=", "!=": "≠", "exists": "≤", "<": "&lt;"}

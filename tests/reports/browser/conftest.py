@@ -6,13 +6,17 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import sync_playwright
 
+from properties.runs.glossary import place, symbol_names, symbol_records, works
 from reports.pages.page import render
 from reports.records.changes import Changes, change
 from reports.records.curve import Curve, Point
+from reports.records.ledger import LedgerRecord, LedgerStep
 from reports.records.matrix import Column, Entry, Matrix
+from reports.records.record import Drawn
 from reports.records.tally import Tally
 from theory import CLAIMS
 from theory.language.printing import statement_mathml, statement_text
+from theory.typeset import quantifier, typeset
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CELLS = "linear, smooth RNN, kinked RNN, LSTM, GRU, deep transition, stack, echo state, diagonal"
@@ -63,7 +67,9 @@ def opened(chromium):
 def told(run, tmp_path):
     """The page of three claims with all that a page can have."""
     path = tmp_path / "index.html"
-    path.write_bytes(render(replace(curved(run), matrix=matrix_of(run)), CHANGES))
+    made = replace(curved(run), matrix=matrix_of(run))
+    claims = tuple(replace(claim, drawn=drawn_of(claim.worst)) for claim in made.claims[:2])
+    path.write_bytes(render(replace(made, claims=(*claims, *made.claims[2:])), CHANGES))
     return path
 
 
@@ -75,7 +81,7 @@ def whole(tmp_path_factory):
         path = tmp_path_factory.mktemp("whole") / "index.html"
         pattern = curved(run).claims[1]
         claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
-        path.write_bytes(render(replace(run, claims=claims)))
+        path.write_bytes(render(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
         return path
 
     return write
@@ -88,6 +94,21 @@ def claim_of(claim, pattern):
             pattern.forms[0], name=form.name, about=form.about, text=statement_text(form.statement),
             mathml=statement_mathml(form.statement),
             assumptions=tuple(a.text for a in form.assumptions),
+            typeset=tuple(typeset(a.text) for a in form.assumptions),
+        )
+        for form in claim.forms
+    )  # fmt: skip
+    ledgers = tuple(
+        LedgerRecord(
+            form=form.name, axioms=(), human=(), proved=True,
+            steps=tuple(
+                LedgerStep(
+                    id=step.id, statement=step.text, kind="machine", method="smt", uses=step.uses,
+                    verdict="proved", mathml=statement_mathml(step.conclusion),
+                    quantifier=step.quantifier, scope=quantifier(step),
+                )
+                for step in form.proof.steps
+            ),
         )
         for form in claim.forms
     )  # fmt: skip
@@ -100,7 +121,18 @@ def claim_of(claim, pattern):
     )  # fmt: skip
     return replace(
         pattern, id=claim.id, title=claim.title, source=claim.source.text, forms=forms,
-        mathml=forms[0].mathml, variants=variants, ledgers=(), extremal=claim.extremal,
+        mathml=forms[0].mathml, variants=variants, ledgers=ledgers, extremal=claim.extremal,
+        works=works(claim), place=place(claim), symbols=symbol_names(claim),
+    )  # fmt: skip
+
+
+def drawn_of(check):
+    """Two runs of three numbers each, the second on the last twelve of forty inputs."""
+    states = tuple((2 - 2 * 0.9**t, 0.5, -1.0) for t in range(41))
+    sides = tuple(Point(at=k, lhs=0.9**k, rhs=1.5 * 0.9**k) for k in range(25))
+    return Drawn(
+        check=check, weights={"W": ((0.9,),)}, inputs=((0.2,),) * 40, states=states,
+        others=states[:13], sides=sides,
     )  # fmt: skip
 
 
@@ -119,12 +151,12 @@ def matrix_of(run):
     columns = tuple(Column(name=name, title=name, cells=(name,)) for name in names)
     entries = tuple(
         Entry(claim=claim.id, column=name, standing="NOT APPLICABLE", reason="φ is linear")
-        if number % 2
+        if (number + row) % 2
         else Entry(
             claim=claim.id, column=name, standing="HOLDS", forms=("finite",),
             tallies={name: Tally(holds=9)},
         )
-        for claim in run.claims
+        for row, claim in enumerate(run.claims)
         for number, name in enumerate(names)
     )  # fmt: skip
     return Matrix(columns=columns, entries=entries)

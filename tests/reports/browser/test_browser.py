@@ -1,5 +1,6 @@
 """What a reader sees: formulas whole, no request, nothing that a keyboard cannot do."""
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from msgspec.structs import replace
@@ -55,7 +56,7 @@ BROKEN = """() => {
   }
   return found;
 }"""
-AT = [(width, theme) for width in (360, 768, 1280) for theme in ("light", "dark")]
+AT = [(width, theme) for width in (360, 390, 768, 1280) for theme in ("light", "dark")]
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
@@ -82,12 +83,38 @@ def test_nothing_leaves_and_nothing_bars(opened, told, width, theme):
     assert said == []
 
 
+def test_a_phone_shows_nothing_that_does_not_apply(opened, told):
+    """No cell that is not applicable; on a wide screen it stands with its reason's number."""
+    for width, shown in ((390, 0), (1280, 13)):
+        page, _ = opened(told, width)
+        page.evaluate(UNFOLD)
+        cells = page.locator("table.cells td", has_text="not applicable")
+        assert cells.locator("visible=true").count() == shown
+        held = page.locator("table.cells td", has_text="holds")
+        assert held.locator("visible=true").count() == 14
+        assert page.locator("td:visible", has_text="–").count() == shown
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_arrays_are_saved_by_a_link(opened, told, run, scripted):
+    """With and without a script, from the file alone; they are those of the record."""
+    page, _ = opened(told, java_script_enabled=scripted)
+    with page.expect_download() as waiting:
+        page.locator('a[download="truncation.npz"]').click()
+    saved = waiting.value
+    assert saved.suggested_filename == "truncation.npz"
+    arrays = np.load(saved.path())
+    assert arrays["states"].shape == (41, 3)
+    assert arrays["other_states"].shape == (13, 3)
+    assert arrays["at_lhs_rhs"][3].tolist() == [3.0, 0.9**3, 1.5 * 0.9**3]
+
+
 def test_ten_thousand_checks(opened, run, tmp_path):
     """A page of them is no larger than another; what is not there is counted to the last."""
     claim = run.claims[1]
-    many = tuple(
-        replace(claim, id=f"claim-{i}", tightest=claim.tightest[:1] * 100) for i in range(100)
-    )
+    (check, *_) = claim.tightest
+    checks = tuple(replace(check, spec={"seed": seed}) for seed in range(100))
+    many = tuple(replace(claim, id=f"claim-{i}", tightest=checks) for i in range(100))
     path = tmp_path / "index.html"
     path.write_bytes(render(replace(run, claims=many)))
     assert path.stat().st_size < 2_000_000

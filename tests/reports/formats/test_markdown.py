@@ -33,8 +33,9 @@ def test_a_run_that_holds_and_regresses(run):
     head = "## rnnbounds: all bounds hold, but 1 regression\n"
     assert markdown(run, changes).startswith(head)
     page = render(run, changes).decode()
-    assert "<title>FAILS · rnnbounds: Every claim holds, but something regressed.</title>" in page
-    assert "✗</span> Every claim holds, but something regressed.</h1>" in page
+    title = "3 of 3 claims proved from 2 laws; attacked on "
+    assert f"<title>FAILS · rnnbounds: {title}" in page
+    assert "none violated, but something regressed.</h1>" in page
     assert "<li>regressed: truncation: proof: proved → not proved" in page
     improved = replace(changes, rows=(replace(row, kind="improved"),))
     assert markdown(run, improved).startswith("## rnnbounds: all bounds hold\n")

@@ -69,9 +69,9 @@ STARTS = assume("starts", "no entry of the states that the runs start in is larg
 )
 SETS = assume(
     "tube",
-    "the sets contain all start states, and the image of each of their states by a step on an "
-    "input within δ of the recorded one: images are enclosed by divided differences, rounded "
-    "outwards",
+    "presupposed: the sets contain all start states, and the image of each of their states by a "
+    "step on an input within δ of the recorded one: images are enclosed by divided differences, "
+    "rounded outwards",
     forall=(v, s, j),
 ).that(
     Clause(held(s, ZERO, v), (le(max_norm(v), states),)),
@@ -85,10 +85,10 @@ SLOPES = assume(
 ).that(eq(phi(u, c), phi(v, c) + chords(u, v, c) * (u - v)))
 DIFFERENCES = assume(
     "differences",
-    "the sets of differences contain every difference of a state of the set and a start state, and "
-    "the image of each difference by the divided differences M between any two states of the sets: "
-    "M is enclosed around the two computed runs, to first order in their errors, and the rest is "
-    "rounded outwards",
+    "presupposed: the sets of differences contain every difference of a state of the set and a "
+    "start state, and the image of each difference by the divided differences M between any two "
+    "states of the sets: M is enclosed around the two computed runs, to first order in their "
+    "errors, and the rest is rounded outwards",
     forall=(u, v, c, s, j),
 ).that(
     Clause(apart(s, ZERO, u - v), (held(ZERO, s, u), le(max_norm(v), states))),

@@ -1,0 +1,103 @@
+"""The worst instance of a claim as arrays: states of both runs, and the gap under its bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import msgspec
+import numpy as np
+import torch
+
+from impl.models.surroundings import undisturbed
+from properties.judging.evidence import LONGEST
+from properties.judging.judge import windowed
+from properties.measures.runs.of_run import Run, floats
+from properties.runs.replay import replay, statement_of
+from properties.systems.batch import Batch
+from properties.systems.kind import about
+from properties.systems.supply.other_inputs import other_inputs
+from reports.records.curve import Point
+from reports.records.drawn import Drawn, Table
+from reports.records.number import finite
+from reports.records.record import Check
+from theory.proof.claim import Claim
+
+MOST = 4096  # numbers of all arrays together: a page has a few dozen instances
+
+
+def drawn(entry: Claim, checks: Iterable[Check]) -> Drawn | None:
+    """The first of the checks whose runs can be drawn: of two steps to 64, from zero.
+
+    Its statement has a window k or second inputs, or bounds the last state. Of a windowed one the
+    truncated run has a third of the inputs, where there are such windows. None if no check is of
+    that kind.
+    """
+    for check in checks:
+        if 2 <= check.spec.get("T", 1) <= LONGEST and not check.spec.get("start"):
+            found = _drawn(entry, check)
+            if found is not None:
+                return found
+    return None
+
+
+@undisturbed()
+def _drawn(entry: Claim, check: Check) -> Drawn | None:
+    statement, assumptions = statement_of(entry.id, check.form)
+    spec = msgspec.json.encode(check.spec).decode()
+    replayed = replay(spec, statement, assumptions, entry.id, check.form)
+    batch = replayed.batch
+    if about(batch.spec).causal:
+        return None
+    with torch.no_grad():
+        run = floats(batch)
+        states = table_of(run)
+        others: Table = ()
+        second: Table = ()
+        if windowed(statement):
+            k = max(1, min(batch.K, run.T // 3))
+            others = table_of(run.last(k))
+            if batch.exact and not _near(math.dist(states[-1], others[-1]), replayed.checks[k]):
+                return None  # in floats it is another system than the one in rationals
+        elif "other inputs" in batch.cache:
+            second = rows(other_inputs(batch)[0, :, :, 0].numpy())
+            others = table_of(run.under([type(run.start)(x) for x in _given(batch)]))
+        elif batch.exact or not _near(math.hypot(*states[-1]), replayed.checks[0]):
+            return None  # the statement is about another thing than where the run ends
+    at = range(len(replayed.checks)) if windowed(statement) else (run.T,)
+    sides = tuple(
+        Point(at=place, lhs=one.lhs, rhs=one.rhs)
+        for place, one in zip(at, replayed.checks, strict=True)
+        if finite(one.lhs) and finite(one.rhs)
+    )
+    if windowed(statement) and sum(min(float(p.lhs), float(p.rhs)) > 0 for p in sides) < 2:
+        return None  # no gap to be seen under a bound
+    weights = {name: rows(one[0].numpy()) for name, one in batch.weights.items() if one.ndim <= 3}
+    inputs = rows(batch.x[0, :, :, 0].numpy())
+    tables = (*weights.values(), inputs, second, states, others)
+    numbers = np.array([number for table in tables for row in table for number in row])
+    if numbers.size > MOST or not np.isfinite(numbers).all():
+        return None
+    return Drawn(
+        check=check, weights=weights | {"C": rows(batch.C[0].numpy())}, inputs=inputs,
+        states=states, others=others, other_inputs=second, sides=sides,
+    )  # fmt: skip
+
+
+def table_of(run: Run) -> Table:
+    """h_0 … h_T of the first pair, a row each."""
+    return rows(np.stack([h.value[0, 0].numpy() for h in run.h]))
+
+
+def rows(array: np.ndarray) -> Table:
+    """A vector as one row, a matrix row by row."""
+    return tuple(tuple(map(float, row)) for row in np.atleast_2d(array).tolist())
+
+
+def _near(length: float, check: Check) -> bool:
+    """Whether a length is the left side of a check, but for the rounding of a float run."""
+    return math.isclose(length, float(check.lhs), rel_tol=1e-9)
+
+
+def _given(batch: Batch) -> list[torch.Tensor]:
+    return [x.mT for x in other_inputs(batch).unbind(1)]

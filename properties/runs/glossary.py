@@ -1,0 +1,62 @@
+"""Records of what the claims of a run speak of: symbols, cited works, and the claims' files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reports.records.glossary import Symbol, Work
+from theory.bibliography import cited
+from theory.language.mathml import element, markup
+from theory.language.printing import plain
+from theory.language.quantity import Quantity
+from theory.language.spelling import spelling
+from theory.language.vocabulary import VOCABULARY
+from theory.proof.claim import Claim
+from theory.typeset import expression_mathml, typeset
+
+
+def symbol_names(claim: Claim) -> tuple[str, ...]:
+    """The quantities in the statements and conditions of a claim's forms, in the vocabulary's
+    order."""
+    stated = [form.statement for form in claim.forms]
+    stated += [
+        assumption.condition
+        for form in claim.forms
+        for assumption in form.assumptions
+        if assumption.condition is not None
+    ]
+    used = {symbol for statement in stated for symbol in statement.symbols}
+    return tuple(name for name, quantity in VOCABULARY.items() if quantity.symbol in used)
+
+
+def symbol_records(claims: Iterable[Claim]) -> tuple[Symbol, ...]:
+    """The quantities that any of the claims speaks of, in the vocabulary's order."""
+    used = {name for claim in claims for name in symbol_names(claim)}
+    return tuple(_record(quantity) for name, quantity in VOCABULARY.items() if name in used)
+
+
+def works(claim: Claim) -> tuple[Work, ...]:
+    """The works that a claim's source names."""
+    return tuple(Work(title=entry.title, url=entry.url) for entry in cited(claim.source.text))
+
+
+def place(claim: Claim) -> str:
+    """The file in which the first form of a claim is stated: theory/claims/…/NAME.py."""
+    steps = claim.forms[0].proof.steps
+    return steps[-1].where.rpartition(":")[0] if steps else ""
+
+
+def _record(quantity: Quantity) -> Symbol:
+    definition = quantity.definition
+    return Symbol(
+        name=quantity.name,
+        notation=spelling(quantity.notation),
+        mathml=element("math", markup(quantity.notation)),
+        meaning=quantity.meaning,
+        typeset=typeset(quantity.meaning),
+        norm=quantity.norm,
+        norm_typeset=typeset(quantity.norm),
+        role=quantity.role,
+        definition="" if definition is None else plain(definition),
+        definition_mathml="" if definition is None else expression_mathml(definition),
+    )

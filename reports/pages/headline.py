@@ -1,0 +1,109 @@
+"""The headline of a run's page and the paragraph below it: what was proved and what was attacked.
+
+Both speak of the claims of this run alone, and name what a proof leaves open.
+"""
+
+from collections.abc import Sequence
+
+from reports.pages import text
+from reports.records.ledger import Axiom
+from reports.records.outcome import claim_problems
+from reports.records.record import ClaimRecord, Run
+
+NO_CELL = "no-cell"  # the column of systems that are no recurrent cell, as a single matrix
+
+
+def headline(run: Run, fails: bool, regressed: bool) -> str:
+    """One sentence: the failing claims of a run that fails, else how much is proved and attacked.
+
+    `regressed` says that the run is worse than a baseline.
+    """
+    claims = run.claims
+    if fails:
+        bad = sum(bool(claim_problems(claim)) for claim in claims)
+        of = f" {text.count(bad)} of {text.plural(len(claims), 'claim')} failed." if bad else ""
+        return f"This run fails.{of}"
+    proved = sum(claim.proved for claim in claims)
+    who = f"{text.count(proved)} of {text.plural(len(claims), 'claim')} proved"
+    if len(claims) == 1:
+        who = f"1 claim, {claims[0].id}, {'proved' if proved else 'argued in prose'}"
+    told = f"{who} from {text.plural(laws(run), 'law')}; attacked on {_where(run)}, none violated"
+    return f"{told}, but something regressed." if regressed else f"{told}."
+
+
+def lead(run: Run, fails: bool) -> str:
+    """The counts behind the headline, and what the proofs take for granted."""
+    claims = run.claims
+    checks, pairs, variants, refuted = (
+        sum(claim.checks for claim in claims),
+        sum(claim.pairs for claim in claims),
+        sum(len(claim.variants) for claim in claims),
+        sum(variant.convicted for claim in claims for variant in claim.variants),
+    )
+    tested = f"{text.plural(checks, 'check')} on {text.plural(pairs, 'pair')} of system and input"
+    if fails:
+        violated = sum(claim.tally.violated for claim in claims)
+        undecided = sum(claim.tally.undecided for claim in claims)
+        return (
+            f"{text.count(sum(claim.proved for claim in claims))} of"
+            f" {text.plural(len(claims), 'claim')} proved. Of {tested},"
+            f" {text.count(violated)} are violated and {text.count(undecided)} undecided;"
+            f" {text.count(refuted)} of {text.plural(variants, 'false variant')} refuted."
+        )
+    return " ".join(filter(None, (
+        _proofs(run), _given(claims), f"Attack: {tested}; none is violated, none undecided.",
+        f"All {text.plural(variants, 'deliberately false variant')} of the claims were refuted."
+        if variants else "",
+    )))  # fmt: skip
+
+
+def laws(run: Run) -> int:
+    """How many laws the ledgers of a run use without proof."""
+    return sum(theorem.laws for theorem in theorems(run))
+
+
+def theorems(run: Run) -> tuple[Axiom, ...]:
+    """The textbook theorems that the ledgers of a run use."""
+    used = {name for claim in run.claims for ledger in claim.ledgers for name in ledger.axioms}
+    return tuple(theorem for theorem in run.axioms if theorem.name in used)
+
+
+def _where(run: Run) -> str:
+    """The cell types on which a check was judged; the attacks' pairs where no matrix says."""
+    ids = {claim.id for claim in run.claims}
+    entries = () if run.matrix is None else run.matrix.entries
+    columns = {
+        entry.column for entry in entries
+        if entry.claim in ids and entry.tally.total > entry.tally.vacuous
+    } - {NO_CELL}  # fmt: skip
+    if columns:
+        return text.plural(len(columns), "cell type")
+    return text.plural(sum(claim.pairs for claim in run.claims), "pair") + " of system and input"
+
+
+def _proofs(run: Run) -> str:
+    claims = run.claims
+    proved = sum(claim.proved for claim in claims)
+    steps = sum(len(ledger.steps) for claim in claims for ledger in claim.ledgers)
+    forms = sum(len(claim.forms) for claim in claims)
+    told = (
+        f"Proof: {text.plural(steps, 'step')} for {text.plural(forms, 'form')}, from"
+        f" {text.plural(laws(run), 'law')} of"
+        f" {text.plural(len(theorems(run)), 'textbook theorem')} taken without proof."
+    )
+    if proved == len(claims):
+        return told
+    prose = sum(len(claim.human) for claim in claims)
+    return f"{told} {text.plural(len(claims) - proved, 'claim')} not proved:" + (
+        f" {text.plural(prose, 'step')} argued in prose."
+    )
+
+
+def _given(claims: Sequence[ClaimRecord]) -> str:
+    """The claims of which a form assumes in part what it states."""
+    given = [
+        f"{claim.id} ({len(claim.presupposing)} of {text.plural(len(claim.forms), 'form')})"
+        for claim in claims
+        if claim.presupposing
+    ]
+    return f"Forms that assume part of what they state: {', '.join(given)}." if given else ""

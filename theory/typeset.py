@@ -1,0 +1,53 @@
+"""Prose whose formulas are presentation MathML, as a page shows it: text and <math> elements.
+
+The text between the elements is escaped for XML.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.sax.saxutils import escape
+
+from sympy import Expr
+
+from theory.language.law import Clause, Law
+from theory.language.mathml import element, markup
+from theory.language.printing import latex, statement_mathml
+from theory.latex import prose
+from theory.proof.proof import Step
+
+FORMULA = re.compile(r"\\\((.*?)\\\)")
+ESCAPED = re.compile(r"\\([&%#$_{}])")
+
+
+def typeset(text: str) -> str:
+    """A line of prose, `λ < 1` in it as `<math>…</math>`."""
+    parts = FORMULA.split(prose(text))
+    found = (
+        element("math", markup(part)) if index % 2 else escape(ESCAPED.sub(r"\1", part))
+        for index, part in enumerate(parts)
+    )  # fmt: skip
+    return "".join(found)
+
+
+def expression_mathml(expression: Expr) -> str:
+    """One `<math>` element."""
+    return element("math", markup(latex(expression)))
+
+
+def quantifier(step: Step) -> str:
+    """For which values a step is stated: for all …, if …; empty for what is closed."""
+    variables = ", ".join(map(expression_mathml, step.forall))
+    premises = " and ".join(map(statement_mathml, step.given))
+    every = f"for all {variables}" if variables else ""
+    return ", ".join(filter(None, (every, f"if {premises}" if premises else "")))
+
+
+def law(stated: Law) -> str:
+    """The clauses of a law, each with its premises."""
+    return "; ".join(map(_clause, stated.clauses))
+
+
+def _clause(clause: Clause) -> str:
+    given = " and ".join(map(statement_mathml, clause.given))
+    return statement_mathml(clause.conclusion) + (f" where {given}" if given else "")
