@@ -19,7 +19,7 @@ from reports.words import plural
 from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
-from rnnbounds.commands.models.measured import print_measurement, tell_both
+from rnnbounds.commands.models.measured import print_measurement, short_of, tell_both
 from rnnbounds.commands.models.measuring import with_measuring
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
@@ -85,6 +85,7 @@ def measure_model(
         loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
         input_bound=bound, near=near, states=states,
     )  # fmt: skip
+    missing = short_of(told, share)
     if out is not None:
         with waiting(CERTIFYING.format(loaded.n)):
             certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
@@ -92,10 +93,10 @@ def measure_model(
             certificate, model, asked, cell=cell, ignore=ignore, layer=layer, readout=readout
         )
         against = attacked(loaded, certificate)
-        tell_both(told, certificate.to_json() | of_attack(against), out, format)
+        tell_both(told, certificate.to_json() | of_attack(against), out, format, missing)
     if format is Format.json:
         print_json(told.to_json())
     else:
         echo(f"{shown(loaded.source)}: {loaded.name}, {plural(loaded.n, 'state')}, {loaded.dtype}")
         print_measurement(told)
-    return int(share is not None and not (told.statement and told.statement.reached))
+    return int(bool(missing))
