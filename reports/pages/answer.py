@@ -57,7 +57,7 @@ def _stated(seen: Document) -> str:
     last = "last input does" if ks == "1" else f"last {ks} inputs do"
     return (
         f"With confidence {typed(stated['confidence'])}, the {last} so for at least {least} "
-        f" windows drawn like these."
+        f"of windows drawn like these."
     )
 
 
