@@ -19,7 +19,7 @@ def table(changes: Changes) -> Table:
     shown = [index for index in range(len(COLUMNS)) if several or COLUMNS[index] != "of"]
     cells: tuple[tuple[Cell, ...], ...] = tuple(tuple(row[i] for i in shown) for row in rows)
     counted = f"{changes.unchanged}." if changes.unchanged else ""
-    return Table(tuple(COLUMNS[i] for i in shown), cells, caption=counted)
+    return Table(tuple(COLUMNS[i] for i in shown), cells, caption=counted, look="changes")
 
 
 def _kind(row: Change, changes: Changes) -> Cell:

@@ -49,12 +49,16 @@ Cell = str | Verdict
 
 @dataclass(frozen=True)
 class Table:
-    """A table; cells are texts or verdicts, a cell of a numeric column is set to the right."""
+    """A table; cells are texts or verdicts, a cell of a numeric column is set to the right.
+
+    look: a class of the style sheet; a table of "changes" is a list on a narrow screen.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     numeric: frozenset[int] = frozenset()
     caption: str = ""
+    look: Literal["", "changes"] = ""
 
 
 @dataclass(frozen=True)
