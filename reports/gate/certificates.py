@@ -7,6 +7,7 @@ from reports.gate.compare import differing, grown, ranked
 from reports.gate.questions import require_same_question
 from reports.gate.thresholds import Thresholds
 from reports.records.changes import Change, Changes, change, cut, listed
+from reports.words import plural
 
 VERDICTS = ("certified", "undecided", "refuted")
 
@@ -18,8 +19,13 @@ def compare_certificates(old: Certificate, new: Certificate, allowed: Thresholds
     all else is information.
     """
     require_same_question(old, new)
-    rows = (*_promises(old, new, allowed), *_information(old, new))
-    return Changes(old=title(old), new=title(new), rows=rows, fails=allowed.fails)
+    promises = tuple(_promises(old, new, allowed))
+    count = _count(old, new)
+    return Changes(
+        old=title(old), new=title(new), rows=(*promises, *_information(old, new)),
+        fails=allowed.fails,
+        unchanged=f"{count - len(promises)} of {plural(count, 'promise')} unchanged",
+    )  # fmt: skip
 
 
 def title(certificate: Certificate) -> str:
@@ -40,6 +46,19 @@ def _promises(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterat
     yield from grown(name, "rounding", old.rounded, new.rounded, share=share)
     if isinstance(old.states, int) and isinstance(new.states, int):
         yield from grown(name, "states", old.states, new.states)
+
+
+def _count(old: Certificate, new: Certificate) -> int:
+    """How many promises either makes: the verdict, λ, each k, the gain, rounding, states."""
+    trained = [one.training or Training() for one in (old, new)]
+    return (
+        2
+        + len({**by_eps(old.truncation), **by_eps(new.truncation)})
+        + len({**by_eps(trained[0].windows), **by_eps(trained[1].windows)})
+        + any("gain" in one.constants for one in (old, new))
+        + any(one.rounded is not None for one in (old, new))
+        + (isinstance(old.states, int) and isinstance(new.states, int))
+    )
 
 
 def _windows(

@@ -52,7 +52,11 @@ def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
     rows += fewer("the matrix", "cells judged, of all claims", allowed.cells, *counts)
     rows += _laws(old, new)
     rows += _matrices(old.matrix, new.matrix, set(shared))
-    return Changes(old=title(old), new=title(new), rows=tuple(rows), fails=allowed.fails)
+    same = set(shared) - {row.subject.split(" ")[0].rstrip(",") for row in rows}
+    return Changes(
+        old=title(old), new=title(new), rows=tuple(rows), fails=allowed.fails,
+        unchanged=f"{len(same)} of {plural(len(shared), 'claim')} unchanged",
+    )  # fmt: skip
 
 
 def narrowed(run: Run, ids: tuple[str, ...]) -> Run:

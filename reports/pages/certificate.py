@@ -77,7 +77,10 @@ def certificate_page(
     if folded:
         sections.append(Section("The rest of the record", folded))
     verdict = verdict_of(document)
-    return Page(title, tuple(sections), _lead(document, title), verdict, kicker="certificate")
+    return Page(
+        title, tuple(sections), _lead(document, title), verdict, kicker="certificate",
+        failed=document.get("verdict") == "refuted",
+    )  # fmt: skip
 
 
 def _lead(document: Document, title: str) -> str:

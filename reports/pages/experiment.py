@@ -13,6 +13,8 @@ from reports.pages.figures.figure import Series
 from reports.pages.figures.plot import plot
 from reports.pages.frame import templates
 
+Tone = Literal["good", "bad", "open"]
+
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -29,13 +31,34 @@ class Code:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """An answer in a word, in colour: good, bad, or open, where nothing is decided.
+
+    It begins the lead of a page, or is a cell of a table.
+    """
+
+    word: str
+    tone: Tone
+
+    def __str__(self) -> str:
+        return self.word
+
+
+Cell = str | Verdict
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table; cells are texts, a cell of a numeric column is set to the right."""
+    """A table; cells are texts or verdicts, a cell of a numeric column is set to the right.
+
+    look: a class of the style sheet; a table of "changes" is a list on a narrow screen.
+    """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     numeric: frozenset[int] = frozenset()
     caption: str = ""
+    look: Literal["", "changes"] = ""
 
 
 @dataclass(frozen=True)
@@ -83,16 +106,9 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The answer in a word, which begins the lead: good, bad, or open, where nothing is decided."""
-
-    word: str
-    tone: Literal["good", "bad", "open"]
-
-
-@dataclass(frozen=True)
 class Page:
-    """Sections under a title; with `problems` the page says unmistakably that it fails."""
+    """Sections under a title; with `problems`, or if it `failed` for reasons that its sections
+    list, the page says unmistakably that it fails."""
 
     title: str
     sections: tuple[Section, ...]
@@ -100,7 +116,13 @@ class Page:
     verdict: Verdict | None = None
     kicker: str = ""
     problems: tuple[str, ...] = ()
+    failed: bool = False
     environment: Sequence[tuple[str, str]] = ()
+
+    @property
+    def fails(self) -> bool:
+        """True if the page says that something fails."""
+        return self.failed or bool(self.problems)
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -21,7 +21,7 @@ from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
-from rnnbounds.commands.models.measured import print_measurement, tell_both
+from rnnbounds.commands.models.measured import print_measurement, short_of, tell_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING
@@ -87,16 +87,17 @@ def measure_model(
         loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
         input_bound=bound, near=near, states=states,
     )  # fmt: skip
+    missing = short_of(told, share)
     if out is not None:
         with waiting(CERTIFYING.format(loaded.n)):
             certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
         called = Called(model, asked, cell, ignore or (), layer, readout)
         certificate = replace(certificate, measuring=called.measuring)
         against = attacked(loaded, certificate)
-        tell_both(told, certificate.to_json() | of_attack(against), out, format)
+        tell_both(told, certificate.to_json() | of_attack(against), out, format, missing)
     if format is Format.json:
         print_json(told.to_json())
     else:
         echo(f"{shown(loaded.source)}: {loaded.name}, {plural(loaded.n, 'state')}, {loaded.dtype}")
         print_measurement(told)
-    return int(share is not None and not (told.statement and told.statement.reached))
+    return int(bool(missing))

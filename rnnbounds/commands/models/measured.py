@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,33 @@ ROWS = 12  # lines of the forgetting curve in text
 
 
 def tell_both(
-    told: Measurement, certificate: Mapping[str, Any], folder: Path, format: Format
+    told: Measurement,
+    certificate: Mapping[str, Any],
+    folder: Path,
+    format: Format,
+    problems: Sequence[str] | None = None,
 ) -> None:
-    """Write both records and one page."""
+    """Write both records and one page; `problems` as in `measurement_page`."""
     document = told.to_json()
-    page = measurement_page(document, certificate, Path(told.model.source).name)
+    page = measurement_page(document, certificate, Path(told.model.source).name, problems)
     write_measurement(document, certificate, folder, page)
     if format is Format.text:
         echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
+
+
+def short_of(told: Measurement, share: float | None) -> list[str]:
+    """A line for each ε of which a share that was asked for is not stated."""
+    if share is None:
+        return []
+    if told.statement is None:
+        return [f"nothing is stated of other windows: {told.unstated}"]
+    return [
+        f"at ε = {typed(line.eps)} "
+        + ("no share" if line.share is None else f"a share of {at_most(line.share)}")
+        + f" of windows is stated, not {typed(share)}"
+        for line in told.statement.lines
+        if line.share is None or line.share < share
+    ]
 
 
 def print_measurement(told: Measurement | None) -> None:

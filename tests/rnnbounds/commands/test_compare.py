@@ -1,6 +1,7 @@
 """``compare``: the gate, on the command line."""
 
 import json
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -55,7 +56,17 @@ def test_documents_and_a_page(call, record, worse, tmp_path):
     assert outcome.out.startswith("**2 regressed**, from quick, seed 0, ")
     assert "| regressed | certified-norm: proof | proved | not proved |" in outcome.out
     assert "2 regressed" in page.read_text()
-    assert "<td>not proved</td>" in page.read_text()
+    told = page.read_text()
+    assert "<td>not proved</td>" in told
+    assert told.count("certified-norm on no-cell") == 1
+    assert 'class="masthead fails"' in told
+    assert '<b class="nowrap bad"><span aria-hidden="true">✗</span> regressed</b>' in told
+    assert "0 of 1 claim unchanged" in told
+    call("compare", record, record, "--page", page)
+    told = page.read_text()
+    assert "1 of 1 claim unchanged" in told
+    assert 'class="verdict good"' in told
+    assert "<table" not in told
 
 
 def test_settings(call, refused, record, tmp_path, monkeypatch):
@@ -79,9 +90,12 @@ def test_certificates(call, stable_model, save, tmp_path):
     for model in (stable_model, later):
         paths.append(tmp_path / f"{model.stem}.json")
         paths[-1].write_text(json.dumps(call("certify", model, *options).json))
-    outcome = call("compare", *paths)
+    page = tmp_path / "page.html"
+    outcome = call("compare", *paths, "--page", page)
     assert outcome.code == 1
     assert "REGRESSED: rnn-tanh: λ: 0.5" in outcome.out
+    assert '<th scope="col">of</th>' not in page.read_text()  # one cell is all that it is about
+    assert re.search(r"[0-4] of [67] promises unchanged", page.read_text())
     assert "REGRESSED: rnn-tanh: k for ε = 0.01: " in outcome.out
     assert call("compare", *reversed(paths)).code == 0
 

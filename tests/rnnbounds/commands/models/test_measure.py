@@ -53,12 +53,15 @@ class TestMeasure:
         assert told["stability"]["contracts"]
         assert told["steps"]["lyapunov"]["largest"] < np.log(0.5)
 
-    def test_a_share_that_is_not_stated_is_exit_1(self, call, asked):
+    def test_a_share_that_is_not_stated_is_exit_1(self, call, asked, tmp_path):
+        """The page says so, too."""
         assert call("measure", *asked, "--confidence", 0.5, "--share", 0.9).code == 0
         # No k below the length keeps the windows that it is chosen on within 1e-12.
-        assert (
-            call("measure", *asked, "--eps", 1e-12, "--confidence", 0.5, "--share", 0.9).code == 1
-        )
+        short = (*asked, "--eps", 1e-12, "--confidence", 0.5, "--share", 0.9, "--out", tmp_path)
+        assert call("measure", *short).code == 1
+        page = (tmp_path / "index.html").read_text()
+        assert "FAILS" in page
+        assert "at ε = 1e-12 no share of windows is stated, not 0.9" in page
 
     def test_too_few_windows_for_the_share(self, refused, asked):
         assert "it takes 459 with none beyond ε" in refused("measure", *asked, "--share", 0.99)
@@ -90,8 +93,11 @@ class TestMeasure:
         assert call("measure", *asked, "--out", out).code == 0
         page = (out / "index.html").read_text()
         heads = re.findall('<th scope="col"[^>]*>(.*?)</th>', page)[:7]
-        assert heads == ["ε", "of ‖h‖₂", "no k below", "certified", "seen", "stated", "share"]
-        assert all(words in page for words in ("worst seen", "presupposes", "proved to be"))
+        of = ["your windows", "windows like these", "share", "every input", "at least"]
+        assert heads == ["ε", "ε / largest", *of]
+        assert page.count("<svg") == 1
+        assert page.index("<svg") < page.index("<table")
+        assert all(words in page for words in ("worst of your", "presupposes", "a pair of inputs"))
         assert str(tmp_path) not in page
         told = json.loads((out / "measurement.json").read_text())
         assert told["model"] == "…/model.pt"

@@ -1,0 +1,117 @@
+"""The page of a measurement: its verdict and sentence follow from the record, whatever it says."""
+
+import pytest
+
+from reports.pages.experiment import Code, Plot, render_experiment
+from reports.pages.measured import percent, percent_below
+from reports.pages.measurement import measurement_page
+
+
+def measured(ks, shares=None, *, largest=0.5, **fields):
+    """The record of a measurement whose k at ε = 0.1 and 0.01 are these."""
+    epsilons = (0.1, 0.01)
+    curve = [{"k": k, "q50": g / 2, "worst": g} for k, g in ((0, largest), (1, 0.05), (9, 0))]
+    found = {
+        "model": "model.pt", "cell": "lstm", "shape": {"n": 4, "d": 1}, "sha256": "00",
+        "data": {"source": "/home/someone/x.npy", "windows": 40, "length": 9},
+        "forgetting": {"windows": 40, "curve": curve},
+        "memory": [{"eps": eps, "k": k} for eps, k in zip(epsilons, ks, strict=True)],
+        "steps": {
+            "windows": 9, "norm": {"median": 0.5, "largest": 0.9}, "lyapunov": {"mean": -0.5},
+        },
+        "stability": {"largest_ratio": 0.75, "pairs": 9, "expanding": 0},
+        "statement": None, "unstated": "they overlap", "near": None,
+    }  # fmt: skip
+    if shares is not None:
+        lines = [
+            {"eps": eps, "k": k, "share": share, "beyond": None if k is None else 0}
+            for eps, k, share in zip(epsilons, ks, shares, strict=True)
+        ]
+        found["statement"] = {
+            "confidence": 0.95, "presupposes": "they are independent", "lines": lines,
+            "windows": {"chosen_on": 20, "held_out": 20}, "share": 0.99, "held_out_needed": 99,
+        }  # fmt: skip
+    return found | fields
+
+
+CERTIFICATE = {
+    "verdict": "undecided", "inputs": {"what": "[-1, 1]"},
+    "truncation": [{"eps": 0.1, "k": None}],
+    "next": {"measure": "rnnbounds measure m", "lines": ["train it: rnnbounds.penalty()"]},
+}  # fmt: skip
+
+
+def page_of(seen, problems=(), certificate=CERTIFICATE):
+    """The page, which renders."""
+    page = measurement_page(seen, certificate, "model.pt", problems)
+    assert render_experiment(page)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("seen", "word", "tone"),
+    [
+        (measured((3, 5), (0.75, 0.9)), "k found", "good"),
+        (measured((3, 5)), "k seen, not stated", "open"),
+        (measured((3, 5), (0.75, 0)), "k seen, not stated", "open"),
+        (measured((3, None), (0.75, None)), "k found for some ε", "open"),
+        (measured((None, None), (None, None)), "no k found", "bad"),
+    ],
+)
+def test_the_verdict(seen, word, tone):
+    """Green if k is stated at each ε, red if none is seen, else open; red if something fails."""
+    page = page_of(seen)
+    assert (page.verdict.word, page.verdict.tone, page.problems) == (word, tone, ())
+    failing = page_of(seen, ["a share of 0.5 is stated, not 0.9"])
+    assert (failing.verdict.tone, len(failing.problems)) == ("bad", 1)
+
+
+def test_the_sentence():
+    """k, ε beside the largest output, and the confidence; the smallest share of all lines."""
+    assert page_of(measured((3, 5), (0.75, 0.99999))).lead == (
+        "On these 40 windows the last 3 inputs fix the output to within 0.1 (20 % of the largest "
+        "output seen), the last 5 to within 0.01. With confidence 0.95, the last 3 and 5 inputs do "
+        "so for at least 75 % of windows drawn like these."
+    )
+    some = page_of(measured((1, None), largest=0, readout={"tensor": "C"})).lead
+    assert some == (
+        "On these 40 windows the last input fixes the prediction to within 0.1. No k below the "
+        "whole window of 9 inputs fixes the prediction to within 0.01. Nothing is stated of other "
+        "windows."
+    )
+    none = page_of(measured((None, None), (None, None))).lead
+    assert none.startswith("No k below the whole window of 9 inputs fixes the output to within 0.1")
+
+
+def test_the_figure_and_the_next_step_come_first():
+    """Then all kinds of answers; a command that was run is not advised again."""
+    page = page_of(measured((3, 5), (0.75, 0.9)))
+    first, then, more = page.sections[:3]
+    assert isinstance(first.blocks[0], Plot)
+    code = [block.text for block in then.blocks if isinstance(block, Code)]
+    assert code[0].splitlines()[1:] == [
+        'model = "model.pt"', 'cell = "lstm"', 'data = "…/x.npy"', "window = 9", "eps = 0.1",
+        "share = 0.75", "confidence = 0.95", "at-most = 3",
+    ]  # fmt: skip
+    assert "every input" in more.title
+    assert b"rnnbounds measure m" not in render_experiment(page)
+    assert page_of(measured((3, 5))).sections[1].title == "What to do next"
+
+
+def test_a_certificate_that_was_asked_for_leads_its_page():
+    """Its verdict fails the page; the answer on the data comes after it."""
+    certificate = CERTIFICATE | {"verdict": "refuted", "witness": {"text": "two states stay apart"}}
+    page = page_of(measured((3, 5)), None, certificate)
+    assert page.fails
+    assert "On these 40 windows the last 3 inputs" in page.lead
+
+
+def test_shares_are_rounded_down():
+    """So that no page states more than its record."""
+    assert [percent(r) for r in (0.00123, 0.07, 0.345, 12.34)] == [
+        "0.12 %",
+        "7 %",
+        "34 %",
+        "1200 %",
+    ]
+    assert [percent_below(s) for s in (0.99999, 0.75, 1.0)] == ["99.99 %", "75 %", "100 %"]
