@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, SupportsFloat
@@ -59,7 +60,9 @@ class Certificate(Shown):
     ball that holds the set. readout: the linear map that ε is about, with its bound on ‖C‖₂; None
     for h itself. proof: what `impl.checker` needs beside the rest, the box or the layers. advising:
     seeks the `advice`. measuring: the call or the command that measures an undecided model on
-    recorded inputs.
+    recorded inputs. document: of a certificate that was read from a file, the JSON data that it
+    states; what JSON does not hold is then left out: `advice`, `refused`, the rows of `inputs`, and
+    of `training` constants that only bound others, which are infinite.
 
     >>> certificate = rnnbounds.certify(torch.nn.LSTM(1, 16), 1.0, 0.1)
     >>> certificate.verdict, certificate.lam, certificate.window(0.1)
@@ -95,6 +98,7 @@ class Certificate(Shown):
     inputs: InputSet | None = None
     advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
     measuring: str = field(default="rnnbounds.measure(module, data)", compare=False)
+    document: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def advice(self) -> Advice | None:
@@ -116,6 +120,8 @@ class Certificate(Shown):
     @property
     def reason(self) -> str | None:
         """The reason that an undecided model is not certified, None for all other models."""
+        if self.document is not None:
+            return self.document.get("reason")
         count = self.rounds_to_one.get(self.dtype, 0)
         if self.verdict != "undecided":
             return None
@@ -142,10 +148,10 @@ class Certificate(Shown):
     @property
     def next_steps(self) -> list[str]:
         """Next steps for an undecided model, in lines of text; none for others."""
-        if self.verdict != "undecided":
+        found = self._next()
+        if found is None:
             return []
-        first = f"see what it remembers of recorded inputs: {self.measuring}"
-        return [first, *([] if self.advice is None else self.advice.lines())]
+        return [f"see what it remembers of recorded inputs: {found['measure']}", *found["lines"]]
 
     @property
     def stable(self) -> bool | None:
@@ -179,6 +185,8 @@ class Certificate(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON data; what is infinite is null."""
+        if self.document is not None:
+            return deepcopy(dict(self.document))
         record: dict[str, Any] = as_json({
             "schema": SCHEMA,
             "model": self.model,
@@ -227,6 +235,8 @@ class Certificate(Shown):
 
     def _next(self) -> dict[str, Any] | None:
         """What to do next as JSON data, None unless the model is undecided."""
+        if self.document is not None:
+            return self.document.get("next")
         if self.verdict != "undecided":
             return None
         advice: dict[str, Any] = {"lines": []} if self.advice is None else self.advice.to_json()

@@ -13,7 +13,7 @@ import io
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ import torch
 from torch import Tensor
 
 from impl.cells.table import kind_of
+from impl.certificate.record import Certificate
 from impl.checker.truncated_file import EXPORTS
 from impl.convert.feedforward import FeedForward
-from impl.convert.truncate import vouched
+from impl.convert.truncate import as_data, vouched
 from impl.errors import InputError, RangeError, shown
 from impl.models.surroundings import undisturbed
 from impl.reading.files import write_file
@@ -52,7 +53,9 @@ def check_export(path: Path) -> None:
 
 @undisturbed()
 def export_truncated(
-    module: FeedForward, certificate: dict[str, Any], path: str | os.PathLike[str]
+    module: FeedForward,
+    certificate: Certificate | Mapping[str, Any],
+    path: str | os.PathLike[str],
 ) -> None:
     """Write a truncated model as .pt2 or ONNX, whole or not at all, with its certificate.
 
@@ -62,7 +65,7 @@ def export_truncated(
 
     >>> rnnbounds.export_truncated(module, certificate, "short.onnx")
     """
-    write_file(Path(path), exported(module, certificate, Path(path)))
+    write_file(Path(path), exported(module, as_data(certificate), Path(path)))
 
 
 def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> bytes:

@@ -7,7 +7,7 @@ the certificate and a digest of all of them. It is written whole or not at all.
 import hashlib
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
+from impl.certificate.document import of_truncated, read_certificate
 from impl.certificate.record import Certificate
 from impl.checker.origin import described
 from impl.checker.stored import plain
@@ -124,7 +125,7 @@ def unrolled(model: LoadedModel[Any], k: int, latest: bool = False) -> FeedForwa
 
 @undisturbed()
 def save_truncated(
-    module: FeedForward, certificate: dict[str, Any], path: str | os.PathLike[str]
+    module: FeedForward, certificate: Certificate | Mapping[str, Any], path: str | os.PathLike[str]
 ) -> None:
     """Write a truncated model atomically: a reader sees the old file or the new one, never half.
 
@@ -134,7 +135,12 @@ def save_truncated(
     >>> module, certificate = rnnbounds.truncate(model, 0.1, 1.0)
     >>> rnnbounds.save_truncated(module, certificate, "short.safetensors")
     """
-    write_file(Path(path), packed(module, certificate, Path(path)))
+    write_file(Path(path), packed(module, as_data(certificate), Path(path)))
+
+
+def as_data(certificate: Certificate | Mapping[str, Any]) -> dict[str, Any]:
+    """A certificate as JSON data."""
+    return certificate.to_json() if isinstance(certificate, Certificate) else dict(certificate)
 
 
 def packed(module: FeedForward, certificate: dict[str, Any], target: Path) -> bytes:
@@ -169,20 +175,28 @@ def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
 
     >>> rnnbounds.load_truncated("short.safetensors")(x)  # x (N, T, d)
     """
-    return _load(Path(path))[0]
+    return _parsed(read_file(Path(path)), Path(path))[0]
 
 
 @undisturbed()
-def load_certificate(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The certificate that travels with a truncated model; raises as `load_truncated`.
+def load_certificate(path: str | os.PathLike[str]) -> Certificate:
+    """The certificate in a file: in JSON as `certify` writes it, or with a truncated model.
 
-    >>> rnnbounds.load_certificate("short.safetensors")["lambda"]
+    Every part is validated, nothing is proved: `rnnbounds check` does that. `to_json` gives the
+    data of the file unchanged. Raises an InputError for a file that holds no certificate, one that
+    contradicts itself, and for a truncated model that is not intact.
+
+    >>> rnnbounds.load_certificate("certificate.json").lam
     """
-    return _load(Path(path))[1]
+    place = Path(path)
+    data = read_file(place, what="certificate")
+    if data[8:9] != b"{":  # where safetensors has its header
+        return read_certificate(data, place)
+    return of_truncated(_parsed(data, place)[1], place)
 
 
-def _load(path: Path) -> tuple[FeedForward, dict[str, Any]]:
-    tensors, told = parse_safetensors(read_file(path), path)
+def _parsed(data: bytes, path: Path) -> tuple[FeedForward, dict[str, Any]]:
+    tensors, told = parse_safetensors(data, path)
     if told.get("format") != FORMAT or "cell" not in told:
         raise ModelFileError(path, f"is not of the format {FORMAT}", _AGAIN)
     loaded = load_model(tensors, told["cell"])  # looks at dtypes, shapes and values

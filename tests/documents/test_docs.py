@@ -25,7 +25,7 @@ def page(name: str) -> str:
 
 def blocks(name: str, language: str) -> list[str]:
     """The examples of a page in a language."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", page(name), re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```(\S*)\n(.*?)^```$", page(name), re.DOTALL | re.MULTILINE)
     return [block for word, block in found if word == language]
 
 
@@ -91,6 +91,17 @@ def test_the_example_of_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = type(module)(dict(module.named_parameters()), cell="kept", k=200)
     with torch.no_grad():
         assert float((whole(x) - module(x)).norm(dim=2).max()) <= 1e-2
+
+
+def test_the_example_of_a_loaded_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """It is the certificate that was written."""
+    monkeypatch.chdir(tmp_path)
+    (source,) = blocks("reference/python", "python")
+    with torch.random.fork_rng(devices=[]):
+        exec(source, {})
+    assert capsys.readouterr().out.split() == re.findall(r"\b(?:True|False)\b", source)
 
 
 @pytest.mark.slow

@@ -54,8 +54,8 @@ def test_files_carry_what_the_record_says(ran):
         file = folder / f"truncated-{epsilon:g}-0.safetensors"
         module, known = rnnbounds.load_truncated(file), rnnbounds.load_certificate(file)
         assert module.k == runs[epsilon].figures["years k"]
-        assert known["sha256"] == certificate.digest
-        assert known["truncation"] == [{"eps": epsilon, "k": module.k}]
+        assert known.digest == certificate.digest
+        assert known.windows == ((epsilon, module.k),)
 
 
 def test_numpy_agrees(ran):

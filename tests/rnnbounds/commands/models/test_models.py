@@ -1,6 +1,5 @@
 """``certify`` and ``truncate``: good models, bad files, and nothing half-written."""
 
-import json
 import pickle
 import re
 from pathlib import Path
@@ -232,12 +231,12 @@ def test_truncate(call, stable_model, tmp_path, format):
     )  # fmt: skip
     assert (outcome.code, outcome.err) == (0, "")
     module, certificate = rnnbounds.load_truncated(out), rnnbounds.load_certificate(out)
-    (window,) = certificate["truncation"]
-    assert window == {"eps": 0.01, "k": module.k}
+    ((eps, k),) = certificate.windows
+    assert (eps, k) == (0.01, module.k)
     if format == "text":
         assert outcome.out.startswith(f"wrote {out}: k = {module.k} inputs, within 0.01")
     else:
-        assert outcome.json == json.loads(json.dumps(certificate))
+        assert outcome.json == certificate.to_json()
     x = torch.ones(1, 30, 1)
     rnnbounds.assert_truncation(str(stable_model), x, eps=0.01, cell="rnn-tanh")
 

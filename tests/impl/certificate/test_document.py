@@ -1,0 +1,234 @@
+"""Certificates read from their files: the same document, the same numbers, and lines for damage."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from cell_systems import SYSTEMS, weights_of
+from stack_draws import net
+
+import rnnbounds
+from impl.arithmetic.inputs.sets import input_box, input_rows
+from impl.certificate.certify import certify
+from impl.convert.truncate import load_certificate
+from impl.errors import InputError
+from impl.models.loaded import LoadedModel
+from impl.reading.adapters import load_model
+from impl.training.certificate import Task
+
+EPSILONS = (1e-2, 1e-4)
+
+
+def loaded(cell: str, names: tuple[str, ...] = (), scale: float = 0.25) -> LoadedModel:
+    """A small model of that cell; stacks of two layers."""
+    layers = 2 if cell.startswith("stacked-") else 1
+    return load_model(weights_of(cell, names, layers=layers, scale=scale), cell)
+
+
+def scalar(weight: float, cell: str) -> LoadedModel:
+    """One unit without biases."""
+    weights = {"weight_hh": torch.tensor([[weight]]), "weight_ih": torch.tensor([[1.0]])}
+    return load_model(weights, cell)
+
+
+def latched() -> LoadedModel:
+    """A minGRU whose gate may round to 1 in bfloat16."""
+    parts = {"weight_z": [[0.015625]], "bias_z": [-6.21875], "weight_h": [[1.0]]}
+    weights = {name: torch.tensor(part).bfloat16() for name, part in parts.items()}
+    return load_model(weights, "min-gru")
+
+
+def readout() -> torch.nn.Module:
+    """A GRU with a linear readout."""
+    return torch.nn.ModuleDict({"rnn": net("gru", 1), "head": torch.nn.Linear(5, 2)})
+
+
+CASES = {
+    name: lambda cell=cell, norm=norm, names=names: certify(
+        loaded(cell, *names), 1.0, EPSILONS, norm
+    )
+    for name, (cell, norm, *names) in SYSTEMS.items()
+} | {
+    "every norm": lambda: certify(loaded("rnn-tanh"), 1.0, EPSILONS),
+    "a run of training": lambda: certify(
+        loaded("rnn-tanh"), 1.0, EPSILONS, training=Task(10, 1e-4, "squared", 2.0, 3.0, 50)
+    ),
+    "no constants of training": lambda: certify(loaded("rnn-relu"), 1.0, EPSILONS),
+    "a box": lambda: certify(loaded("gru"), input_box(-0.5, 1, 1), EPSILONS),
+    "rows": lambda: certify(loaded("gru"), input_rows(torch.tensor([[0.5], [-1.0]])), EPSILONS),
+    "a readout": lambda: certify(readout(), 1.0, EPSILONS, readout="head"),
+    "eigenvalue": lambda: certify(scalar(1.5, "linear"), 1.0, EPSILONS),
+    "orbits": lambda: certify(scalar(3.0, "rnn-tanh"), 1.0, EPSILONS),
+    "growth": lambda: certify(scalar(1.5, "rnn-relu"), 0.0, EPSILONS),
+    "a gated cell refuted": lambda: certify(net("lstm", 1, scale=40.0), 1.0, EPSILONS),
+    "undecided": lambda: certify(net("lstm", 1, scale=2.0), 1.0, EPSILONS),
+    "undecided stack": lambda: certify(net("gru", 2, scale=1.5), 1.0, EPSILONS),
+    "undecided, with a reason": lambda: certify(latched(), 1.0, EPSILONS),
+    "no witness was sought": lambda: certify(
+        {"weight_hh": 1.5 * torch.eye(257), "weight_ih": torch.ones(257, 1)},
+        1.0,
+        EPSILONS,
+        "infinity",
+        cell="rnn-tanh",
+    ),
+    "no bound is finite": lambda: certify(scalar(0.5, "linear"), 1e308, EPSILONS),
+}
+KNOWN: dict[str, rnnbounds.Certificate] = {}
+
+
+def made(case: str) -> rnnbounds.Certificate:
+    """Its certificate."""
+    if case not in KNOWN:
+        KNOWN[case] = CASES[case]()
+    return KNOWN[case]
+
+
+def written(path, document) -> str:
+    """The path of a file with the document."""
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return str(path)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_round_trip(case, tmp_path):
+    """The document comes back unchanged, and so does each field that JSON holds."""
+    certificate = made(case)
+    document = certificate.to_json()
+    again = load_certificate(written(tmp_path / "c.json", document))
+    assert type(again) is rnnbounds.Certificate
+    assert again.to_json() == document
+    assert again.next_steps == certificate.next_steps
+    assert (again.reason, str(again)) == (certificate.reason, str(certificate))
+    assert again.witness == certificate.witness
+    assert again._repr_html_() == certificate._repr_html_()
+    assert [again.window(eps) for eps in EPSILONS] == [k for _, k in certificate.windows]
+    rebuilt = replace(again, document=None).to_json()
+    unheld = {"next"} | ({"inputs"} if case == "rows" else set())
+    assert {key for key in document if rebuilt.get(key) != document[key]} <= unheld
+
+
+def test_the_cases_differ():
+    """Each verdict, each kind of witness, and what may be missing is among them."""
+    found = [made(case) for case in CASES]
+    assert {one.verdict for one in found} == {"certified", "refuted", "undecided"}
+    kinds = {one.witness.kind for one in found if one.witness is not None}
+    assert kinds >= {"eigenvalue", "two-orbits", "growth"}
+    assert any(one.reason for one in found)
+    assert any(one.advice and one.next_steps[1:] for one in found)
+    assert {one.training is None for one in found} == {True, False}
+    assert any(one.training.windows for one in found if one.training)
+    assert {one.readout is None for one in found} == {True, False}
+    assert any(one.skipped for one in found)
+
+
+def test_a_change_of_what_was_loaded_is_no_change_of_it(tmp_path):
+    """The data that is handed out is a copy."""
+    again = load_certificate(written(tmp_path / "c.json", made("gru").to_json()))
+    again.to_json()["constants"]["gain"] = 0.0
+    assert again.to_json() == made("gru").to_json()
+
+
+@pytest.mark.parametrize("case", ["gru", "lstms", "rnns", "every norm", "a box"])
+def test_of_a_truncated_model(case, tmp_path):
+    """The record of its file, as a certificate; the file can be written again with it."""
+    models = {"every norm": "rnn-tanh", "a box": "gru"}
+    model = loaded(models.get(case) or SYSTEMS[case][0])
+    inputs = input_box(-0.5, 1, 1) if case == "a box" else 1.0
+    module, record = rnnbounds.truncate(model, 1e-2, inputs)
+    path, copy = tmp_path / "short.safetensors", tmp_path / "copy.safetensors"
+    rnnbounds.save_truncated(module, record, path)
+    again = load_certificate(path)
+    assert again.to_json() == json.loads(json.dumps(record))
+    whole = certify(model, inputs, 1e-2)
+    for name in ("cell", "n", "d", "lam", "norm", "windows", "digest", "rounding"):
+        assert getattr(again, name) == getattr(whole, name), name
+    assert again.weights == whole.weights or module.cell.startswith("stacked-")
+    assert (again.speaks_of, again.states) == (whole.speaks_of, whole.states)
+    assert again.next_steps == []
+    rnnbounds.save_truncated(module, again, copy)
+    assert copy.read_bytes() == path.read_bytes()
+
+
+def test_the_first_documents(tmp_path):
+    """Those of the first version of schema /1, which had fewer keys."""
+    first = (
+        "schema model cell shape dtype sha256 norm lambda verdict stable input_bound constants "
+        "truncation norms_tried weights rounding witness"
+    ).split()
+    for case in ("every norm", "undecided", "orbits"):
+        document = {key: made(case).to_json()[key] for key in first}
+        document["rounding"].pop("reason")
+        again = load_certificate(written(tmp_path / "old.json", document))
+        assert again.to_json() == document
+        assert (again.line(), again.reason) == (made(case).line(), None)
+        assert again.next_steps == []
+
+
+def test_keys_of_later_versions_are_kept(tmp_path):
+    """As `certify --attack` adds some."""
+    document = made("gru").to_json() | {"attacked": {"no_k_below": []}}
+    assert load_certificate(written(tmp_path / "c.json", document)).to_json() == document
+
+
+def changed(**parts):
+    """A document with these parts in place of its own."""
+    return json.dumps(made("every norm").to_json() | parts)
+
+
+DAMAGED = {
+    "cut": lambda: changed()[:-40],
+    "empty object": lambda: "{}",
+    "another schema": lambda: changed(schema="rnnbounds/certificate/9"),
+    "a list": lambda: " [1]",
+    "a key twice": lambda: changed()[:-1] + ', "norm": "spectral"}',
+    "not a number": lambda: changed(input_bound="1"),
+    "NaN": lambda: changed(input_bound=float("nan")),
+    "beyond floats": lambda: changed().replace('"input_bound": 1.0', '"input_bound": 1e999'),
+    "a huge integer": lambda: changed(input_bound=10**400),
+    "digits": lambda: changed().replace('"input_bound": 1.0', f'"input_bound": {"9" * 5000}'),
+    "negative": lambda: changed(input_bound=-1.0),
+    "deep": lambda: changed(extra=0).replace('"extra": 0', '"extra": ' + "[" * 99999),
+    "no verdict": lambda: changed(verdict="proved"),
+    "certified with λ ≥ 1": lambda: changed(**{"lambda": 1.0}),
+    "certified without k": lambda: changed(truncation=[{"eps": 0.1, "k": None}]),
+    "two k": lambda: changed(truncation=[{"eps": 0.1, "k": 1}, {"eps": 0.1, "k": 2}]),
+    "ε = 0": lambda: changed(truncation=[{"eps": 0.0, "k": 1}]),
+    "refuted by nothing": lambda: changed(verdict="refuted", stable=False),
+    "stable and not": lambda: changed(stable=None),
+    "a witness of no kind": lambda: changed(verdict="refuted", stable=False, witness={"kind": "x"}),
+    "inputs of other channels": lambda: changed(
+        inputs={"set": "box", "what": "", "low": [0.0], "high": [1.0, 1.0], "rows": None}
+    ),
+    "an empty box": lambda: changed(
+        inputs={"set": "box", "what": "", "low": [1.0], "high": [0.0], "rows": None}
+    ),
+    "a loss of no kind": lambda: changed(
+        training=made("every norm").to_json()["training"] | {"loss": "\u001b[31mred\n"}
+    ),
+    "training without its constants": lambda: changed(constants={}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damage_is_one_line(damage, tmp_path):
+    """It names the file, the fault and what to do."""
+    path = written(tmp_path / "c.json", DAMAGED[damage]())
+    with pytest.raises(InputError, match=r"c\.json: .*; write it again with 'rnnbounds") as caught:
+        load_certificate(path)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400 + len(path)
+
+
+def test_no_text(tmp_path):
+    """Bytes that are no UTF-8, an empty file, a folder, none."""
+    place = tmp_path / "c.json"
+    place.write_bytes(b'{"schema": "\xff"}')
+    with pytest.raises(InputError, match="no certificate"):
+        load_certificate(place)
+    place.write_bytes(b"")
+    with pytest.raises(InputError, match="is empty; save the certificate again"):
+        load_certificate(place)
+    for missing in (tmp_path, tmp_path / "none"):
+        with pytest.raises(InputError):
+            load_certificate(missing)
