@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import sympy
 
 from properties.attacks.budget import Budget, batch_size
 from properties.attacks.hunt import Quarry, hunt
 from properties.attacks.registry import UnsuppliedError, missing
+from properties.attacks.scope import Scope
 from properties.attacks.shrink import shrink
 from properties.attacks.table import EVERY, check_attacks
 from properties.errors import InputError
@@ -38,6 +39,7 @@ class TypedResult:
     attack: str | None = None
     counterexample: Check | None = None
     skipped: int = 0
+    scope: Scope = field(default_factory=Scope)
 
     @property
     def stands(self) -> bool:
@@ -110,14 +112,16 @@ def attack_typed(
     assumptions, judged = typed_assumptions(statement), plainer(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     patience = Patience(PATIENCE * budget.random)
-    found = Quarry("typed", judged, assumptions, kinds, batch_size(budget, [form]))
+    found = Quarry("typed", judged, assumptions, kinds, batch_size(budget, [form]), scope=Scope())
     hunt(
         [found], label=statement_text(statement), budget=budget, seed=seed, device=device,
         order=[(attack, 1.0) for attack in check_attacks(attacks)], patience=patience,
     )  # fmt: skip
+    assert found.scope is not None
     seen = TypedResult(
-        statement, found.systems, found.holds, found.undecided, skipped=patience.skipped
-    )
+        statement, found.systems, found.holds, found.undecided, skipped=patience.skipped,
+        scope=found.scope,
+    )  # fmt: skip
     if found.spec is None:
         return seen
     check = shrink("typed", "typed", judged, assumptions, found.spec, budget.tries)

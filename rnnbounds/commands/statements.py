@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
 from impl.models.device import check_device
 from properties.attacks.budget import profile
 from properties.attacks.table import check_attacks
-from properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
+from properties.attacks.typed import attack_typed, typed_assumptions
 from properties.judging.equivalent import plainer
 from properties.runs.replay import dump as dump_arrays
 from properties.runs.replay import replay as replay_spec
@@ -19,9 +18,9 @@ from properties.runs.replay import statement_of
 from properties.runs.run import collect_seldom
 from properties.systems.table import parse_spec
 from reports.records.record import Check
-from reports.words import plural
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
 from rnnbounds.commands.options import As, Device, Seed, path_option
+from rnnbounds.commands.typed_text import attack_document, lines, typed
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from theory import claim as claim_of
 from theory.language.parse import parse_statement
@@ -46,55 +45,18 @@ def attack(
     format: As = Format.text,
 ) -> int:
     """Attack a bound of your own; exit 1 if it is refuted, with a shrunk counter-example, or if a
-    check is undecided."""
+    check is undecided. Exit 0 is no proof: it says what was tried."""
     collect_seldom()
     result = attack_typed(
         parse_statement(statement), budget=profile(profile_name), seed=seed,
         attacks=check_attacks(attacks.split(",")), device=check_device(device),
     )  # fmt: skip
-    document = attack_document(result)
-    fallen = document["counterexample"]
     if format is Format.json:
-        print_json(document)
-    elif isinstance(fallen, Check):
-        echo(f"refuted: {fallen.explanation} (by the {result.attack} attack)")
-        echo(fallen.replay)
+        print_json(attack_document(result))
     else:
-        verdict = "stands" if result.stands else "undecided"
-        echo(f"{verdict}: {statement_text(result.statement)} ({counted(result)})")
+        for line in lines(result):
+            echo(line)
     return int(not result.stands)
-
-
-def counted(result: TypedResult) -> str:
-    """How much was judged, and what of it was not decided."""
-    checks = "1 check holds" if result.holds == 1 else f"{plural(result.holds, 'check')} hold"
-    parts = [plural(result.systems, "system"), checks]
-    if result.undecided:
-        parts.append(f"{result.undecided} undecided")
-    if result.skipped:
-        parts.append(f"{result.skipped} of these over the limit of exact arithmetic")
-    return ", ".join(parts)
-
-
-def attack_document(result: TypedResult) -> dict[str, object]:
-    """The JSON document of an attack on a typed statement."""
-    check = result.counterexample
-    return {
-        "statement": statement_text(result.statement),
-        "stands": result.stands,
-        "systems": result.systems,
-        "holds": result.holds,
-        "undecided": result.undecided,
-        "skipped": result.skipped,
-        "attack": result.attack,
-        "counterexample": None if check is None else typed(check, statement_text(result.statement)),
-    }
-
-
-def typed(check: Check, statement: str) -> Check:
-    """The check with the command that replays it on the typed statement."""
-    spec = check.replay.split(" --claim ")[0]
-    return replace(check, replay=f"{spec} --statement '{statement}'")
 
 
 def replay(

@@ -1,6 +1,7 @@
 """``attack`` and ``replay``: a typed bound, and one check again."""
 
 import json
+import re
 import shlex
 
 import numpy as np
@@ -22,11 +23,22 @@ def test_a_true_bound_stands(call, tiny, format):
     outcome = call("attack", "h_gap <= S_0*lam**k/(1-lam)", "--format", format)
     assert (outcome.code, outcome.err) == (0, "")
     if format == "text":
-        assert outcome.out.startswith("stands: h_gap <= S_0*lam**k/(1 - lam) (")
+        first, scope, largest = outcome.out.splitlines()
+        assert first.startswith("not refuted: h_gap <= S_0*lam**k/(1 - lam) (")
+        assert first.endswith("); this is no proof")
+        assert re.fullmatch(
+            r"tried: n ≤ 48, T ≤ 24,576, k ≤ \d+, λ ≤ 0\.\d+; cells linear, .* and \d+ more", scope
+        )
+        told, command = largest.split(": rnnbounds ")
+        assert re.fullmatch(r"largest lhs/rhs: (1|0\.\d+), at k = \d+", told)
+        assert call(*shlex.split(command)).code == 0
     else:
         document = outcome.json
         assert (document["stands"], document["counterexample"]) == (True, None)
         assert document["systems"] > 0
+        assert document["scope"].keys() == {"n", "T", "k", "lam", "cells"}
+        assert 0 < document["largest_ratio"] <= 1
+        assert "--statement" in document["tightest"]["replay"]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +54,15 @@ def test_a_false_bound_falls(call, tiny, statement):
     again = call(*shlex.split(command)[1:])
     assert again.code == 1
     assert "VIOLATED" in again.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [50, 2000])
+def test_a_factor_that_long_runs_refute(call, factor):
+    """The quick profile refutes a multiple of S_0 λ^k, with a scalar system near λ = 1."""
+    outcome = call("attack", f"h_gap <= {factor}*S_0*lam**k")
+    assert outcome.code == 1
+    assert re.match(r"refuted: identity, n = 1, T = \d+, W = 0\.99", outcome.out)
 
 
 def test_a_bound_as_the_page_shows_it(call, tiny):

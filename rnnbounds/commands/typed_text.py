@@ -1,0 +1,86 @@
+"""Sentences and the JSON document about an attack on a user's statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import ROUND_FLOOR, Context, Decimal
+
+from msgspec.structs import replace
+
+from properties.attacks.scope import Scope
+from properties.attacks.typed import TypedResult
+from properties.judging.judge import windowed
+from reports.pages.text import up
+from reports.records.record import Check
+from reports.words import count, plural
+from theory.language.printing import statement_text
+
+CELLS_SHOWN = 3
+
+
+def lines(result: TypedResult) -> Iterator[str]:
+    """The result first, then the scope, then the commands that replay its checks."""
+    text, fallen, scope = statement_text(result.statement), result.counterexample, result.scope
+    if fallen is not None:
+        yield f"refuted: {fallen.explanation} (by the {result.attack} attack)"
+        yield typed(fallen, text).replay
+        return
+    if result.stands:
+        yield f"not refuted: {text} ({counted(result)}); this is no proof"
+    else:
+        yield f"undecided: {text} ({counted(result)})"
+    if scope.cells:
+        yield f"tried: {tried(scope, windowed(result.statement))}"
+    if scope.tightest is not None and scope.ratio is not None:
+        at = "" if scope.tightest.k is None else f", at k = {count(scope.tightest.k)}"
+        yield f"largest lhs/rhs: {down(scope.ratio)}{at}: {typed(scope.tightest, text).replay}"
+
+
+def counted(result: TypedResult) -> str:
+    """How much was judged, and what of it was not decided."""
+    checks = "1 check holds" if result.holds == 1 else f"{plural(result.holds, 'check')} hold"
+    parts = [plural(result.systems, "system"), checks]
+    if result.undecided:
+        parts.append(f"{result.undecided} undecided")
+    if result.skipped:
+        parts.append(f"{result.skipped} of these over the limit of exact arithmetic")
+    return ", ".join(parts)
+
+
+def tried(scope: Scope, windows: bool) -> str:
+    """The largest sizes, and the first few cells."""
+    sizes = [f"n ≤ {count(scope.n)}", f"T ≤ {count(scope.T)}"]
+    sizes += [f"k ≤ {count(scope.k)}"] if windows else []
+    sizes += [f"λ ≤ {up(scope.lam, 6)}"] if scope.lam is not None else []
+    shown, left = scope.cells[:CELLS_SHOWN], scope.cells[CELLS_SHOWN:]
+    more = f" and {len(left)} more" if left else ""
+    return f"{', '.join(sizes)}; cells {', '.join(shown)}{more}"
+
+
+def down(ratio: float) -> str:
+    """A ratio in six digits, rounded down."""
+    return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(ratio)):g}"
+
+
+def attack_document(result: TypedResult) -> dict[str, object]:
+    """The JSON document of an attack on a typed statement."""
+    check, scope, text = result.counterexample, result.scope, statement_text(result.statement)
+    return {
+        "statement": text,
+        "stands": result.stands,
+        "systems": result.systems,
+        "holds": result.holds,
+        "undecided": result.undecided,
+        "skipped": result.skipped,
+        "attack": result.attack,
+        "counterexample": None if check is None else typed(check, text),
+        "scope": {name: getattr(scope, name) for name in ("n", "T", "k", "lam", "cells")},
+        "largest_ratio": scope.ratio,
+        "tightest": None if scope.tightest is None else typed(scope.tightest, text),
+    }
+
+
+def typed(check: Check, statement: str) -> Check:
+    """The check with the command that replays it on the typed statement."""
+    spec = check.replay.split(" --claim ")[0]
+    return replace(check, replay=f"{spec} --statement '{statement}'")
