@@ -17,6 +17,7 @@ from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
 from properties.runs.run import collect_seldom
 from properties.systems.table import parse_spec
+from reports.pages.text import typed as digits
 from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
 from rnnbounds.commands.options import As, Device, Seed, path_option
@@ -95,6 +96,8 @@ def replay(
         print_json(checks)
     else:
         print_table(("k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"), [row(c) for c in checks])
+        for name, values in replayed.constants.items():
+            echo(f"{name} = {', '.join(map(digits, values.ravel().tolist()))}")
     return int(any(check.verdict in FAILING for check in checks))
 
 

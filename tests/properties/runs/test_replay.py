@@ -148,7 +148,7 @@ def test_dump_is_complete(tmp_path: Path) -> None:
     shapes = {name: array.shape for name, array in arrays.items()}
     assert shapes == {
         "W": (3, 3), "U": (3, 2), "b": (3,), "C": (2, 3), "x": (4, 2), "h": (3,), "h_other": (3,),
-        "lhs": (3,), "rhs": (3,), "k": (3,),
+        "lhs": (3,), "rhs": (3,), "k": (3,), "S_0": (), "lam": (),
     }  # fmt: skip
     assert list(tmp_path.iterdir()) == [tmp_path / "a.npz"]
 

@@ -166,6 +166,8 @@ def test_replay_table(call):
     outcome = call("replay", SPEC, *CLAIM)
     assert (outcome.code, outcome.err) == (0, "")
     header, *rows = outcome.out.splitlines()
+    rows, constants = rows[:4], rows[4:]
+    assert [line.split(" = ")[0] for line in constants] == ["S_0", "T", "lam"]
     assert header.split() == ["k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"]
     assert [row.split()[0] for row in rows] == ["0", "1", "2", "3"]
     assert all(row.split()[-1] == "HOLDS" for row in rows)
@@ -176,6 +178,22 @@ def test_replay_without_windows(call):
     outcome = call("replay", SPEC, "--claim", "state-bound")
     assert outcome.code == 0
     assert outcome.out.splitlines()[1].split()[0] == "-"
+
+
+def test_replay_shows_and_dumps_the_constants(call, tmp_path):
+    """Every number of both sides by the vocabulary's name, to all digits."""
+    statement = "h_gap <= S_0*lam**k/(1-lam) + L_x + T"
+    outcome = call("replay", SPEC, "--statement", statement, "--dump", tmp_path / "a.npz")
+    shown = dict(line.split(" = ") for line in outcome.out.splitlines()[5:])
+    assert shown.keys() == {"S_0", "lam", "L_x", "T"}
+    with np.load(tmp_path / "a.npz") as arrays:
+        for name, value in shown.items():
+            assert arrays[name].tolist() == float(value)
+        S_0, lam, L_x, T = (arrays[name] for name in ("S_0", "lam", "L_x", "T"))
+        rhs = S_0 * lam ** arrays["k"] / (1 - lam) + L_x + T
+        assert rhs == pytest.approx(arrays["rhs"], rel=1e-14)
+    each = call("replay", SPEC.replace('"rnn"', '"gradient"'), "--statement", "grad_gap <= eps_k")
+    assert len(each.out.splitlines()[-1].split(", ")) == 4
 
 
 def test_replay_of_a_false_variant(call, tiny):
