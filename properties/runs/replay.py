@@ -13,6 +13,7 @@ from impl.models.torch_machine import require_sound
 from properties.errors import SpecError
 from properties.judging.evidence import record
 from properties.judging.judge import Verdict, environment, free_names, judge, windowed
+from properties.runs.trajectories import trajectories
 from properties.systems.batch import Batch, build
 from properties.systems.causal.model import models
 from properties.systems.drawing.regimes import Array
@@ -93,8 +94,11 @@ def constants_of(statement: Statement, batch: Batch) -> dict[str, Array]:
 
 
 def dump(replayed: Replayed, path: Path) -> None:
-    """Write the system, x, the pair of states, the constants and both sides by k to an .npz file,
+    """Write the system, x, the constants, the trajectories and both sides by k to an .npz file,
     atomically.
+
+    state_a and state_b are two drawn states, of claims about one step: they are not on a
+    trajectory.
 
     W, U and b of a gated cell are stacked as torch's are, and b_hh is the second bias; of a causal
     model there are the module's own parameters by name.
@@ -111,17 +115,20 @@ def dump(replayed: Replayed, path: Path) -> None:
         **{name: weights[0].numpy() for name, weights in batch.weights.items()},
         "C": batch.C[0].numpy(),
         "x": batch.x[0, :, :, 0].numpy(),
-        "h": batch.h[0, :, 0].numpy(),
-        "h_other": batch.h_other[0, :, 0].numpy(),
+        "state_a": batch.h[0, :, 0].numpy(),
+        "state_b": batch.h_other[0, :, 0].numpy(),
         "lhs": np.array([float(check.lhs) for check in replayed.checks]),
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
     if about(batch.spec).causal:
         (module,) = models(batch)
-        for name in ("C", "h", "h_other", *batch.weights):
+        for name in ("C", "state_a", "state_b", *batch.weights):
             del arrays[name]
         arrays |= {name: weights.numpy() for name, weights in module.named_parameters()}
+    elif batch.cells is None:
+        arrays["activation"] = np.array(batch.spec.activation)
+        arrays |= trajectories(batch, any(check.k is not None for check in replayed.checks))
     if batch.y is not None:
         arrays["y"] = batch.y[0].numpy()
     if batch.other is not None:

@@ -71,7 +71,11 @@ def replay(
     statement: Annotated[str | None, typer.Option(help="a statement instead of a claim")] = None,
     dump: Annotated[
         Path | None,
-        path_option("--dump", "FILE", "write W, U, b, C, inputs and both sides to this .npz file"),
+        path_option(
+            "--dump",
+            "FILE",
+            "write the system, its states, the constants and both sides to this .npz file",
+        ),
     ] = None,
     format: As = Format.text,
 ) -> int:

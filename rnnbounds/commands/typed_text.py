@@ -23,7 +23,7 @@ def lines(result: TypedResult) -> Iterator[str]:
     text, fallen, scope = statement_text(result.statement), result.counterexample, result.scope
     if fallen is not None:
         yield f"refuted: {fallen.explanation} (by the {result.attack} attack)"
-        yield typed(fallen, text).replay
+        yield f"{typed(fallen, text).replay} --dump worst.npz"
         return
     if result.stands:
         yield f"not refuted: {text} ({counted(result)}); this is no proof"

@@ -44,16 +44,19 @@ def test_a_true_bound_stands(call, tiny, format):
 @pytest.mark.parametrize(
     "statement", ["h_gap <= S_0*lam**(k+1)/(1-lam)", FALSE, "h_norm <= 0.999*S_0/(1-lam)"]
 )
-def test_a_false_bound_falls(call, tiny, statement):
+def test_a_false_bound_falls(call, tiny, statement, tmp_path, monkeypatch):
     """Exit 1 with a shrunk counter-example, whose command replays the violation."""
     outcome = call("attack", statement)
     assert (outcome.code, outcome.err) == (1, "")
+    monkeypatch.chdir(tmp_path)
     falls, command = outcome.out.splitlines()
     assert falls.startswith("refuted: ")
     assert falls.endswith(" attack)")
     again = call(*shlex.split(command)[1:])
     assert again.code == 1
     assert "VIOLATED" in again.out
+    with np.load("worst.npz") as arrays:
+        assert (arrays["lhs"] > arrays["rhs"]).any()
 
 
 @pytest.mark.slow
@@ -212,7 +215,7 @@ def test_dump(call, tmp_path):
     checks = call("replay", SPEC, *CLAIM, "--dump", file, "--format", "json").json
     with np.load(file, allow_pickle=False) as dumped:
         arrays = dict(dumped)
-    assert set(arrays) >= {"W", "U", "b", "C", "x", "h", "h_other", "lhs", "rhs", "k"}
+    assert set(arrays) >= {"W", "U", "b", "C", "x", "state_a", "state_b", "lhs", "rhs", "k"}
     assert arrays["W"].shape == (2, 2)
     assert arrays["x"].shape == (5, 1)
 
@@ -223,8 +226,14 @@ def test_dump(call, tmp_path):
         return h
 
     full = run(arrays["x"])
+    assert arrays["activation"].item() == "tanh"
+    for t, state in enumerate(arrays["states"]):
+        assert state == pytest.approx(run(arrays["x"][:t]), rel=1e-12)
     for k, lhs, check in zip(arrays["k"], arrays["lhs"], checks, strict=True):
-        gap = np.linalg.norm(full - run(arrays["x"][len(arrays["x"]) - k :]))
+        short = run(arrays["x"][len(arrays["x"]) - k :])
+        assert arrays["states_truncated"][k, -1] == pytest.approx(short, rel=1e-12)
+        assert not arrays["states_truncated"][k, : 5 - k + 1].any()
+        gap = np.linalg.norm(full - short)
         assert gap == pytest.approx(lhs, rel=1e-12)
         assert lhs == check["lhs"]
     assert arrays["rhs"].tolist() == [check["rhs"] for check in checks]
