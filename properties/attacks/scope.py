@@ -22,6 +22,8 @@ from properties.systems.kind import about
 from reports.records.record import Check
 from theory.proof.claim import Statement
 
+NEAR = 1e-5
+
 
 @dataclass
 class Scope:
@@ -31,8 +33,7 @@ class Scope:
     lam: the largest certified λ, None where none is presupposed. cells: their names.
     ratio: the largest lhs/rhs of a decided check, from below, and tightest that check.
     open_systems: systems with an undecided check, and
-    open_check the first of these checks. apart: the largest |lhs/rhs − 1| of all undecided checks,
-    None where one of them has no finite ratio.
+    open_check the first of these checks. near: undecided checks with |lhs/rhs − 1| ≤ NEAR.
     """
 
     n: int = 0
@@ -44,7 +45,7 @@ class Scope:
     tightest: Check | None = None
     open_systems: int = 0
     open_check: Check | None = None
-    apart: float | None = 0.0
+    near: int = 0
 
     def add(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
         """Take in one judged batch."""
@@ -76,17 +77,17 @@ class Scope:
             )
 
     def leave_open(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
-        """Count the systems with undecided checks, and note how far from equality these are."""
+        """Count the systems with undecided checks, and those of these checks near equality."""
         undecided = seen.verdicts == UNDECIDED
         if not undecided.any():
             return
         self.open_systems += int(undecided.any(axis=(1, 2)).sum())
         if self.open_check is None:
             self.open_check = check_at(statement, batch, seen, *np.argwhere(undecided)[0].tolist())
+        lhs, rhs = (side.hi[undecided] for side in seen.sides)
         with np.errstate(all="ignore"):
-            apart = float(np.abs(seen.lhs.hi / seen.rhs.hi - 1)[undecided].max())
-        known = self.apart is not None and np.isfinite(apart)
-        self.apart = max(apart, self.apart or 0.0) if known else None
+            near = (lhs == rhs) | (np.abs(lhs / rhs - 1) <= NEAR)
+        self.near += int(np.count_nonzero(near))
 
 
 def check_at(statement: Statement, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:

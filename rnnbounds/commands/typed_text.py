@@ -7,13 +7,15 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 from msgspec.structs import replace
 
-from properties.attacks.scope import Scope
+from properties.attacks.scope import NEAR, Scope
 from properties.attacks.typed import TypedResult
 from properties.judging.judge import windowed
 from reports.pages.text import up
 from reports.records.record import Check
 from reports.words import count, plural
+from theory import CLAIMS
 from theory.language.printing import statement_text
+from theory.stated import Place, stated_by
 
 CELLS_SHOWN = 3
 
@@ -29,6 +31,9 @@ def lines(result: TypedResult) -> Iterator[str]:
         yield f"not refuted: {text} ({counted(result)}); this is no proof"
     else:
         yield f"undecided: {text} ({counted(result)})"
+        yield from left_open(result, text)
+    if place := stated_by(result.statement, CLAIMS):
+        yield stated(place)
     if scope.cells:
         yield f"tried: {tried(scope, windowed(result.statement))}"
     if scope.tightest is not None and scope.ratio is not None:
@@ -36,14 +41,35 @@ def lines(result: TypedResult) -> Iterator[str]:
         yield f"largest lhs/rhs: {down(scope.ratio)}{at}: {typed(scope.tightest, text).replay}"
 
 
+def left_open(result: TypedResult, text: str) -> Iterator[str]:
+    """How near to equality the undecided checks are, one of them, and what to do."""
+    scope = result.scope
+    if scope.open_check is None:
+        return
+    near = f"lhs/rhs is within {NEAR:g} of 1 at {count(scope.near)} of {count(result.undecided)}"
+    yield f"undecided checks are on {plural(scope.open_systems, 'system')}; {near}"
+    yield f"an example: {typed(scope.open_check, text).replay}"
+    if scope.near:
+        yield (
+            "to decide what is near equality, multiply the right side by 1.0001: "
+            "rounding errors hide a smaller difference"
+        )
+
+
+def stated(place: Place) -> str:
+    """Which proof shows the statement."""
+    step = f", step '{place.step}'" if place.step else ""
+    return f"`rnnbounds prove {place.claim}` proves it: form {place.form}{step}"
+
+
 def counted(result: TypedResult) -> str:
     """How much was judged, and what of it was not decided."""
     checks = "1 check holds" if result.holds == 1 else f"{plural(result.holds, 'check')} hold"
     parts = [plural(result.systems, "system"), checks]
     if result.undecided:
-        parts.append(f"{result.undecided} undecided")
+        parts.append(f"{count(result.undecided)} undecided")
     if result.skipped:
-        parts.append(f"{result.skipped} of these over the limit of exact arithmetic")
+        parts.append(f"{count(result.skipped)} of these over the limit of exact arithmetic")
     return ", ".join(parts)
 
 
@@ -76,6 +102,9 @@ def attack_document(result: TypedResult) -> dict[str, object]:
         "counterexample": None if check is None else typed(check, text),
         "scope": {name: getattr(scope, name) for name in ("n", "T", "k", "lam", "cells")},
         "largest_ratio": scope.ratio,
+        "undecided_systems": scope.open_systems,
+        "near_equality": scope.near,
+        "open_check": None if scope.open_check is None else typed(scope.open_check, text),
         "tightest": None if scope.tightest is None else typed(scope.tightest, text),
     }
 

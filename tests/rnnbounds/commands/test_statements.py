@@ -3,10 +3,12 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from properties.attacks.budget import PROFILES
 from properties.runs.replay import replay
 from rnnbounds.commands.statements import FAILING
 from theory import CLAIMS
@@ -23,7 +25,8 @@ def test_a_true_bound_stands(call, tiny, format):
     outcome = call("attack", "h_gap <= S_0*lam**k/(1-lam)", "--format", format)
     assert (outcome.code, outcome.err) == (0, "")
     if format == "text":
-        first, scope, largest = outcome.out.splitlines()
+        first, proved, scope, largest = outcome.out.splitlines()
+        assert proved == "`rnnbounds prove truncation` proves it: form uniform"
         assert first.startswith("not refuted: h_gap <= S_0*lam**k/(1 - lam) (")
         assert first.endswith("); this is no proof")
         assert re.fullmatch(
@@ -103,6 +106,32 @@ def test_what_nothing_decides_does_not_stand(call, tiny, statement):
     assert (document["stands"], document["holds"], document["counterexample"]) == (False, 0, None)
     # Where a logarithm has no value the statement says nothing: vacuous, not undecided.
     assert (document["undecided"] > 0) == ("log" not in statement)
+
+
+def test_what_is_near_equality_is_explained(call, monkeypatch):
+    """How near, on how many systems, an example that replays as undecided or equal, and a remedy
+    that works; the proof that has the statement as a step."""
+    monkeypatch.setitem(PROFILES, "quick", replace(PROFILES["quick"], random=8))
+    attacked = ("attack", "h_gap <= lam**k*h_start", "--attacks", "random")
+    first, near, example, remedy, proved, *_ = call(*attacked).out.splitlines()
+    assert first.startswith("undecided: h_gap <= h_start*lam**k (")
+    counts = re.fullmatch(
+        r"undecided checks are on ([\d,]+) systems; "
+        r"lhs/rhs is within 1e-05 of 1 at ([\d,]+) of ([\d,]+)",
+        near,
+    )
+    systems, close, undecided = (int(number.replace(",", "")) for number in counts.groups())
+    assert 0 < systems <= undecided
+    assert 0 < close <= undecided
+    command = example.removeprefix("an example: rnnbounds ")
+    assert "1.0" in call(*shlex.split(command)).out
+    assert "multiply the right side by 1.0001" in remedy
+    assert proved == "`rnnbounds prove truncation` proves it: form finite, step 'forgetting'"
+    again = call("attack", "h_gap <= 1.0001*lam**k*h_start", "--attacks", "random")
+    assert (again.code, again.out[:12]) == (0, "not refuted:")
+    document = call(*attacked, "--format", "json").json
+    assert (document["undecided_systems"], document["near_equality"]) == (systems, close)
+    assert document["open_check"]["verdict"] == "UNDECIDED"
 
 
 @pytest.mark.parametrize(
