@@ -29,13 +29,14 @@ NEAR = 1e-5
 class Scope:
     """What the systems had on which a statement was judged.
 
-    n, T, k: the largest number of units, length and window; k is 0 of statements without windows.
+    systems: how many. n, T, k: the largest number of units, length and window; k is 0 of statements without windows.
     lam: the largest certified λ, None where none is presupposed. cells: their names.
     ratio: the largest lhs/rhs of a decided check, from below, and tightest that check.
     open_systems: systems with an undecided check, and
     open_check the first of these checks. near: undecided checks with |lhs/rhs − 1| ≤ NEAR.
     """
 
+    systems: int = 0
     n: int = 0
     T: int = 0
     k: int = 0
@@ -49,12 +50,14 @@ class Scope:
 
     def add(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
         """Take in one judged batch."""
-        judged = (seen.verdicts != VACUOUS).any(axis=(1, 2))
+        checks = seen.verdicts != VACUOUS
+        judged = checks.any(axis=(1, 2))
         if not judged.any():
             return
         spec = batch.spec
+        self.systems += int(np.count_nonzero(judged))
         self.n, self.T = max(self.n, spec.n), max(self.T, spec.T)
-        self.k = max(self.k, seen.verdicts.shape[2] - 1)
+        self.k = max(self.k, int(np.flatnonzero(checks.any(axis=(0, 1))).max()))
         if about(spec).contracts:
             lam = np.broadcast_to(batch.constant("lam").hi, (len(judged), 1, 1))[judged]
             self.lam = max(float(lam.max()), self.lam or 0.0)

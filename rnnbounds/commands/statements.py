@@ -24,8 +24,7 @@ from rnnbounds.commands.options import As, Device, Seed, path_option
 from rnnbounds.commands.typed_text import attack_document, lines, typed
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from theory import claim as claim_of
-from theory.language.parse import parse_statement
-from theory.language.printing import statement_text
+from theory.language.conditions import parse_conditioned
 
 FAILING = ("VIOLATED", "UNDECIDED")
 
@@ -36,7 +35,8 @@ def attack(
         typer.Argument(
             metavar="STATEMENT",
             help="a bound with names, or as pages print it: "
-            "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'",
+            "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'; behind it "
+            "side conditions on k, T and lam, ', k >= 1, k < T'",
         ),
     ],
     profile_name: Profile = "quick",
@@ -49,7 +49,7 @@ def attack(
     check is undecided. Exit 0 is no proof: it says what was tried."""
     collect_seldom()
     result = attack_typed(
-        parse_statement(statement), budget=profile(profile_name), seed=seed,
+        parse_conditioned(statement), budget=profile(profile_name), seed=seed,
         attacks=check_attacks(attacks.split(",")), device=check_device(device),
     )  # fmt: skip
     if format is Format.json:
@@ -86,9 +86,10 @@ def replay(
     if dump is not None:
         check_target(dump, ".npz")
     if statement is not None:
-        stated = parse_statement(statement)
-        replayed = replay_spec(spec, plainer(stated), typed_assumptions(stated))
-        checks = [typed(check, statement_text(stated)) for check in replayed.checks]
+        stated = parse_conditioned(statement)
+        assumptions = typed_assumptions(stated.statement, stated.conditions)
+        replayed = replay_spec(spec, plainer(stated.statement), assumptions)
+        checks = [typed(check, stated.text) for check in replayed.checks]
     else:
         claim = str(claim)
         form = form or claim_of(claim).forms[0].name

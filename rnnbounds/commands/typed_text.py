@@ -14,7 +14,6 @@ from reports.pages.text import up
 from reports.records.record import Check
 from reports.words import count, plural
 from theory import CLAIMS
-from theory.language.printing import statement_text
 from theory.stated import Place, stated_by
 
 CELLS_SHOWN = 3
@@ -22,7 +21,7 @@ CELLS_SHOWN = 3
 
 def lines(result: TypedResult) -> Iterator[str]:
     """The result first, then the scope, then the commands that replay its checks."""
-    text, fallen, scope = statement_text(result.statement), result.counterexample, result.scope
+    text, fallen, scope = result.stated.text, result.counterexample, result.scope
     if fallen is not None:
         yield f"refuted: {fallen.explanation} (by the {result.attack} attack)"
         yield f"{typed(fallen, text).replay} --dump worst.npz"
@@ -32,10 +31,10 @@ def lines(result: TypedResult) -> Iterator[str]:
     else:
         yield f"undecided: {text} ({counted(result)})"
         yield from left_open(result, text)
-    if place := stated_by(result.statement, CLAIMS):
+    if place := stated_by(result.stated.statement, CLAIMS):
         yield stated(place)
     if scope.cells:
-        yield f"tried: {tried(scope, windowed(result.statement))}"
+        yield f"tried: {tried(scope, windowed(result.stated.statement))}"
     if scope.tightest is not None and scope.ratio is not None:
         at = "" if scope.tightest.k is None else f", at k = {count(scope.tightest.k)}"
         yield f"largest lhs/rhs: {down(scope.ratio)}{at}: {typed(scope.tightest, text).replay}"
@@ -44,6 +43,8 @@ def lines(result: TypedResult) -> Iterator[str]:
 def left_open(result: TypedResult, text: str) -> Iterator[str]:
     """How near to equality the undecided checks are, one of them, and what to do."""
     scope = result.scope
+    if not scope.cells:
+        yield "no check meets the assumptions and side conditions; weaken them"
     if scope.open_check is None:
         return
     near = f"lhs/rhs is within {NEAR:g} of 1 at {count(scope.near)} of {count(result.undecided)}"
@@ -90,7 +91,7 @@ def down(ratio: float) -> str:
 
 def attack_document(result: TypedResult) -> dict[str, object]:
     """The JSON document of an attack on a typed statement."""
-    check, scope, text = result.counterexample, result.scope, statement_text(result.statement)
+    check, scope, text = result.counterexample, result.scope, result.stated.text
     return {
         "statement": text,
         "stands": result.stands,

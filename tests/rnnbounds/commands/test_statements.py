@@ -79,6 +79,22 @@ def test_a_bound_as_the_page_shows_it(call, tiny):
     assert "--statement 'h_gap <= S_0*lam**k'" in outcome.out
 
 
+def test_side_conditions(call, tiny, tmp_path, monkeypatch):
+    """They are part of the statement in the answer, and of the command that replays it."""
+    monkeypatch.chdir(tmp_path)
+    outcome = call("attack", "h_gap <= S_0*lam**k, k >= 1", "--attacks", "extremal")
+    assert outcome.code == 1
+    assert ", k = 1: h_gap = " in outcome.out
+    command = outcome.out.splitlines()[1]
+    assert "--statement 'h_gap <= S_0*lam**k, 1 <= k'" in command
+    again = call(*shlex.split(command)[1:])
+    verdicts = [line.split()[-1] for line in again.out.splitlines()[1:] if "=" not in line]
+    assert (again.code, verdicts[:2]) == (1, ["VACUOUS", "VIOLATED"])
+    none = call("attack", "h_gap <= 1, T < 0", "--attacks", "random")
+    assert none.code == 1
+    assert "no check meets the assumptions and side conditions" in none.out
+
+
 def test_the_document_of_a_fallen_bound(call, tiny):
     """One JSON document with exit 1; its replay command speaks of the typed statement."""
     outcome = call("attack", FALSE, "--format", "json")
