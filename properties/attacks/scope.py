@@ -29,7 +29,8 @@ NEAR = 1e-5
 class Scope:
     """What the systems had on which a statement was judged.
 
-    systems: how many. n, T, k: the largest number of units, length and window; k is 0 of statements without windows.
+    systems: how many. n, T, k: the largest number of units, length and window; k is 0 of statements
+    without windows.
     lam: the largest certified λ, None where none is presupposed. cells: their names.
     ratio: the largest lhs/rhs of a decided check, from below, and tightest that check.
     open_systems: systems with an undecided check, and
