@@ -210,7 +210,7 @@ def test_the_vocabulary(call, refused):
 
 def test_the_vocabulary_says_that_constants_are_upper_bounds(call):
     """Every certified constant, in both formats; S_0 of a vanilla cell is spelled out."""
-    bound = "certified upper bound that the model supplies, not the supremum"
+    bound = "certified upper bound of the model, not the supremum"
     rows = call("claims", "--vocabulary").out.splitlines()[1:]
     documents = call("claims", "--vocabulary", "--format", "json").json
     for row, entry in zip(rows, documents, strict=True):
