@@ -17,6 +17,7 @@ from theory import CLAIMS
 from theory.axioms.base import AXIOMS
 from theory.language.mathml import markup
 from theory.language.printing import plain, statement_mathml
+from theory.language.quantity import VALUES
 from theory.language.vocabulary import VOCABULARY
 from theory.proof.claim import Claim
 from theory.proof.laws import counted
@@ -71,7 +72,7 @@ def quantities() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for quantity in VOCABULARY.values():
         defined = "" if quantity.definition is None else f"`{_cell(plain(quantity.definition))}`"
-        given = defined or {"parameter": "chosen", "certified": "an upper bound"}[quantity.role]
+        given = defined or VALUES[quantity.role]
         yield (
             f"| `{quantity.name}` | {_math(quantity.notation)} | {_plain(quantity.meaning)} "
             f"| {_plain(quantity.norm)} | {given} |"

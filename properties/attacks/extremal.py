@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from math import inf
 
 from properties.attacks.attack import Attack, Case, Visit
@@ -29,11 +30,10 @@ def extremal_specs(about: str, rounding: bool = False) -> Iterator[SystemSpec]:
 
 def extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
-    if case.typed:
-        for spec in kind_named(case.kind).corners():
-            visit(spec)
+    corners = kind_named(case.kind).corners() if case.typed else ()
     longest = min((one.longest for one in case.needs if one.longest), default=inf)
-    for spec in extremal_specs(case.kind, rounding=any(one.rounding for one in case.needs)):
+    rounding = any(one.rounding for one in case.needs)
+    for spec in chain(corners, extremal_specs(case.kind, rounding)):
         if longest >= spec.T:
             visit(spec)
 

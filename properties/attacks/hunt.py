@@ -15,6 +15,7 @@ from properties.attacks.attack import Case, Enough
 from properties.attacks.budget import Budget
 from properties.attacks.campaign import derived_seed, show
 from properties.attacks.pool import asked
+from properties.attacks.scope import Scope
 from properties.attacks.table import attacks as every
 from properties.judging.judge import Judgement, Patience, Verdict, judge
 from properties.systems.batch import Batch
@@ -29,7 +30,8 @@ Order = Sequence[tuple[str, float]]
 class Quarry:
     """A statement about systems of some kinds, and what was seen of it up to its first violation.
 
-    name: of its own. size: systems and sequences of an example.
+    name: of its own. size: systems and sequences of an example. scope: of what a user typed, how
+    far its systems went.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Quarry:
     undecided: int = 0
     attack: str | None = None
     spec: SystemSpec | None = None
+    scope: Scope | None = None
 
     @property
     def stands(self) -> bool:
@@ -53,6 +56,8 @@ class Quarry:
         found = judge(
             self.statement, self.assumptions, batch, patience, until_violated=patience is None
         )
+        if self.scope is not None:
+            self.scope.add(self.statement, batch, found)
         self.holds += int((found.verdicts == Verdict.HOLDS).sum())
         self.undecided += int((found.verdicts == Verdict.UNDECIDED).sum())
         bad = np.argwhere(found.verdicts == Verdict.VIOLATED)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import sympy
 
 from properties.attacks.budget import Budget, batch_size
 from properties.attacks.hunt import Quarry, hunt
 from properties.attacks.registry import UnsuppliedError, missing
+from properties.attacks.scope import Scope
 from properties.attacks.shrink import shrink
 from properties.attacks.table import EVERY, check_attacks
 from properties.errors import InputError
@@ -16,6 +17,7 @@ from properties.judging.equivalent import plainer, positive
 from properties.judging.judge import Patience, free_names
 from properties.systems.table import KINDS, kinds_about
 from reports.records.record import Check
+from theory.language.conditions import Conditioned
 from theory.language.printing import statement_text
 from theory.language.quantity import Quantity
 from theory.language.vocabulary import VOCABULARY
@@ -31,13 +33,14 @@ PATIENCE = 1_200_000
 class TypedResult:
     """What became of a typed bound."""
 
-    statement: Statement
+    stated: Conditioned
     systems: int
     holds: int
     undecided: int
     attack: str | None = None
     counterexample: Check | None = None
     skipped: int = 0
+    scope: Scope = field(default_factory=Scope)
 
     @property
     def stands(self) -> bool:
@@ -52,11 +55,15 @@ def contractive() -> Assumption:
     )
 
 
-def typed_assumptions(statement: Statement) -> tuple[Assumption, ...]:
-    """What a typed statement presupposes of the systems that it is tested on."""
+def typed_assumptions(
+    statement: Statement, conditions: tuple[Statement, ...] = ()
+) -> tuple[Assumption, ...]:
+    """What a user's statement presupposes of the systems that it is tested on, and its side
+    conditions: checks that do not meet them are vacuous."""
     kinds = [KINDS[kind] for kind in kinds_of(statement)]
     contracts = (contractive(),) if all(kind.contracts for kind in kinds) else ()
-    return (*contracts, *positive(statement))
+    beside = (Assumption(f"side condition {statement_text(c)}", "", c) for c in conditions)
+    return (*contracts, *positive(statement), *beside)
 
 
 def lam() -> sympy.Symbol:
@@ -95,7 +102,7 @@ def carriers(quantity: Quantity) -> set[str]:
 
 
 def attack_typed(
-    statement: Statement,
+    stated: Conditioned,
     *,
     budget: Budget,
     seed: int,
@@ -103,21 +110,25 @@ def attack_typed(
     device: str = "cpu",
 ) -> TypedResult:
     """Attack a typed statement; a counter-example comes back shrunk and explained."""
+    statement = stated.statement
     kinds = kinds_of(statement)
     lacking = [missing(kind, statement) for kind in kinds]
     if all(lacking):
         raise UnsuppliedError(statement_text(statement), lacking[0][0], kinds)
-    assumptions, judged = typed_assumptions(statement), plainer(statement)
+    assumptions = typed_assumptions(statement, stated.conditions)
+    judged = plainer(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     patience = Patience(PATIENCE * budget.random)
-    found = Quarry("typed", judged, assumptions, kinds, batch_size(budget, [form]))
+    found = Quarry("typed", judged, assumptions, kinds, batch_size(budget, [form]), scope=Scope())
     hunt(
         [found], label=statement_text(statement), budget=budget, seed=seed, device=device,
         order=[(attack, 1.0) for attack in check_attacks(attacks)], patience=patience,
     )  # fmt: skip
+    assert found.scope is not None
     seen = TypedResult(
-        statement, found.systems, found.holds, found.undecided, skipped=patience.skipped
-    )
+        stated, found.scope.systems, found.holds, found.undecided, skipped=patience.skipped,
+        scope=found.scope,
+    )  # fmt: skip
     if found.spec is None:
         return seen
     check = shrink("typed", "typed", judged, assumptions, found.spec, budget.tries)

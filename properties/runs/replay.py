@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from impl.models.surroundings import undisturbed
 from impl.models.torch_machine import require_sound
 from properties.errors import SpecError
 from properties.judging.evidence import record
-from properties.judging.judge import Verdict, judge, windowed
+from properties.judging.judge import Verdict, environment, free_names, judge, windowed
+from properties.runs.trajectories import trajectories
 from properties.systems.batch import Batch, build
 from properties.systems.causal.model import models
+from properties.systems.drawing.regimes import Array
 from properties.systems.kind import about
 from properties.systems.spec import SystemSpec
 from properties.systems.supply.other_inputs import other_inputs
@@ -22,15 +25,21 @@ from properties.systems.unitary.exact import strings
 from reports.files import write_atomic
 from reports.records.record import Check
 from theory import claim as claim_of
+from theory.language.vocabulary import VOCABULARY
 from theory.proof.claim import Assumption, Statement
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """The checks of one pair, one for each window."""
+    """The checks of one pair, one for each window.
+
+    constants: the numbers and certified bounds of both sides by the vocabulary's names, one value,
+    or one for each window.
+    """
 
     batch: Batch
     checks: tuple[Check, ...]
+    constants: Mapping[str, Array]
 
 
 def statement_of(claim: str, form: str) -> tuple[Statement, tuple[Assumption, ...]]:
@@ -74,11 +83,22 @@ def replay(
         )
         for k in range(seen.verdicts.shape[2])
     )  # fmt: skip
-    return Replayed(batch, checks)
+    return Replayed(batch, checks, constants_of(statement, batch))
+
+
+def constants_of(statement: Statement, batch: Batch) -> dict[str, Array]:
+    """The parameters and certified constants in a statement, as it is judged on a pair."""
+    roles = {name: VOCABULARY[name].role for name in sorted(free_names(statement) - {"k"})}
+    told = {name for name, role in roles.items() if role != "measured"}
+    return {name: side.hi.squeeze() for name, side in environment(batch, told).items()}
 
 
 def dump(replayed: Replayed, path: Path) -> None:
-    """Write the system, x, the pair of states, and both sides by k to an .npz file, atomically.
+    """Write the system, x, the constants, the trajectories and both sides by k to an .npz file,
+    atomically.
+
+    state_a and state_b are two drawn states, of claims about one step: they are not on a
+    trajectory.
 
     W, U and b of a gated cell are stacked as torch's are, and b_hh is the second bias; of a causal
     model there are the module's own parameters by name.
@@ -91,20 +111,24 @@ def dump(replayed: Replayed, path: Path) -> None:
 
     batch = replayed.batch
     arrays = {
+        **replayed.constants,
         **{name: weights[0].numpy() for name, weights in batch.weights.items()},
         "C": batch.C[0].numpy(),
         "x": batch.x[0, :, :, 0].numpy(),
-        "h": batch.h[0, :, 0].numpy(),
-        "h_other": batch.h_other[0, :, 0].numpy(),
+        "state_a": batch.h[0, :, 0].numpy(),
+        "state_b": batch.h_other[0, :, 0].numpy(),
         "lhs": np.array([float(check.lhs) for check in replayed.checks]),
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
     if about(batch.spec).causal:
         (module,) = models(batch)
-        for name in ("C", "h", "h_other", *batch.weights):
+        for name in ("C", "state_a", "state_b", *batch.weights):
             del arrays[name]
         arrays |= {name: weights.numpy() for name, weights in module.named_parameters()}
+    elif batch.cells is None:
+        arrays["activation"] = np.array(batch.spec.activation)
+        arrays |= trajectories(batch, any(check.k is not None for check in replayed.checks))
     if batch.y is not None:
         arrays["y"] = batch.y[0].numpy()
     if batch.other is not None:

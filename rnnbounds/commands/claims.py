@@ -139,6 +139,7 @@ def show_theory(ids: Sequence[str] | None, latex: bool) -> int:
 def show_vocabulary(format: Format) -> int:
     """Print every quantity that a statement can name, in the order of the theory."""
     from theory.language.printing import latex, plain
+    from theory.language.quantity import VALUES
     from theory.language.spelling import spelling
     from theory.language.vocabulary import VOCABULARY
 
@@ -147,7 +148,8 @@ def show_vocabulary(format: Format) -> int:
             [
                 {
                     "name": q.name, "notation": spelling(q.notation), "latex": q.notation,
-                    "meaning": q.meaning, "norm": q.norm, "role": q.role, "least": q.lower,
+                    "meaning": q.meaning, "norm": q.norm, "role": q.role,
+                    "value": VALUES[q.role], "least": q.lower,
                     "definition": None if q.definition is None else plain(q.definition),
                     "definition_latex": None if q.definition is None else latex(q.definition),
                     "systems": list(q.about),
@@ -156,10 +158,10 @@ def show_vocabulary(format: Format) -> int:
             ]
         )  # fmt: skip
         return 0
-    heads = ("name", "notation", "meaning", "norm or unit", "definition or role")
+    heads = ("name", "notation", "meaning", "norm or unit", "definition or value used")
     rows = []
     for q in VOCABULARY.values():
-        defined = q.role if q.definition is None else plain(q.definition)
+        defined = VALUES[q.role] if q.definition is None else plain(q.definition)
         rows.append((q.name, spelling(q.notation), q.meaning, q.norm, defined))
     print_table(heads, rows)
     return 0

@@ -6,26 +6,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 
 from impl.models.device import check_device
 from properties.attacks.budget import profile
 from properties.attacks.table import check_attacks
-from properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
+from properties.attacks.typed import attack_typed, typed_assumptions
 from properties.judging.equivalent import plainer
 from properties.runs.replay import dump as dump_arrays
 from properties.runs.replay import replay as replay_spec
 from properties.runs.replay import statement_of
 from properties.runs.run import collect_seldom
 from properties.systems.table import parse_spec
+from reports.pages.text import typed as digits
 from reports.records.record import Check
-from reports.words import plural
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
 from rnnbounds.commands.options import As, Device, Seed, path_option
+from rnnbounds.commands.typed_text import attack_document, lines, typed
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from theory import claim as claim_of
-from theory.language.parse import parse_statement
-from theory.language.printing import statement_text
+from theory.language.conditions import parse_conditioned
 
 FAILING = ("VIOLATED", "UNDECIDED")
 
@@ -36,7 +35,8 @@ def attack(
         typer.Argument(
             metavar="STATEMENT",
             help="a bound with names, or as pages print it: "
-            "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'",
+            "'h_gap <= S_0*lam**k/(1-lam)' or '‖h_T − h_T^(k)‖ ≤ S_0 λ^k/(1 − λ)'; behind it "
+            "side conditions on k, T and lam, ', k >= 1, k < T'",
         ),
     ],
     profile_name: Profile = "quick",
@@ -46,55 +46,18 @@ def attack(
     format: As = Format.text,
 ) -> int:
     """Attack a bound of your own; exit 1 if it is refuted, with a shrunk counter-example, or if a
-    check is undecided."""
+    check is undecided. Exit 0 is no proof: it says what was tried."""
     collect_seldom()
     result = attack_typed(
-        parse_statement(statement), budget=profile(profile_name), seed=seed,
+        parse_conditioned(statement), budget=profile(profile_name), seed=seed,
         attacks=check_attacks(attacks.split(",")), device=check_device(device),
     )  # fmt: skip
-    document = attack_document(result)
-    fallen = document["counterexample"]
     if format is Format.json:
-        print_json(document)
-    elif isinstance(fallen, Check):
-        echo(f"refuted: {fallen.explanation} (by the {result.attack} attack)")
-        echo(fallen.replay)
+        print_json(attack_document(result))
     else:
-        verdict = "stands" if result.stands else "undecided"
-        echo(f"{verdict}: {statement_text(result.statement)} ({counted(result)})")
+        for line in lines(result):
+            echo(line)
     return int(not result.stands)
-
-
-def counted(result: TypedResult) -> str:
-    """How much was judged, and what of it was not decided."""
-    checks = "1 check holds" if result.holds == 1 else f"{plural(result.holds, 'check')} hold"
-    parts = [plural(result.systems, "system"), checks]
-    if result.undecided:
-        parts.append(f"{result.undecided} undecided")
-    if result.skipped:
-        parts.append(f"{result.skipped} of these over the limit of exact arithmetic")
-    return ", ".join(parts)
-
-
-def attack_document(result: TypedResult) -> dict[str, object]:
-    """The JSON document of an attack on a typed statement."""
-    check = result.counterexample
-    return {
-        "statement": statement_text(result.statement),
-        "stands": result.stands,
-        "systems": result.systems,
-        "holds": result.holds,
-        "undecided": result.undecided,
-        "skipped": result.skipped,
-        "attack": result.attack,
-        "counterexample": None if check is None else typed(check, statement_text(result.statement)),
-    }
-
-
-def typed(check: Check, statement: str) -> Check:
-    """The check with the command that replays it on the typed statement."""
-    spec = check.replay.split(" --claim ")[0]
-    return replace(check, replay=f"{spec} --statement '{statement}'")
 
 
 def replay(
@@ -108,7 +71,11 @@ def replay(
     statement: Annotated[str | None, typer.Option(help="a statement instead of a claim")] = None,
     dump: Annotated[
         Path | None,
-        path_option("--dump", "FILE", "write W, U, b, C, inputs and both sides to this .npz file"),
+        path_option(
+            "--dump",
+            "FILE",
+            "write the system, its states, the constants and both sides to this .npz file",
+        ),
     ] = None,
     format: As = Format.text,
 ) -> int:
@@ -119,9 +86,10 @@ def replay(
     if dump is not None:
         check_target(dump, ".npz")
     if statement is not None:
-        stated = parse_statement(statement)
-        replayed = replay_spec(spec, plainer(stated), typed_assumptions(stated))
-        checks = [typed(check, statement_text(stated)) for check in replayed.checks]
+        stated = parse_conditioned(statement)
+        assumptions = typed_assumptions(stated.statement, stated.conditions)
+        replayed = replay_spec(spec, plainer(stated.statement), assumptions)
+        checks = [typed(check, stated.text) for check in replayed.checks]
     else:
         claim = str(claim)
         form = form or claim_of(claim).forms[0].name
@@ -133,6 +101,8 @@ def replay(
         print_json(checks)
     else:
         print_table(("k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"), [row(c) for c in checks])
+        for name, values in replayed.constants.items():
+            echo(f"{name} = {', '.join(map(digits, values.ravel().tolist()))}")
     return int(any(check.verdict in FAILING for check in checks))
 
 

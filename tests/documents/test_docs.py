@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -53,6 +54,24 @@ def test_no_link_is_dead() -> None:
             continue
         for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", place.read_text(encoding="utf-8")):
             assert (place.parent / link).exists(), f"{place.name}: {link}"
+
+
+def test_attack_a_bound(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its program recomputes both sides of a dumped counter-example, and all keys are listed."""
+    monkeypatch.chdir(tmp_path)
+    statement = ("--statement", "h_gap <= S_0*lam**k", "--dump", "worst.npz")
+    assert main(["replay", '{"kind":"linear","n":1,"d":1,"T":4,"K":2,"seed":0}', *statement]) == 1
+    capsys.readouterr()
+    (program,) = blocks("how-to/attack-a-bound", "python")
+    exec(program, {})
+    differences = [line.split()[1:] for line in capsys.readouterr().out.splitlines()]
+    assert len(differences) == 6
+    assert all(abs(float(number)) < 1e-12 for line in differences for number in line)
+    listed = page("reference/files")
+    with np.load("worst.npz") as arrays:
+        assert [name for name in arrays if f"`{name}`" not in listed] == []
 
 
 @pytest.mark.slow

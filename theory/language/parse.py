@@ -34,7 +34,10 @@ RELATIONS: dict[type[ast.cmpop], tuple[Relation, bool]] = {  # (relation, sides 
     ast.Gt: ("<", True),
 }
 FUNCTIONS: dict[str, Callable[..., Expr]] = {"sqrt": sympy.sqrt, "log": sympy.log, "exp": sympy.exp}
-EXTREMA: dict[str, Any] = {"min": sympy.Min, "max": sympy.Max}
+# SymPy's own names too, by which statements are printed.
+EXTREMA: dict[str, Any] = dict.fromkeys(("min", "Min"), sympy.Min) | dict.fromkeys(
+    ("max", "Max"), sympy.Max
+)
 
 
 def parse_statement(text: str) -> Statement:

@@ -11,6 +11,12 @@ import sympy
 from sympy import Expr
 
 Role: TypeAlias = Literal["parameter", "certified", "measured"]
+# The value that a statement is attacked with, by role.
+VALUES: dict[Role, str] = {
+    "parameter": "chosen",
+    "certified": "certified upper bound of the model, not the supremum",
+    "measured": "measured",
+}
 INTEGERS = ("T", "k", "t", "n", "d", "N", "states", "depth", "k_told", "two_norm_steps_told")
 
 

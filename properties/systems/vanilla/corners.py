@@ -1,7 +1,8 @@
 """Corners of the space of vanilla networks, for statements of which nothing is known beforehand.
 
 One unit held where its activation is steep and left alone for long, so that λᵏ is felt and not
-‖W‖ᵏ; and many units driven far, so that sums over them, √n and the like, are felt.
+‖W‖ᵏ; many units driven far, so that sums over them, √n and the like, are felt; and scalar linear
+systems that forget slowly, so that sums over T steps are felt.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from collections.abc import Iterator
 from impl.arithmetic.activation import ACTIVATIONS
 from properties.systems.drawing.choices import windows
 from properties.systems.spec import Make, SystemSpec
-from properties.systems.vanilla.specs import Rnn, turned
+from properties.systems.vanilla.specs import Linear, Rnn, turned
 
 FACTORS = (0.75, 0.9375, 0.375)
 # (inputs, scale, bias): small around rest at 0; and around the rest that a bias brings about.
 AROUND = (("impulse", 2.0**-6, 0.0), ("zero", 1.0, 1.5))
 LENGTH = 64
 MANY = 48
+# Bits m of λ = 1 − 2⁻ᵐ, which is exact, with the largest window: all of them where T is small.
+SLOW = {1: None, 4: None, 7: None, 10: 1, 13: 1, 17: 1}
+LONGEST = 3 * 2**13
 
 
 def corners(make: Make) -> Iterator[SystemSpec]:
@@ -27,6 +31,8 @@ def corners(make: Make) -> Iterator[SystemSpec]:
         yield from (turned(make, spec) for spec in steep(name))
     for name in names:
         yield turned(make, many(name))
+    if make is Linear:
+        yield from slow()
 
 
 def steep(name: str) -> Iterator[SystemSpec]:
@@ -47,3 +53,11 @@ def many(name: str) -> SystemSpec:
         activation=name, regime="gaussian", inputs="saturating", n=MANY, d=2, T=3, K=2,
         lam=0.75 / ACTIVATIONS[name].slope, seed=1, batch=4, sequences=2,
     )  # fmt: skip
+
+
+def slow() -> Iterator[SystemSpec]:
+    """h_t = λ h_{t−1} + u over T = 3/(1 − λ) steps, a constant u: ‖h_T‖ comes near u/(1 − λ)."""
+    for bits, window in SLOW.items():
+        T = min(3 * 2**bits, LONGEST)
+        K = T - 1 if window is None else window
+        yield Linear(regime="diagonal", lam=1 - 2.0**-bits, T=T, K=K)

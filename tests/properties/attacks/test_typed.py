@@ -7,7 +7,9 @@ from properties.attacks.shrink import violation
 from properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
 from properties.errors import InputError
 from properties.judging.judge import windowed
+from properties.runs.replay import replay
 from properties.systems.table import parse_spec
+from theory.language.conditions import parse_conditioned
 from theory.language.parse import parse_statement
 
 BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequences=4)
@@ -15,7 +17,7 @@ BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequence
 
 def attacked(text: str, **options: object):
     """What becomes of a typed bound under a small budget."""
-    return attack_typed(parse_statement(text), budget=BUDGET, seed=0, **options)
+    return attack_typed(parse_conditioned(text), budget=BUDGET, seed=0, **options)
 
 
 @pytest.mark.slow
@@ -67,6 +69,79 @@ def test_false_bounds_fall(text: str) -> None:
     if windowed(statement):
         assert check.k is not None
         assert f"k = {check.k}" in check.explanation
+
+
+@pytest.mark.parametrize("factor", [50, 2000, 20_000])
+def test_slow_scalar_systems_refute_what_holds_at_small_lengths(factor: int) -> None:
+    """h⁺ = λh + u with λ near 1 sums T inputs up: no multiple of S_0 λ^k bounds that."""
+    result = attacked(f"h_gap <= {factor}*S_0*lam**k", attacks=("extremal",))
+    assert (result.stands, result.attack) == (False, "extremal")
+    assert result.counterexample is not None
+    assert result.counterexample.spec["T"] > factor
+
+
+def test_slow_scalar_systems_leave_equality_decided() -> None:
+    """Where the bound is met with equality all windows of the slow systems are still decided."""
+    result = attacked("h_gap <= S_0*lam**k*(1 - lam**(T-k))/(1 - lam)", attacks=("extremal",))
+    assert result.stands
+    assert result.scope.T == 24_576
+
+
+def test_the_scope_of_an_attack() -> None:
+    """How far the systems went, and where lhs/rhs was largest: the replay of that check agrees."""
+    text = "h_gap <= 2*S_0*lam**k/(1-lam)"
+    scope = attacked(text, attacks=("extremal",)).scope
+    assert (scope.n, scope.T, scope.k) == (48, 24_576, 383)
+    assert scope.lam is not None
+    assert 0.99999 < scope.lam < 1
+    assert set(scope.cells) > {"linear", "rnn-tanh"}
+    assert scope.tightest is not None
+    assert scope.ratio is not None
+    assert 0.4999 < scope.ratio <= 0.5
+    statement = parse_statement(text)
+    spec = parse_spec(scope.tightest.replay.split("'")[1])
+    again = replay(spec, statement, typed_assumptions(statement)).checks[scope.tightest.k or 0]
+    assert (again.lhs, again.rhs) == (scope.tightest.lhs, scope.tightest.rhs)
+    assert scope.ratio == pytest.approx(float(again.lhs) / float(again.rhs))
+
+
+def test_the_scope_counts_only_what_was_judged() -> None:
+    """Systems on which every check is vacuous widen nothing."""
+    scope = attacked("h_gap <= log(lam - 2)", attacks=("random",)).scope
+    assert (scope.n, scope.T, scope.k, scope.lam, scope.cells) == (0, 0, 0, None, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "stands"),
+    [
+        ("h_gap <= B_h*lam**k*min(k, 1)", "k >= 1", True),
+        ("h_gap <= B_h*lam**k*min(k, 1)", "k >= 0", False),
+        ("h_gap <= B_h*lam**k*min(T - k, 1)", "k < T", True),
+        ("h_gap <= B_h*lam**k*max(T - k - 1, 0)", "k < T", False),
+        ("h_gap <= 4*S_0*lam**k", "lam <= 3/4", True),
+        ("h_gap <= 4*S_0*lam**k", "lam <= 19/20", False),
+        ("h_gap <= 5*S_0*lam**k", "T < 6, k >= 1", True),
+        ("h_gap <= 1.5*S_0*lam**k", "T < 6, k >= 1", False),
+    ],
+)
+def test_side_conditions(text: str, condition: str, stands: bool) -> None:
+    """Each turns a false statement into a true one, and a weaker one lets it fall still."""
+    assert not attacked(text, attacks=("extremal",)).stands or "T - k, 1" in text
+    result = attacked(f"{text}, {condition}", attacks=("extremal",))
+    assert result.stands is stands
+    if stands:
+        free = attacked("h_gap <= B_h*lam**k", attacks=("extremal",))
+        assert result.holds < free.holds
+        assert (result.systems < free.systems) == ("lam" in condition or "T <" in condition)
+    else:
+        assert result.counterexample is not None
+
+
+def test_side_conditions_that_nothing_meets() -> None:
+    """No check is counted, so that the statement does not stand."""
+    result = attacked("h_gap <= 1, T < 0", attacks=("extremal",))
+    seen = result.holds, result.undecided, result.systems
+    assert (result.stands, *seen) == (False, 0, 0, 0)
 
 
 def test_a_statement_that_measures_nothing() -> None:

@@ -13,6 +13,7 @@ from properties.judging.referee import settle
 from properties.systems.batch import build
 from properties.systems.spec import SystemSpec
 from properties.systems.table import system
+from theory.language.conditions import Conditioned
 from theory.language.parse import parse_statement
 from theory.language.printing import statement_text
 
@@ -141,7 +142,7 @@ def test_patience_ends() -> None:
 def test_stands(undecided: int, holds: int, attack: str | None, stands: bool) -> None:
     """Every check decided, and one at least."""
     statement = parse_statement("h_gap <= B_h")
-    assert TypedResult(statement, 3, holds, undecided, attack).stands is stands
+    assert TypedResult(Conditioned(statement), 3, holds, undecided, attack).stands is stands
 
 
 @pytest.mark.slow
@@ -154,7 +155,9 @@ def test_stands(undecided: int, holds: int, attack: str | None, stands: bool) ->
 )
 def test_the_corners_convict(text: str, least: tuple[str, int]) -> None:
     """Slopes above 1, and many units: shrunk to one system that needs no more."""
-    found = attack_typed(parse_statement(text), budget=TINY, seed=0, attacks=("extremal",))
+    found = attack_typed(
+        Conditioned(parse_statement(text)), budget=TINY, seed=0, attacks=("extremal",)
+    )
     assert found.counterexample is not None
     assert found.counterexample.verdict == "VIOLATED"
     name, value = least

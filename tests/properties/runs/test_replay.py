@@ -46,7 +46,7 @@ def lhs_in_numpy(id: str, a: dict[str, np.ndarray], k: int, rho) -> float:
         return h
 
     if id == "contraction-rnn":
-        one, two = (rho(W @ a[h] + U @ x[0] + b) for h in ("h", "h_other"))
+        one, two = (rho(W @ a[h] + U @ x[0] + b) for h in ("state_a", "state_b"))
         return float(np.linalg.norm(one - two))
     if id == "state-bound":
         return float(np.linalg.norm(run(x)))
@@ -147,10 +147,21 @@ def test_dump_is_complete(tmp_path: Path) -> None:
     arrays = dict(np.load(tmp_path / "a.npz"))
     shapes = {name: array.shape for name, array in arrays.items()}
     assert shapes == {
-        "W": (3, 3), "U": (3, 2), "b": (3,), "C": (2, 3), "x": (4, 2), "h": (3,), "h_other": (3,),
-        "lhs": (3,), "rhs": (3,), "k": (3,),
+        "W": (3, 3), "U": (3, 2), "b": (3,), "C": (2, 3), "x": (4, 2),
+        "state_a": (3,), "state_b": (3,), "activation": (), "states": (5, 3),
+        "states_truncated": (3, 5, 3),
+        "lhs": (3,), "rhs": (3,), "k": (3,), "S_0": (), "lam": (),
     }  # fmt: skip
     assert list(tmp_path.iterdir()) == [tmp_path / "a.npz"]
+
+
+def test_dump_of_a_gated_cell(tmp_path: Path) -> None:
+    """No activation and no states of a vanilla network: the cell is another one."""
+    form = claim("truncation").form("box")
+    dump(replay(system(kind="gru", n=2, T=3, K=2), form.statement, ()), tmp_path / "a.npz")
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    assert {"b_hh", "state_a", "lam_box"} <= arrays.keys()
+    assert not {"activation", "states", "states_truncated"} & arrays.keys()
 
 
 def test_dump_of_training_tells_all(tmp_path: Path) -> None:

@@ -202,10 +202,21 @@ def test_the_vocabulary(call, refused):
     assert gap == {
         "name": "h_gap", "notation": "‖h_T-h_T^(k)‖", "latex": r"\lVert h_T-h_T^{(k)}\rVert",
         "meaning": "full against truncated state", "norm": "Euclidean", "role": "measured",
-        "least": 0, "definition": "norm(state(x, 0, T) - state(x, T - k, k))",
+        "value": "measured", "least": 0, "definition": "norm(state(x, 0, T) - state(x, T - k, k))",
         "definition_latex": gap["definition_latex"], "systems": [],
     }  # fmt: skip
     assert "leave out the names" in refused("claims", "truncation", "--vocabulary")
+
+
+def test_the_vocabulary_says_that_constants_are_upper_bounds(call):
+    """Every certified constant, in both formats; S_0 of a vanilla cell is spelled out."""
+    bound = "certified upper bound of the model, not the supremum"
+    rows = call("claims", "--vocabulary").out.splitlines()[1:]
+    documents = call("claims", "--vocabulary", "--format", "json").json
+    for row, entry in zip(rows, documents, strict=True):
+        assert (entry["role"] == "certified") == (entry["value"] == bound) == (bound in row)
+    (drive,) = (row for row in rows if row.startswith("S_0 "))
+    assert "vanilla cells: L_ρ ‖U‖₂ B_x + ‖ρ(b)‖₂" in drive
 
 
 def test_the_rows_of_some_claims(call, refused):

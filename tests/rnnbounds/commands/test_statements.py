@@ -1,11 +1,14 @@
 """``attack`` and ``replay``: a typed bound, and one check again."""
 
 import json
+import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from properties.attacks.budget import PROFILES
 from properties.runs.replay import replay
 from rnnbounds.commands.statements import FAILING
 from theory import CLAIMS
@@ -22,26 +25,50 @@ def test_a_true_bound_stands(call, tiny, format):
     outcome = call("attack", "h_gap <= S_0*lam**k/(1-lam)", "--format", format)
     assert (outcome.code, outcome.err) == (0, "")
     if format == "text":
-        assert outcome.out.startswith("stands: h_gap <= S_0*lam**k/(1 - lam) (")
+        first, proved, scope, largest = outcome.out.splitlines()
+        assert proved == "`rnnbounds prove truncation` proves it: form uniform"
+        assert first.startswith("not refuted: h_gap <= S_0*lam**k/(1 - lam) (")
+        assert first.endswith("); this is no proof")
+        assert re.fullmatch(
+            r"tried: n ≤ 48, T ≤ 24,576, k ≤ \d+, λ ≤ 0\.\d+; cells linear, .* and \d+ more", scope
+        )
+        told, command = largest.split(": rnnbounds ")
+        assert re.fullmatch(r"largest lhs/rhs: (1|0\.\d+), at k = \d+", told)
+        assert call(*shlex.split(command)).code == 0
     else:
         document = outcome.json
         assert (document["stands"], document["counterexample"]) == (True, None)
         assert document["systems"] > 0
+        assert document["scope"].keys() == {"n", "T", "k", "lam", "cells"}
+        assert 0 < document["largest_ratio"] <= 1
+        assert "--statement" in document["tightest"]["replay"]
 
 
 @pytest.mark.parametrize(
     "statement", ["h_gap <= S_0*lam**(k+1)/(1-lam)", FALSE, "h_norm <= 0.999*S_0/(1-lam)"]
 )
-def test_a_false_bound_falls(call, tiny, statement):
+def test_a_false_bound_falls(call, tiny, statement, tmp_path, monkeypatch):
     """Exit 1 with a shrunk counter-example, whose command replays the violation."""
     outcome = call("attack", statement)
     assert (outcome.code, outcome.err) == (1, "")
+    monkeypatch.chdir(tmp_path)
     falls, command = outcome.out.splitlines()
     assert falls.startswith("refuted: ")
     assert falls.endswith(" attack)")
     again = call(*shlex.split(command)[1:])
     assert again.code == 1
     assert "VIOLATED" in again.out
+    with np.load("worst.npz") as arrays:
+        assert (arrays["lhs"] > arrays["rhs"]).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [50, 2000])
+def test_a_factor_that_long_runs_refute(call, factor):
+    """The quick profile refutes a multiple of S_0 λ^k, with a scalar system near λ = 1."""
+    outcome = call("attack", f"h_gap <= {factor}*S_0*lam**k")
+    assert outcome.code == 1
+    assert re.match(r"refuted: identity, n = 1, T = \d+, W = 0\.99", outcome.out)
 
 
 def test_a_bound_as_the_page_shows_it(call, tiny):
@@ -50,6 +77,22 @@ def test_a_bound_as_the_page_shows_it(call, tiny):
     assert outcome.code == 1
     assert "h_gap = " in outcome.out
     assert "--statement 'h_gap <= S_0*lam**k'" in outcome.out
+
+
+def test_side_conditions(call, tiny, tmp_path, monkeypatch):
+    """They are part of the statement in the answer, and of the command that replays it."""
+    monkeypatch.chdir(tmp_path)
+    outcome = call("attack", "h_gap <= S_0*lam**k, k >= 1", "--attacks", "extremal")
+    assert outcome.code == 1
+    assert ", k = 1: h_gap = " in outcome.out
+    command = outcome.out.splitlines()[1]
+    assert "--statement 'h_gap <= S_0*lam**k, 1 <= k'" in command
+    again = call(*shlex.split(command)[1:])
+    verdicts = [line.split()[-1] for line in again.out.splitlines()[1:] if "=" not in line]
+    assert (again.code, verdicts[:2]) == (1, ["VACUOUS", "VIOLATED"])
+    none = call("attack", "h_gap <= 1, T < 0", "--attacks", "random")
+    assert none.code == 1
+    assert "no check meets the assumptions and side conditions" in none.out
 
 
 def test_the_document_of_a_fallen_bound(call, tiny):
@@ -79,6 +122,32 @@ def test_what_nothing_decides_does_not_stand(call, tiny, statement):
     assert (document["stands"], document["holds"], document["counterexample"]) == (False, 0, None)
     # Where a logarithm has no value the statement says nothing: vacuous, not undecided.
     assert (document["undecided"] > 0) == ("log" not in statement)
+
+
+def test_what_is_near_equality_is_explained(call, monkeypatch):
+    """How near, on how many systems, an example that replays as undecided or equal, and a remedy
+    that works; the proof that has the statement as a step."""
+    monkeypatch.setitem(PROFILES, "quick", replace(PROFILES["quick"], random=8))
+    attacked = ("attack", "h_gap <= lam**k*h_start", "--attacks", "random")
+    first, near, example, remedy, proved, *_ = call(*attacked).out.splitlines()
+    assert first.startswith("undecided: h_gap <= h_start*lam**k (")
+    counts = re.fullmatch(
+        r"undecided checks are on ([\d,]+) systems; "
+        r"lhs/rhs is within 1e-05 of 1 at ([\d,]+) of ([\d,]+)",
+        near,
+    )
+    systems, close, undecided = (int(number.replace(",", "")) for number in counts.groups())
+    assert 0 < systems <= undecided
+    assert 0 < close <= undecided
+    command = example.removeprefix("an example: rnnbounds ")
+    assert "1.0" in call(*shlex.split(command)).out
+    assert "multiply the right side by 1.0001" in remedy
+    assert proved == "`rnnbounds prove truncation` proves it: form finite, step 'forgetting'"
+    again = call("attack", "h_gap <= 1.0001*lam**k*h_start", "--attacks", "random")
+    assert (again.code, again.out[:12]) == (0, "not refuted:")
+    document = call(*attacked, "--format", "json").json
+    assert (document["undecided_systems"], document["near_equality"]) == (systems, close)
+    assert document["open_check"]["verdict"] == "UNDECIDED"
 
 
 @pytest.mark.parametrize(
@@ -145,6 +214,8 @@ def test_replay_table(call):
     outcome = call("replay", SPEC, *CLAIM)
     assert (outcome.code, outcome.err) == (0, "")
     header, *rows = outcome.out.splitlines()
+    rows, constants = rows[:4], rows[4:]
+    assert [line.split(" = ")[0] for line in constants] == ["S_0", "T", "lam"]
     assert header.split() == ["k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"]
     assert [row.split()[0] for row in rows] == ["0", "1", "2", "3"]
     assert all(row.split()[-1] == "HOLDS" for row in rows)
@@ -155,6 +226,22 @@ def test_replay_without_windows(call):
     outcome = call("replay", SPEC, "--claim", "state-bound")
     assert outcome.code == 0
     assert outcome.out.splitlines()[1].split()[0] == "-"
+
+
+def test_replay_shows_and_dumps_the_constants(call, tmp_path):
+    """Every number of both sides by the vocabulary's name, to all digits."""
+    statement = "h_gap <= S_0*lam**k/(1-lam) + L_x + T"
+    outcome = call("replay", SPEC, "--statement", statement, "--dump", tmp_path / "a.npz")
+    shown = dict(line.split(" = ") for line in outcome.out.splitlines()[5:])
+    assert shown.keys() == {"S_0", "lam", "L_x", "T"}
+    with np.load(tmp_path / "a.npz") as arrays:
+        for name, value in shown.items():
+            assert arrays[name].tolist() == float(value)
+        S_0, lam, L_x, T = (arrays[name] for name in ("S_0", "lam", "L_x", "T"))
+        rhs = S_0 * lam ** arrays["k"] / (1 - lam) + L_x + T
+        assert rhs == pytest.approx(arrays["rhs"], rel=1e-14)
+    each = call("replay", SPEC.replace('"rnn"', '"gradient"'), "--statement", "grad_gap <= eps_k")
+    assert len(each.out.splitlines()[-1].split(", ")) == 4
 
 
 def test_replay_of_a_false_variant(call, tiny):
@@ -173,7 +260,7 @@ def test_dump(call, tmp_path):
     checks = call("replay", SPEC, *CLAIM, "--dump", file, "--format", "json").json
     with np.load(file, allow_pickle=False) as dumped:
         arrays = dict(dumped)
-    assert set(arrays) >= {"W", "U", "b", "C", "x", "h", "h_other", "lhs", "rhs", "k"}
+    assert set(arrays) >= {"W", "U", "b", "C", "x", "state_a", "state_b", "lhs", "rhs", "k"}
     assert arrays["W"].shape == (2, 2)
     assert arrays["x"].shape == (5, 1)
 
@@ -184,8 +271,14 @@ def test_dump(call, tmp_path):
         return h
 
     full = run(arrays["x"])
+    assert arrays["activation"].item() == "tanh"
+    for t, state in enumerate(arrays["states"]):
+        assert state == pytest.approx(run(arrays["x"][:t]), rel=1e-12)
     for k, lhs, check in zip(arrays["k"], arrays["lhs"], checks, strict=True):
-        gap = np.linalg.norm(full - run(arrays["x"][len(arrays["x"]) - k :]))
+        short = run(arrays["x"][len(arrays["x"]) - k :])
+        assert arrays["states_truncated"][k, -1] == pytest.approx(short, rel=1e-12)
+        assert not arrays["states_truncated"][k, : 5 - k + 1].any()
+        gap = np.linalg.norm(full - short)
         assert gap == pytest.approx(lhs, rel=1e-12)
         assert lhs == check["lhs"]
     assert arrays["rhs"].tolist() == [check["rhs"] for check in checks]

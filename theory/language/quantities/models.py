@@ -69,8 +69,10 @@ MODELS: tuple[Quantity, ...] = (
     certified(
         "x_gap", "distance of two input sequences, sup ‖x_t - x'_t‖₂", "Euclidean", r"\delta"
     ),
-    certified("S_0", "drive, sup ‖φ(0, x)‖₂", "Euclidean", "S_0"),
-    certified("B_h", "bound on the states, sup ‖h_t‖₂", "Euclidean", "B_h"),
+    certified(
+        "S_0", "drive, ≥ sup ‖φ(0, x)‖₂; vanilla cells: L_ρ ‖U‖₂ B_x + ‖ρ(b)‖₂", "Euclidean", "S_0"
+    ),
+    certified("B_h", "bound on the states, ≥ sup ‖h_t‖₂", "Euclidean", "B_h"),
     certified("L_x", "Lipschitz constant of φ in the input", "Euclidean", "L_x"),
     certified("L_f", "Lipschitz constant of the readout", "Euclidean", "L_f"),
     certified("W_radius", "spectral radius of W", "eigenvalues", r"r(W)"),

@@ -1,0 +1,103 @@
+"""How far an attack on a user's statement went: sizes, cells, the largest lhs/rhs, open checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from properties.judging.evidence import record
+from properties.judging.judge import (
+    HOLDS,
+    UNDECIDED,
+    VACUOUS,
+    VIOLATED,
+    Judgement,
+    Verdict,
+    windowed,
+)
+from properties.systems.batch import Batch
+from properties.systems.columns import cell_of
+from properties.systems.kind import about
+from reports.records.record import Check
+from theory.proof.claim import Statement
+
+NEAR = 1e-5
+
+
+@dataclass
+class Scope:
+    """What the systems had on which a statement was judged.
+
+    systems: how many. n, T, k: the largest number of units, length and window; k is 0 of statements
+    without windows.
+    lam: the largest certified λ, None where none is presupposed. cells: their names.
+    ratio: the largest lhs/rhs of a decided check, from below, and tightest that check.
+    open_systems: systems with an undecided check, and
+    open_check the first of these checks. near: undecided checks with |lhs/rhs − 1| ≤ NEAR.
+    """
+
+    systems: int = 0
+    n: int = 0
+    T: int = 0
+    k: int = 0
+    lam: float | None = None
+    cells: list[str] = field(default_factory=list)
+    ratio: float | None = None
+    tightest: Check | None = None
+    open_systems: int = 0
+    open_check: Check | None = None
+    near: int = 0
+
+    def add(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
+        """Take in one judged batch."""
+        checks = seen.verdicts != VACUOUS
+        judged = checks.any(axis=(1, 2))
+        if not judged.any():
+            return
+        spec = batch.spec
+        self.systems += int(np.count_nonzero(judged))
+        self.n, self.T = max(self.n, spec.n), max(self.T, spec.T)
+        self.k = max(self.k, int(np.flatnonzero(checks.any(axis=(0, 1))).max()))
+        if about(spec).contracts:
+            lam = np.broadcast_to(batch.constant("lam").hi, (len(judged), 1, 1))[judged]
+            self.lam = max(float(lam.max()), self.lam or 0.0)
+        self.cells = sorted({*self.cells, cell_of(spec)})
+        self.keep(statement, batch, seen)
+        self.leave_open(statement, batch, seen)
+
+    def keep(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
+        """Remember the check of the largest lhs/rhs: rounding, which enlarges the upper ends of
+        tiny left sides, does not count."""
+        with np.errstate(all="ignore"):
+            ratio = seen.lhs.lo / seen.rhs.hi
+        decided = (seen.verdicts == HOLDS) | (seen.verdicts == VIOLATED)
+        ratio = np.where(decided & (seen.rhs.hi > 0) & np.isfinite(ratio), ratio, -np.inf)
+        if ratio.max() > (-np.inf if self.ratio is None else self.ratio):
+            i, s, k = map(int, np.unravel_index(ratio.argmax(), ratio.shape))
+            self.ratio, self.tightest = (
+                float(ratio[i, s, k]),
+                check_at(statement, batch, seen, i, s, k),
+            )
+
+    def leave_open(self, statement: Statement, batch: Batch, seen: Judgement) -> None:
+        """Count the systems with undecided checks, and those of these checks near equality."""
+        undecided = seen.verdicts == UNDECIDED
+        if not undecided.any():
+            return
+        self.open_systems += int(undecided.any(axis=(1, 2)).sum())
+        if self.open_check is None:
+            self.open_check = check_at(statement, batch, seen, *np.argwhere(undecided)[0].tolist())
+        lhs, rhs = (side.hi[undecided] for side in seen.sides)
+        with np.errstate(all="ignore"):
+            near = (lhs == rhs) | (np.abs(lhs / rhs - 1) <= NEAR)
+        self.near += int(np.count_nonzero(near))
+
+
+def check_at(statement: Statement, batch: Batch, seen: Judgement, i: int, s: int, k: int) -> Check:
+    """The record of one check of a judged batch: member i, sequence s, window k."""
+    return record(
+        "typed", "typed", batch.spec.alone(batch.spec.members[i], s),
+        k if windowed(statement) else None, Verdict(int(seen.verdicts[i, s, k])),
+        *((float(side.lo[i, s, k]), float(side.hi[i, s, k])) for side in seen.sides),
+    )  # fmt: skip

@@ -1,0 +1,116 @@
+"""Sentences and the JSON document about an attack on a user's statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import ROUND_FLOOR, Context, Decimal
+
+from msgspec.structs import replace
+
+from properties.attacks.scope import NEAR, Scope
+from properties.attacks.typed import TypedResult
+from properties.judging.judge import windowed
+from reports.pages.text import up
+from reports.records.record import Check
+from reports.words import count, plural
+from theory import CLAIMS
+from theory.stated import Place, stated_by
+
+CELLS_SHOWN = 3
+
+
+def lines(result: TypedResult) -> Iterator[str]:
+    """The result first, then the scope, then the commands that replay its checks."""
+    text, fallen, scope = result.stated.text, result.counterexample, result.scope
+    if fallen is not None:
+        yield f"refuted: {fallen.explanation} (by the {result.attack} attack)"
+        yield f"{typed(fallen, text).replay} --dump worst.npz"
+        return
+    if result.stands:
+        yield f"not refuted: {text} ({counted(result)}); this is no proof"
+    else:
+        yield f"undecided: {text} ({counted(result)})"
+        yield from left_open(result, text)
+    if place := stated_by(result.stated.statement, CLAIMS):
+        yield stated(place)
+    if scope.cells:
+        yield f"tried: {tried(scope, windowed(result.stated.statement))}"
+    if scope.tightest is not None and scope.ratio is not None:
+        at = "" if scope.tightest.k is None else f", at k = {count(scope.tightest.k)}"
+        yield f"largest lhs/rhs: {down(scope.ratio)}{at}: {typed(scope.tightest, text).replay}"
+
+
+def left_open(result: TypedResult, text: str) -> Iterator[str]:
+    """How near to equality the undecided checks are, one of them, and what to do."""
+    scope = result.scope
+    if not scope.cells:
+        yield "no check meets the assumptions and side conditions; weaken them"
+    if scope.open_check is None:
+        return
+    near = f"lhs/rhs is within {NEAR:g} of 1 at {count(scope.near)} of {count(result.undecided)}"
+    yield f"undecided checks are on {plural(scope.open_systems, 'system')}; {near}"
+    yield f"an example: {typed(scope.open_check, text).replay}"
+    if scope.near:
+        yield (
+            "to decide what is near equality, multiply the right side by 1.0001: "
+            "rounding errors hide a smaller difference"
+        )
+
+
+def stated(place: Place) -> str:
+    """Which proof shows the statement."""
+    step = f", step '{place.step}'" if place.step else ""
+    return f"`rnnbounds prove {place.claim}` proves it: form {place.form}{step}"
+
+
+def counted(result: TypedResult) -> str:
+    """How much was judged, and what of it was not decided."""
+    checks = "1 check holds" if result.holds == 1 else f"{plural(result.holds, 'check')} hold"
+    parts = [plural(result.systems, "system"), checks]
+    if result.undecided:
+        parts.append(f"{count(result.undecided)} undecided")
+    if result.skipped:
+        parts.append(f"{count(result.skipped)} of these over the limit of exact arithmetic")
+    return ", ".join(parts)
+
+
+def tried(scope: Scope, windows: bool) -> str:
+    """The largest sizes, and the first few cells."""
+    sizes = [f"n ≤ {count(scope.n)}", f"T ≤ {count(scope.T)}"]
+    sizes += [f"k ≤ {count(scope.k)}"] if windows else []
+    sizes += [f"λ ≤ {up(scope.lam, 6)}"] if scope.lam is not None else []
+    shown, left = scope.cells[:CELLS_SHOWN], scope.cells[CELLS_SHOWN:]
+    more = f" and {len(left)} more" if left else ""
+    return f"{', '.join(sizes)}; cells {', '.join(shown)}{more}"
+
+
+def down(ratio: float) -> str:
+    """A ratio in six digits, rounded down."""
+    return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(ratio)):g}"
+
+
+def attack_document(result: TypedResult) -> dict[str, object]:
+    """The JSON document of an attack on a typed statement."""
+    check, scope, text = result.counterexample, result.scope, result.stated.text
+    return {
+        "statement": text,
+        "stands": result.stands,
+        "systems": result.systems,
+        "holds": result.holds,
+        "undecided": result.undecided,
+        "skipped": result.skipped,
+        "attack": result.attack,
+        "counterexample": None if check is None else typed(check, text),
+        "scope": {name: getattr(scope, name) for name in ("n", "T", "k", "lam", "cells")},
+        "largest_ratio": scope.ratio,
+        "undecided_systems": scope.open_systems,
+        "near_equality": scope.near,
+        "open_check": None if scope.open_check is None else typed(scope.open_check, text),
+        "tightest": None if scope.tightest is None else typed(scope.tightest, text),
+    }
+
+
+def typed(check: Check, statement: str) -> Check:
+    """The check with the command that replays it on the typed statement."""
+    spec = check.replay.split(" --claim ")[0]
+    return replace(check, replay=f"{spec} --statement '{statement}'")

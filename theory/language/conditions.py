@@ -1,0 +1,75 @@
+"""Reads a statement with side conditions: `h_gap <= S_0*lam**k, k >= 1, k < T`.
+
+A side condition compares k, T and lam with numbers or with one another; it is read by the same
+whitelist as the statement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theory.errors import StatementError
+from theory.language.parse import MAX_LENGTH, parse_statement
+from theory.language.printing import statement_text
+from theory.language.statement import Statement
+from theory.language.vocabulary import VOCABULARY
+
+NAMES = ("k", "T", "lam")
+MAX_CONDITIONS = 8
+
+
+@dataclass(frozen=True)
+class Conditioned:
+    """A statement, and conditions on k, T and lam: only checks that meet all of them count."""
+
+    statement: Statement
+    conditions: tuple[Statement, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Statement and conditions by the vocabulary's names; reads back as the same."""
+        return ", ".join(map(statement_text, (self.statement, *self.conditions)))
+
+
+def parse_conditioned(text: str) -> Conditioned:
+    """The statement before the first comma outside of brackets, with the conditions behind it.
+
+    Raises:
+        StatementError: the statement or a condition cannot be read, a condition names something
+            other than k, T and lam, or nothing, or k where the statement has no windows, or there
+            are more than MAX_CONDITIONS of them.
+    """
+    first, *rest = parts(text) if len(text) <= MAX_LENGTH else [text]
+    if len(rest) > MAX_CONDITIONS:
+        raise StatementError(f"{len(rest)} side conditions; at most {MAX_CONDITIONS} are read")
+    statement = parse_statement(first)
+    return Conditioned(statement, tuple(condition(part, statement) for part in rest))
+
+
+def parts(text: str) -> list[str]:
+    """The text cut at commas outside of brackets."""
+    found, depth = [""], 0
+    for character in text:
+        depth += (character in "({[") - (character in ")}]")
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return found
+
+
+def condition(text: str, statement: Statement) -> Statement:
+    """One side condition on the checks of a statement."""
+    found = parse_statement(text)
+    names = {symbol.name for symbol in found.symbols}
+    if not names or not names <= set(NAMES):
+        raise StatementError(
+            f"the side condition {text.strip()[:60]!r} may compare {', '.join(NAMES)} with numbers "
+            "or with one another, and nothing else"
+        )
+    if "k" in names and not any(VOCABULARY[s.name].windowed for s in statement.symbols):
+        raise StatementError(
+            f"the side condition {text.strip()[:60]!r} names k, and the statement has no windows; "
+            "leave it out"
+        )
+    return found
