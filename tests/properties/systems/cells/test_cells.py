@@ -183,7 +183,7 @@ def test_a_cell_is_replayed_and_dumped(kind: str, tmp_path: Path) -> None:
     arrays = np.load(tmp_path / "system.npz")
     for name, part in seen.batch.weights.items():
         assert np.array_equal(arrays[name], part[0].numpy())
-    assert arrays["h"].shape == (seen.batch.h.shape[1],)
+    assert arrays["state_a"].shape == (seen.batch.h.shape[1],)
 
 
 def test_differences_are_seen_where_values_cancel() -> None:
