@@ -18,10 +18,9 @@ from impl.models.loaded import LoadedModel
 from impl.reading.adapters import Source, load_model
 from reports.errors import InputError
 from reports.files import write_atomic
-from reports.gate.certificates import compare_certificates
 from reports.gate.certified import certificate_of, load_certificate
 from reports.gate.models import Asked, Certified, Measured, Question, questions
-from reports.gate.thresholds import Thresholds, thresholds
+from reports.gate.questions import PairError
 from reports.pages.certificate import certificate_page, write_certificate
 from reports.pages.measurement import measurement_page, write_measurement
 from reports.records.changes import Changes
@@ -35,7 +34,6 @@ class Guard:
     writes the certificate of a model that is certified as its new baseline."""
 
     home: Path
-    allowed: Thresholds
     out: Path | None = None
     update: bool = False
 
@@ -56,26 +54,47 @@ class Guard:
         found = certify(model, self._inputs(asked, model.d), asked.eps)
         document, k = found.to_json(), found.window(asked.eps)
         problems, changes = problems_of(found, asked), None
-        if asked.baseline is not None:
-            place = self.home / asked.baseline
-            changes = self._since(place, document)
-            problems += [f"since {asked.baseline}: {row.line}" for row in changes.failing]
-            if self.update and found.verdict == "certified":
-                write_atomic(place, msgspec.json.format(msgspec.json.encode(document)) + b"\n")
+        advice = list(found.next_steps)
+        if asked.baseline is not None and self.update:
+            advice.append(self._updated(asked.baseline, found))
+        elif asked.baseline is not None:
+            changes = self._since(asked, document)
+            since = [f"since {asked.baseline}: {row.line}" for row in changes.failing]
+            if since:
+                accept = f"rnnbounds guard {name} --update, and commit {asked.baseline}"
+                advice.append(f"if this is intended: {accept}")
+            problems += since
         if self.out is not None:
             page = certificate_page(document, Path(asked.model).name)
             write_certificate(document, self.out / name, page)
         return Outcome(
             name=name, line=found.line(), problems=tuple(problems), changes=changes,
-            lam=document["lambda"], k=k,
+            lam=document["lambda"], k=k, advice=tuple(advice),
         )  # fmt: skip
 
-    def _since(self, place: Path, document: dict[str, Any]) -> Changes:
-        """What changed since a baseline; nothing without one that is about to be written."""
-        new = certificate_of(msgspec.json.encode(document))
-        if self.update and not place.exists():
-            return compare_certificates(new, new, self.allowed)
-        return compare_certificates(load_certificate(place), new, self.allowed)
+    def _updated(self, baseline: str, found: Certificate) -> str:
+        """Writes the certificate as the new baseline, if it certifies; whether it did."""
+        if found.verdict != "certified":
+            return f"{baseline} was not written: the model is {found.verdict}"
+        data = msgspec.json.format(msgspec.json.encode(found.to_json()))
+        write_atomic(self.home / baseline, data + b"\n")
+        return f"wrote {baseline}"
+
+    def _since(self, asked: Certified, document: dict[str, Any]) -> Changes:
+        """The changes since the baseline. Raises InputError, which names --update, where it is
+        missing or answers another question."""
+        place, new = self.home / str(asked.baseline), certificate_of(msgspec.json.encode(document))
+        if not place.exists():
+            raise InputError(
+                f"{asked.baseline} does not exist; write it with 'rnnbounds guard --update' and "
+                f"commit it"
+            )
+        try:
+            return asked.since(load_certificate(place), new)
+        except PairError as error:
+            raise InputError(
+                f"{asked.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"
+            ) from None
 
     def _inputs(self, asked: Certified, d: int) -> Any:
         if asked.data is not None:
@@ -109,9 +128,9 @@ def require_kept(settings: Path, name: str) -> None:
     asked, _ = questions(settings)
     if name not in asked:
         raise UnknownModelError(name, list(asked))
-    found = Guard(settings.parent, thresholds(settings)).outcome(name, asked[name])
+    found = Guard(settings.parent).outcome(name, asked[name])
     if not found.passes:
-        raise AssertionError(f"{'; '.join(found.problems)}; {found.line}")
+        raise AssertionError("\n".join((*found.problems, found.line, *found.advice)))
 
 
 class UnknownModelError(InputError):

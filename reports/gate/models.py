@@ -9,7 +9,10 @@ import msgspec
 
 from reports import disk
 from reports.errors import InputError
-from reports.gate.thresholds import LIMIT, PROJECT
+from reports.gate.certificates import compare_certificates
+from reports.gate.certified import Certificate
+from reports.gate.thresholds import LIMIT, PROJECT, Thresholds
+from reports.records.changes import Changes
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -43,7 +46,9 @@ class Certified(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", 
 
     inputs: LOW:HIGH of each channel, as on the command line, or a tensor of the file whose rows are
     all inputs; or input_bound: B ≥ ‖x_t‖₂; or data, whose box and ball are meant, with a margin.
-    baseline: the certificate that it is compared with.
+    baseline: the certificate that it is compared with. window: the number of inputs by which its k
+    may be above the baseline's, where no at_most says how long it may be; factor: the share by
+    which λ, the gain and the rounding may be above the baseline's, which None does not ask.
     """
 
     inputs: str | None = None
@@ -51,6 +56,8 @@ class Certified(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", 
     data: str | None = None
     margin: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     baseline: str | None = None
+    window: Count = 0
+    factor: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
     def __post_init__(self) -> None:
         given = [self.inputs, self.input_bound, self.data]
@@ -58,6 +65,27 @@ class Certified(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", 
             raise ValueError("it takes one of inputs, input-bound and data")
         if self.margin and self.data is None:
             raise ValueError("margin is about data")
+        if self.baseline is None and (self.window or self.factor is not None):
+            raise ValueError("window and factor are about a baseline")
+
+    def asks(self, what: str) -> bool:
+        """Whether a promise is asked of the model, by what it is about: a k, λ, gain, rounding."""
+        if what.startswith("k for"):
+            return self.at_most is None
+        return self.factor is not None if what in ("λ", "gain", "rounding") else True
+
+    def since(self, old: Certificate, new: Certificate) -> Changes:
+        """All changes since the baseline; what is not asked of the model is information. Raises
+        PairError for answers to different questions."""
+        allowed = Thresholds(window=self.window, factor=self.factor or 0.0)
+        found = compare_certificates(old, new, allowed)
+        rows = (
+            msgspec.structs.replace(row, kind="changed")
+            if row.kind in found.fails and not self.asks(row.what)
+            else row
+            for row in found.rows
+        )
+        return msgspec.structs.replace(found, rows=tuple(rows))
 
 
 class Measured(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):

@@ -13,6 +13,7 @@ class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """One model: the answer in a line, and each reason why it fails.
 
     changes: since its baseline, None without one. lam, k: of the answer, None where none is known.
+    advice: what to do about what fails, or which file was written.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     changes: Changes | None = None
     lam: float | None = None
     k: int | None = None
+    advice: tuple[str, ...] = ()
 
     @property
     def passes(self) -> bool:

@@ -13,7 +13,7 @@ import typer
 from reports.files import write_atomic
 from reports.formats.guarded import junit, markdown, sarif
 from reports.gate.models import questions
-from reports.gate.thresholds import PROJECT, thresholds
+from reports.gate.thresholds import PROJECT
 from reports.records.guarded import Guarded
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.guarding import Guard, UnknownModelError
@@ -53,8 +53,8 @@ def guard(
     """Certify or measure each model of ./pyproject.toml and compare it with its baseline; exit 1 if
     one fails.
 
-    A model fails if it is not certified, has less than its share, has k above at-most, or is worse
-    than its baseline.
+    A model fails if it is not certified, has less than its share, or has k above at-most; without
+    at-most, if its k is above that of its baseline. --update accepts all changes since that.
     """
     asked, text = questions(config)
     for name in names or ():
@@ -66,7 +66,7 @@ def guard(
     if out is not None:
         check_folder(out)
     chosen = {name: one for name, one in asked.items() if not names or name in names}
-    guard = Guard(config.parent, thresholds(config), out, update)
+    guard = Guard(config.parent, out, update)
     outcomes = []
     with progress(len(chosen), "checking models") as advance:
         for name, one in chosen.items():
@@ -102,3 +102,5 @@ def show(found: Guarded) -> None:
             for row in one.changes.rows:
                 if row not in one.changes.failing:
                     echo(f"  {row.kind}: {row.line}")
+        for line in one.advice:
+            echo(f"  {line}")

@@ -15,15 +15,11 @@ import rnnbounds
 from rnnbounds.cli import main
 
 ASKED = """
-[tool.rnnbounds]
-window = 0
-
 [tool.rnnbounds.models.forecaster]
 model = "model.safetensors"
 layer = "rnn"
 inputs = "-1:1"
 eps = 0.1
-at-most = 30
 baseline = "main.json"
 
 [tool.rnnbounds.models.seen]
@@ -98,7 +94,7 @@ def test_a_regression_is_red_and_a_better_model_green(project, capsys):
 def test_what_is_asked_fails_by_itself(project, capsys):
     """A longer memory than at-most, no certificate, a share that is not stated."""
     text = (project / "pyproject.toml").read_text()
-    (project / "pyproject.toml").write_text(text.replace("at-most = 30", "at-most = 0"))
+    (project / "pyproject.toml").write_text(text.replace('baseline = "main.json"', "at-most = 0"))
     assert main(["guard", "forecaster"]) == 1
     assert "more than 0" in capsys.readouterr().out
     model(8.0)
@@ -139,7 +135,55 @@ def test_names_and_baselines_that_are_missing(project, capsys):
     assert "name one of forecaster, seen" in capsys.readouterr().err
     (project / "main.json").unlink()
     assert main(["guard", "forecaster"]) == 2
-    assert "main.json" in capsys.readouterr().err
+    assert "main.json does not exist; write it with 'rnnbounds guard --update'" in (
+        capsys.readouterr().err
+    )
+
+
+def test_at_most_is_the_largest_k_that_passes(project, capsys):
+    """With it a longer memory than the baseline's is information; with a factor λ is asked too."""
+    text = (project / "pyproject.toml").read_text()
+    model(0.4)
+    at_most = text.replace("baseline =", "at-most = 30\nbaseline =")
+    (project / "pyproject.toml").write_text(at_most)
+    capsys.readouterr()
+    assert main(["guard", "forecaster"]) == 0
+    assert "changed: lstm: λ: 0." in capsys.readouterr().out
+    (project / "pyproject.toml").write_text(at_most.replace("at-most", "factor = 0.01\nat-most"))
+    assert main(["guard", "forecaster"]) == 1
+    told = capsys.readouterr().out
+    assert "since main.json: lstm: λ: 0." in told
+    assert "if this is intended: rnnbounds guard forecaster --update, and commit main.json" in told
+    wide = text.replace("baseline =", "window = 30\nbaseline =")
+    (project / "pyproject.toml").write_text(wide)
+    assert main(["guard", "forecaster"]) == 0
+
+
+def test_update_accepts_what_changed(project, capsys):
+    """The baseline is written, and said to be; of a model that is not certified it stays."""
+    before = (project / "main.json").read_bytes()
+    model(0.4)
+    capsys.readouterr()
+    assert main(["guard", "forecaster", "--update"]) == 0
+    assert "  wrote main.json\n" in capsys.readouterr().out
+    kept = (project / "main.json").read_bytes()
+    assert kept != before
+    model(8.0)
+    assert main(["guard", "forecaster", "--update"]) == 1
+    assert "main.json was not written: the model is " in capsys.readouterr().out
+    assert (project / "main.json").read_bytes() == kept
+
+
+def test_another_question_names_the_way_to_accept_it(project, capsys):
+    """Other inputs than the baseline's: exit 2, or a new baseline."""
+    text = (project / "pyproject.toml").read_text()
+    (project / "pyproject.toml").write_text(text.replace('"-1:1"', '"-0.5:1"'))
+    capsys.readouterr()
+    assert main(["guard", "forecaster"]) == 2
+    line = capsys.readouterr().err
+    assert "different inputs" in line
+    assert "or accept this one with 'rnnbounds guard --update'" in line
+    assert main(["guard", "forecaster", "--update"]) == 0
 
 
 def test_the_gate_reads_its_own_settings_beside(project, capsys):
