@@ -13,7 +13,7 @@ from reports.pages.answer import about_epsilon, output, share, size
 from reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
 from reports.pages.figures.bracket import ROWS, Bracket, bracket
 from reports.pages.figures.figure import Series
-from reports.pages.text import NOTHING, typed
+from reports.pages.text import NOTHING, above, typed
 from reports.redact import redacted_call
 
 Document = Mapping[str, Any]
@@ -101,6 +101,8 @@ def next_steps(certificate: Document, more: Sequence[str] = ()) -> list[Section]
 def within(certificate: Document) -> str:
     """The inputs that are spoken of."""
     among, bound = certificate.get("inputs") or {}, certificate.get("input_bound")
+    if "what" in among and bound is not None:  # the set is what is spoken of; its ball is rounded
+        return f"x in {among['what']}, ‖x‖₂ ≤ {above(bound)}"
     told = [f"x in {among['what']}"] if "what" in among else []
     return ", ".join([*told, *([] if bound is None else [f"‖x‖₂ ≤ {typed(bound)}"])])
 
