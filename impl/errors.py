@@ -170,6 +170,7 @@ def renamed(until: str, /, **names: str) -> Callable[[Callable[P, R]], Callable[
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            __tracebackhide__ = True  # no frame of ours in what pytest shows of a failure
             for old in names.keys() & kwargs.keys():
                 new = names[old]
                 if new in kwargs:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from impl.arithmetic.inputs.sets import InputSet
 from impl.cells.kind import Kind
 from impl.cells.stacks.stack import PREFIX
 from impl.certificate.contraction import factors
@@ -268,7 +269,7 @@ def _keeps(name: str, constants: Mapping[str, float]) -> bool:
 def _train(kind: Kind, B: float) -> tuple[str, ...]:
     """The calls that make the next one certified."""
     inner = kind.name.removeprefix(PREFIX)
-    bound = to_copy(B)
+    bound = _inputs(B)
     penalty = f"contraction(module, {bound}"
     if kind.mode is None and not kind.name.startswith(PREFIX) and inner not in GATES:
         penalty = f"contraction(weights, {bound}, cell={kind.name!r}"
@@ -276,3 +277,13 @@ def _train(kind: Kind, B: float) -> tuple[str, ...]:
     if (inner in GATES and inner != "gru-cho") or inner in ("rnn-tanh", "rnn-relu"):
         calls.append(f"or project after each step: rnnbounds.stable_(module, {TARGET:g}, {bound})")
     return tuple(calls)
+
+
+def _inputs(B: float) -> str:
+    """The inputs in a call: the box that was asked about if it has one side, else the ball."""
+    if isinstance(B, InputSet) and B.rows is None:
+        sides = {(low, high) for low, high in zip(B.low.tolist(), B.high.tolist(), strict=True)}
+        if len(sides) == 1:
+            ((low, high),) = sides
+            return f"rnnbounds.input_box({exactly(low)}, {exactly(high)}, {B.d})"
+    return to_copy(B)
