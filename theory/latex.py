@@ -8,10 +8,15 @@ from collections.abc import Iterable
 
 from theory.bibliography import cited
 from theory.language.mathml import LETTERS
-from theory.language.printing import statement_latex
 from theory.language.vocabulary import VOCABULARY
+from theory.latex_display import lines
+from theory.latex_symbols import letters, quantities
 from theory.proof import Claim, Form
 
+# The entries: rnnbounds claims --bibtex > rnnbounds.bib
+ENDING = (
+    "% \\bibliographystyle{plain}\\bibliography{rnnbounds}: rnnbounds claims --bibtex prints it\n"
+)
 PREAMBLE = r"\documentclass{article}" + "\n" + r"\usepackage{amsmath}" + "\n"
 # Mathematical characters of prose; Greek letters are those of notations.
 SIGNS = {letter: rf"\{command}" for command, letter in LETTERS.items()} | {
@@ -34,29 +39,53 @@ SCRIPT = re.compile(r"([_^])([A-Za-z0-9]+(?:_[A-Za-z0-9]+)*)")
 ARTICLES = ("a", "A", "I")
 
 
-def document(claims: Iterable[Claim]) -> str:
+def document(claims: Iterable[Claim], form: str | None = None) -> str:
     """A whole document, a section a claim: a form's statement, displayed, and its assumptions."""
-    sections = "\n".join(map(section, claims))
-    return f"{PREAMBLE}\\begin{{document}}\n{sections}\\end{{document}}\n"
+    sections = "\n".join(section(claim, form) for claim in claims)
+    return f"{PREAMBLE}\\begin{{document}}\n{sections}{ENDING}\\end{{document}}\n"
 
 
-def section(claim: Claim) -> str:
-    """One claim: its source, and each form with what it assumes."""
-    keys = ", ".join(entry.key for entry in cited(claim.source.text))
-    lines = [f"\\section*{{{prose(claim.title)}}}", f"% claim {claim.id}; cite {keys}"]
-    lines += [f"\\noindent Source: {prose(claim.source.text)}.", ""]
-    for form in claim.forms:
-        lines += _form(form, len(claim.forms) > 1)
-    return "\n".join(lines) + "\n"
+def section(claim: Claim, form: str | None = None) -> str:
+    """One claim: its source, each form (or one of them) with what it assumes, and its symbols.
+
+    Raises:
+        UnknownClaimError: the claim has no form of that name.
+    """
+    forms = claim.forms if form is None else (claim.form(form),)
+    cite = "".join(rf"~\cite{{{entry.key}}}" for entry in cited(claim.source.text))
+    lines = [f"\\section*{{{prose(claim.title)}}}", f"% claim {claim.id}"]
+    lines += [f"\\noindent Source: {prose(claim.source.text)}{cite}.", ""]
+    for one in forms:
+        label = f"rnnbounds:{claim.id}" + (f":{one.name}" if one is not claim.forms[0] else "")
+        lines += _form(one, len(claim.forms) > 1, label)
+    return "\n".join([*lines, *_symbols(forms, "\n".join(lines))]) + "\n"
 
 
-def _form(form: Form, named: bool) -> list[str]:
+def _form(form: Form, named: bool, label: str) -> list[str]:
     head = [f"\\paragraph{{{prose(form.name)}}}"] if named else []
     note = [f"({prose(form.note)})"] if form.note else []
-    stated = _upright(statement_latex(form.statement))
     assumed = [f"  \\item {prose(assumption.text)}" for assumption in form.assumptions]
     listed = ["Assume:", r"\begin{itemize}", *assumed, r"\end{itemize}", "Then"] if assumed else []
-    return [*head, *note, *listed, r"\begin{equation*}", f"  {stated}", r"\end{equation*}", ""]
+    shown = [_upright(line) for line in lines(form.statement)]
+    if len(shown) > 1:
+        shown = [
+            r"\begin{aligned}",
+            *(f"{line} \\\\" for line in shown[:-1]),
+            shown[-1],
+            r"\end{aligned}",
+        ]
+    display = [rf"\begin{{equation}}\label{{{label}}}", *(f"  {line}" for line in shown)]
+    return [*head, *note, *listed, *display, r"\end{equation}", ""]
+
+
+def _symbols(forms: Iterable[Form], told: str) -> list[str]:
+    """The symbols of the forms, and of what is printed of them, with meanings and norms."""
+    rows = [(prose(letter), prose(meaning)) for letter, meaning in letters(told)]
+    for quantity in quantities(forms):
+        norm = "" if quantity.norm == "number" else f" ({prose(quantity.norm)})"
+        rows.append((rf"\({_upright(quantity.notation)}\)", prose(quantity.meaning) + norm))
+    items = [rf"  \item {symbol}: {meaning}" for symbol, meaning in rows]
+    return [r"\noindent Symbols:", r"\begin{itemize}", *items, r"\end{itemize}", ""]
 
 
 def prose(text: str) -> str:

@@ -141,7 +141,7 @@ def refused(claim: Claim, variant: Variant) -> Refused:
     """The form's own ledger, run against the variant."""
     ledger = prove_variant(claim, variant)
     return Refused(
-        not ledger.stands, "; ".join(f"{step.id}: {step.detail}" for step in ledger.failures)
+        not ledger.stands, "; ".join(f"step '{step.id}': {step.detail}" for step in ledger.failures)
     )
 
 

@@ -99,5 +99,6 @@ def check_at(statement: Statement, batch: Batch, seen: Judgement, i: int, s: int
     return record(
         "typed", "typed", batch.spec.alone(batch.spec.members[i], s),
         k if windowed(statement) else None, Verdict(int(seen.verdicts[i, s, k])),
-        *((float(side.lo[i, s, k]), float(side.hi[i, s, k])) for side in seen.sides),
+        (float(seen.lhs.lo[i, s, k]), float(seen.lhs.hi[i, s, k])),
+        (float(seen.rhs.lo[i, s, k]), float(seen.rhs.hi[i, s, k])),
     )  # fmt: skip

@@ -48,6 +48,7 @@ def templates() -> Templates:
         "plural": lambda number, noun: text.plural(number, noun),
         "prose": prose,
         "quoted": quoted,
+        "quotient": text.quotient,
         "ratio": text.ratio,
         "reach": reach,
         "seen": seen,

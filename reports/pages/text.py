@@ -9,6 +9,7 @@ from reports.words import plural as plural
 
 NOTHING = "–"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+ROUNDING = 1e-12  # of a quotient of two bounds
 _UNITS = " kMGT"
 _NAMES = {"inf": "∞", "-inf": "−∞", "nan": "NaN"}
 
@@ -41,6 +42,11 @@ def ratio(value: Number | None) -> str:
     if real == 0 or 1e-3 <= abs(real) < 1e4:
         return f"{real:.4g}".replace("-", "−")
     return scientific(real, 2)
+
+
+def quotient(bounds: float) -> str:
+    """One bound over another: 1 where they differ by the rounding of both alone."""
+    return "1" if abs(bounds - 1) < ROUNDING else ratio(bounds)
 
 
 def value(number: Number) -> str:

@@ -42,6 +42,9 @@ def claims(
     latex: Annotated[
         bool, typer.Option("--latex", help="statements, assumptions and sources as LaTeX")
     ] = False,
+    form: Annotated[
+        str | None, typer.Option("--form", metavar="NAME", help="with --latex: this form alone")
+    ] = None,
     bibtex: Annotated[
         bool, typer.Option("--bibtex", help="BibTeX entries of the sources and textbooks")
     ] = False,
@@ -62,13 +65,15 @@ def claims(
         raise typer.BadParameter(f"{asked[0]} prints one thing alone; leave the other options out")
     if (latex or bibtex or vocabulary) and (now or run is not None):
         raise typer.BadParameter(f"{asked[0]} is not about a run; leave out --run and --now")
+    if form is not None and not latex:
+        raise typer.BadParameter("--form chooses what --latex prints: give --latex too")
     if vocabulary or matrix:
         if ids:
             raise typer.BadParameter("it is about all claims; leave out the names of claims")
         if vocabulary:
             return show_vocabulary(format)
     if latex or bibtex:
-        return show_theory(ids, latex)
+        return show_theory(ids, latex, form)
     if now and run is not None:
         raise typer.BadParameter("--run reads a run, and --now makes one; leave one out")
     if now:
@@ -117,14 +122,14 @@ def chosen(rows: Sequence[Row], ids: Sequence[str] | None) -> list[Row]:
     return [known[id] for id in dict.fromkeys(ids or known)]
 
 
-def show_theory(ids: Sequence[str] | None, latex: bool) -> int:
+def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None) -> int:
     """Print the claims as LaTeX, or the BibTeX entries of what they and their proofs cite."""
     from theory import CLAIMS, claim
     from theory.latex import document
 
     wanted = [claim(id) for id in ids] if ids else list(CLAIMS)
     if latex:
-        write(document(wanted))
+        write(document(wanted, form))
         return 0
     from theory.axioms.base import AXIOMS
     from theory.bibliography import bibtex

@@ -62,7 +62,11 @@ def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
 def prove(
     claim: Ids = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="exit 1 also for a step that is argued in prose")
+        bool,
+        typer.Option(
+            "--strict",
+            help="exit 1 also for a step argued in prose, as a claim of your own may have",
+        ),
     ] = False,
     step: Annotated[
         str | None,

@@ -39,7 +39,8 @@ def steps_named(entry: Claim, name: str) -> dict[Step, list[str]]:
             if step.id == name:
                 found.setdefault(step, []).append(form.name)
     if not found:
-        known = dict.fromkeys(step.id for form in entry.forms for step in form.proof.steps)
+        # In quotes: names have commas.
+        known = dict.fromkeys(f"'{step.id}'" for form in entry.forms for step in form.proof.steps)
         raise UnknownNameError(f"step of {entry.id}", name, known)
     return found
 

@@ -152,7 +152,7 @@ def sample_claim(name: str = "truncation") -> ClaimRecord:
                 statement="h_gap <= S_0*lam**(k + 1)/(1 - lam)", mathml=TRUNCATION,
                 special=special, convicted=True, attack=attack, systems=systems,
                 counterexample=sample_check(name, 1.07, "VIOLATED"), ledger_fails=True,
-                why="step claim: refuted at S_0 = 1, λ = 1/2, k = 0",
+                why="step 'claim': refuted at S_0 = 1, λ = 1/2, k = 0",
             )
             for word, text, special, attack, systems in VARIANTS
         ),

@@ -7,6 +7,7 @@ the rest becomes the signs of a plain statement. What is neither is refused.
 
 import re
 import unicodedata
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import groupby, pairwise
 
@@ -140,6 +141,14 @@ def _end(words: list[str], at: int, text: str) -> int:
     raise _error(text, "has a bracket that nothing closes; close it")
 
 
+def near(shown: str) -> str:
+    """A question with the quantities whose notations are most like what was written."""
+    names = {spelling(quantity.notation): quantity.name for quantity in VOCABULARY.values()}
+    close = get_close_matches(shown, names, n=3)
+    listed = " or ".join(f"{notation} ({names[notation]})" for notation in close)
+    return f"did you mean {listed}? " if listed else ""
+
+
 def _error(line: str, fault: str) -> StatementError:
     shown = line if len(line) <= 60 else line[:57] + "..."
     return StatementError(f"{shown!r} {fault}")
@@ -226,7 +235,7 @@ class _Reader:
             close = {"[": "]"}.get(word, word)
             end = words.index(close, at + 1) + 1 if close in words[at + 1 :] else len(words)
             shown = "".join(words[at:end])[:60]
-            return StatementError(f"{shown!r} is the notation of no quantity; {LIST}")
+            return StatementError(f"{shown!r} is the notation of no quantity; {near(shown)}{LIST}")
         if word.isalpha():
             end = at + 1
             while words[end : end + 1] == ["_"]:

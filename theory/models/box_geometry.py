@@ -73,11 +73,12 @@ class BoxGeometry(Geometry):
     @property
     def contraction(self) -> Assumption:
         """φ contracts on the box."""
+        lam = self.factor
         bound = le(self.norm(phi(a, new) - phi(b, new)), self.lam * self.norm(a - b))
         return assume(
             "contraction",
-            f"φ is λ-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
-            "λ‖s − s′‖, for M v ≤ λ v",
+            f"φ is {lam}-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
+            f"{lam}‖s − s′‖, for M v ≤ {lam} v",
             forall=(a, b, m),
             ties=True,
         ).that(Clause(bound, (inside(a), inside(b))))
@@ -95,8 +96,8 @@ class BoxGeometry(Geometry):
             self.invariant,
             assume(
                 "slopes",
-                f"‖∂φ/∂s‖ ≤ λ at the states of the box where φ is differentiable{self.text}, for "
-                "|∂φ/∂s| ≤ M",
+                f"‖∂φ/∂s‖ ≤ {self.factor} at the states of the box where φ is differentiable"
+                f"{self.text}, for |∂φ/∂s| ≤ M",
                 forall=(a, m),
             ).that(Clause(le(self.norm(A_new), self.lam), smooth)),
         )

@@ -48,7 +48,8 @@ class Geometry:
     """A norm of states, and the constants of a model in that norm.
 
     Operators from weights to states, L_w bounds them, have the norm induced by it and by the
-    Euclidean norm of the weights; ∂p/∂h, which L_p bounds, the dual norm.
+    Euclidean norm of the weights; ∂p/∂h, which L_p bounds, the dual norm. Texts of assumptions
+    name the constants with the ``suffix`` that the vocabulary gives to those of this norm.
     """
 
     text: str
@@ -64,6 +65,7 @@ class Geometry:
     triangle: Axiom = TRIANGLE_WEIGHTED
     submultiplicative: Axiom = SUBMULTIPLICATIVE_WEIGHTED
     derivative: Axiom = DERIVATIVE_IN_STATE_WEIGHTED
+    suffix: str = ""
 
     def total(self, steps: Expr) -> Expr:
         """g(t) = 1 + λ + … + λ^{t−1} = (1 − λ^t)/(1 − λ)."""
@@ -108,6 +110,17 @@ class Geometry:
         derivative = self.derivative.at(self.lam, fresh, x_next)
         return (derivative, "contraction", at("differentiable", s, j))
 
+    # How texts name the constants.
+
+    @property
+    def factor(self) -> str:
+        """λ."""
+        return f"λ{self.suffix}"
+
+    def name(self, constant: str) -> str:
+        """A curvature; of another norm than the Euclidean by its name in the vocabulary."""
+        return f"{constant}{self.suffix}" if self.suffix else constant.replace("beta", "β")
+
     # What is presupposed of the model.
 
     @property
@@ -123,10 +136,11 @@ class Geometry:
     @property
     def contraction(self) -> Assumption:
         """The state contracts."""
+        lam = self.factor
         bound = le(self.norm(phi(a, c) - phi(b, c)), self.lam * self.norm(a - b))
         return assume(
             "contraction",
-            f"φ is λ-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ λ‖h − h′‖",
+            f"φ is {lam}-Lipschitz in the state{self.text}: ‖φ(h, x) − φ(h′, x)‖ ≤ {lam}‖h − h′‖",
             forall=(a, b, c),
             ties=True,
         ).that(bound)
@@ -134,19 +148,19 @@ class Geometry:
     @property
     def contractive(self) -> Assumption:
         """λ < 1."""
-        return Assumption("contractive", "λ < 1", lt(self.lam, ONE))
+        return Assumption("contractive", f"{self.factor} < 1", lt(self.lam, ONE))
 
     @property
     def drive(self) -> Assumption:
         """S_0 bounds the inputs' effect."""
         return assume(
-            "drive", f"S_0 bounds ‖φ(0, x_t)‖ for every input{self.text}", forall=(m,)
+            "drive", f"S_0{self.suffix} bounds ‖φ(0, x_t)‖ for every input{self.text}", forall=(m,)
         ).that(le(self.norm(phi(0, entry(x, m + 1))), self.S_0))
 
     @property
     def states(self) -> Assumption:
         """B_h bounds the states."""
-        return assume("states", f"B_h bounds ‖h_t‖{self.text}", forall=(j,)).that(
+        return assume("states", f"B_h{self.suffix} bounds ‖h_t‖{self.text}", forall=(j,)).that(
             le(self.norm(state(x, 0, j)), self.B_h)
         )
 
@@ -154,17 +168,22 @@ class Geometry:
     def weights(self) -> Assumption:
         """L_w bounds ∂φ/∂w."""
         return assume(
-            "lipschitz weights", f"L_w bounds ‖∂φ/∂w‖ along the runs{self.text}", forall=(s, j)
+            "lipschitz weights",
+            f"L_w{self.suffix} bounds ‖∂φ/∂w‖ along the runs{self.text}",
+            forall=(s, j),
         ).that(le(self.norm(B_fresh), self.L_w))
 
     @property
     def smooth(self) -> Assumption:
         """β_hh and β_wh, which ReLU does not have."""
-        gap = self.norm(full - fresh)
+        gap, wh = self.norm(full - fresh), self.name("beta_wh")
+        curved = f"{self.name('beta_hh')} and {wh} are Lipschitz constants of ∂φ/∂h and"
+        if self.beta_hh == 0:
+            curved = f"∂φ/∂h is constant, and {wh} is a Lipschitz constant"
         return assume(
             "smooth",
-            "φ is smooth, β_ρ is finite: β_hh and β_wh are Lipschitz constants of ∂φ/∂h and of "
-            f"∂φ/∂w in the state, along the runs{self.text}",
+            f"φ is smooth, β_ρ is finite: {curved} of ∂φ/∂w in the state, along the runs"
+            f"{self.text}",
             forall=(s, j),
             condition=le(ZERO, beta_rho),
             ties=True,
@@ -176,16 +195,17 @@ class Geometry:
     @property
     def loss(self) -> Assumption:
         """L_p bounds ∂p/∂h."""
-        return assume("lipschitz loss", f"L_p bounds ‖∇p(h_t)‖{self.text}", forall=(j,)).that(
-            le(self.norm(d_loss(state(x, 0, j))), self.L_p)
-        )
+        return assume(
+            "lipschitz loss", f"L_p{self.suffix} bounds ‖∇p(h_t)‖{self.text}", forall=(j,)
+        ).that(le(self.norm(d_loss(state(x, 0, j))), self.L_p))
 
     @property
     def smooth_loss(self) -> Assumption:
         """β_p, the loss's curvature."""
         bound = le(self.norm(d_loss(full) - d_loss(fresh)), self.beta_p * self.norm(full - fresh))
+        beta_p = self.name("beta_p")
         return assume(
-            "smooth loss", f"∇p is β_p-Lipschitz along the runs{self.text}", forall=(s, j)
+            "smooth loss", f"∇p is {beta_p}-Lipschitz along the runs{self.text}", forall=(s, j)
         ).that(bound)
 
 
@@ -218,7 +238,8 @@ def in_norm(text: str, suffix: str, *, linear: bool = False, kind: type[G]) -> G
         " ".join(f"{name}_{suffix}" for name in "lam S_0 B_h L_w beta_wh L_p beta_p".split())
     )
     beta_hh = ZERO if linear else symbols(f"beta_hh_{suffix}")[0]
-    return kind(text, weighted, lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p)
+    constants = (lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p)
+    return kind(text, weighted, *constants, suffix=f"_{suffix}")
 
 
 QUADRATIC = in_norm(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True, kind=Geometry)

@@ -49,7 +49,7 @@ rounding, steps, turns, turned = symbols(
 fed, widest, size, local, lam_run = (
     Symbol(name, real=True) for name in ("fed", "widest", "box_size", "one_error", "lam_run")
 )
-TOLD = replace(BOX, text=" in the printed norm", lam=lam, S_0=S, B_h=R)
+TOLD = replace(BOX, text=" in the printed norm", lam=lam, S_0=S, B_h=R, suffix="")
 STAYS = TOLD.contracts[0]
 # What bounds ‖s_t‖ in the printed norm.
 SPREAD = Min(S / (1 - lam), R)

@@ -158,3 +158,11 @@ def test_a_variant_whose_counter_example_does_not_stand_alone_is_not_convicted(
     monkeypatch.setattr("properties.attacks.sabotage.shrink", lambda *told: None)
     told = convict(entry, variant, fallen)
     assert not told.convicted
+
+
+def test_a_failing_proof_names_its_step() -> None:
+    """Each failure begins with the step, in quotes, and says why."""
+    entry = claim("state-bound")
+    why = refused(entry, entry.false_variants[0])
+    assert why.fails
+    assert why.why.startswith("step 'claim': ")

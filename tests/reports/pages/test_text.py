@@ -13,6 +13,15 @@ from reports.records.histogram import EDGES, EMPTY, count_ratios
 
 
 @pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [(1 - 2**-51, "1"), (1 + 2**-51, "1"), (1 - 1e-9, "1 − 1.0·10⁻⁹"), (0.5, "0.5")],
+)
+def test_a_quotient_of_bounds(bounds, expected):
+    """Rounding is left out; a bound that is smaller by more is shown as such."""
+    assert text.quotient(bounds) == expected
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         (None, "–"),

@@ -190,6 +190,11 @@ def test_claims_for_a_paper(call, refused):
     for options in (("--latex", "--bibtex"), ("--latex", "--format", "json"), ("--latex", "--now")):
         assert "leave" in refused("claims", *options)
     assert "did you mean truncation" in refused("claims", "--latex", "trunkation")
+    one = call("claims", "--latex", "gradient-gap", "--form", "uniform").out
+    assert one.count(r"\begin{equation}") == 1
+    assert r"\label{rnnbounds:gradient-gap:uniform}" in one
+    assert "known: finite" in refused("claims", "--latex", "gradient-gap", "--form", "nope")
+    assert "give --latex too" in refused("claims", "--form", "uniform")
 
 
 def test_the_vocabulary(call, refused):

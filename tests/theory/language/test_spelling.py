@@ -80,7 +80,14 @@ def test_products_and_powers(text, rhs):
         ("λ ≤ 1/2λ", "divides by a product without brackets"),
         ("h_gap ≤ S_0/(1-λ) λ^k", "divides by a product without brackets"),
         ("h_gap ≤ λ 2", "write * between them"),
-        ("‖x_T‖ ≤ 1", "'‖x_T‖' is the notation of no quantity; `rnnbounds claims --vocabulary`"),
+        (
+            "‖5+6+7+8+9‖ ≤ 1",
+            "'‖5+6+7+8+9‖' is the notation of no quantity; `rnnbounds claims --vocabulary`",
+        ),
+        (
+            r"\|h_T-h_T^k\| ≤ 1",
+            "is the notation of no quantity; did you mean ‖h_T-h_T^(k)‖ (h_gap) or ",
+        ),
         ("λ_k ≤ 1", "has '_' where a quantity"),
         ("‖h_T‖_3 ≤ 1", "has '_' where a quantity"),
         ("h_gap ≤ foo_bar λ", "unknown quantity 'foo_bar'; did you mean"),

@@ -21,6 +21,7 @@ from theory.proof.methods.translate import Formula, Obligation, Translation, neg
 from theory.proof.solver.client import SOLVER, Answer
 
 Terms = Sequence[tuple[Expr, str]]  # what is told, and the constant that stands for it
+ABSTRACT = "abstract: powers are free numbers in this model"
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
 MOST = 3
 
@@ -76,7 +77,8 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
         if not scope.explains:
             raise Gap("counter-model")
         better = _at_small_lengths(goal, facts, scope)
-        raise Gap(f"counter-model: {better or _values(terms, refuted)}")
+        free = f" ({ABSTRACT})" if query.powers.exponents else ""
+        raise Gap(f"counter-model: {better or _values(terms, refuted) + free}")
     if refuted.verdict != "unsat":
         raise Gap(f"z3 gives up: {refuted.reason}")
     satisfiable = _solve(query, known, "the hypotheses alone")

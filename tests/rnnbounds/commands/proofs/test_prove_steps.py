@@ -48,7 +48,11 @@ def test_one_step_by_any_method(call, claim, step, method):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("truncation", "--step", "forgeting"), "did you mean forgetting"),
+        (("truncation", "--step", "forgeting"), "did you mean 'forgetting'"),
+        (
+            ("truncation", "--step", "nope"),
+            "'decay', 'runs stay in the box', 'state, one step', 's",
+        ),
         (("--step", "forgetting"), "--step is about one claim; name it"),
         (("truncation", "prediction", "--step", "claim"), "--step is about one claim; name it"),
     ],

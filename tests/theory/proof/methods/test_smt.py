@@ -126,6 +126,14 @@ def test_counter_models_have_true_powers() -> None:
         proves(le(lam**T, lam ** (T + 1)))
 
 
+def test_counter_models_without_true_powers_are_abstract() -> None:
+    """λ^T ≤ 1 holds for every T; a model in which the power is any number is labelled so."""
+    with pytest.raises(Gap, match=r"^counter-model: .*\(abstract: powers are free numbers in this"):
+        proves(le(lam**T, 1), le(0, lam), lt(lam, 1))
+    with pytest.raises(Gap, match=r"^counter-model: lam = \S+$"):
+        proves(le(lam, 1))
+
+
 def test_counter_models_meet_conditions_that_no_step_uses() -> None:
     """The search respects the claim's own conditions."""
     with pytest.raises(Gap, match="T = 8"):
