@@ -35,12 +35,14 @@ def lead(run: Run, fails: bool) -> str:
     """The counts behind the headline, and what the proofs take for granted."""
     claims = run.claims
     checks, pairs, variants, refuted = (
-        sum(claim.checks for claim in claims),
+        sum(claim.tally.total - claim.tally.vacuous for claim in claims),
         sum(claim.pairs for claim in claims),
         sum(len(claim.variants) for claim in claims),
         sum(variant.convicted for claim in claims for variant in claim.variants),
     )
     tested = f"{text.plural(checks, 'check')} on {text.plural(pairs, 'pair')} of system and input"
+    vacuous = sum(claim.tally.vacuous for claim in claims)
+    apart = f" {text.count(vacuous)} more are vacuous, which is no evidence." if vacuous else ""
     if fails:
         violated = sum(claim.tally.violated for claim in claims)
         undecided = sum(claim.tally.undecided for claim in claims)
@@ -51,7 +53,7 @@ def lead(run: Run, fails: bool) -> str:
             f" {text.count(refuted)} of {text.plural(variants, 'false variant')} refuted."
         )
     return " ".join(filter(None, (
-        _proofs(run), _given(claims), f"Attack: {tested}; none is violated, none undecided.",
+        _proofs(run), _given(claims), f"Attack: {tested}; none is violated, none undecided.{apart}",
         f"All {text.plural(variants, 'deliberately false variant')} of the claims were refuted."
         if variants else "",
     )))  # fmt: skip

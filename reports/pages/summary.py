@@ -97,7 +97,7 @@ def _judged(run: Run) -> tuple[str, ...]:
     told = (
         f"{text.plural(len(claims), 'claim')} in {text.plural(_forms(claims), 'form')}",
         text.plural(sum(claim.systems for claim in claims), "system"),
-        text.plural(sum(claim.checks for claim in claims), "check"),
+        text.plural(sum(claim.tally.total - claim.tally.vacuous for claim in claims), "check"),
         f"{text.count(sum(claim.escalated for claim in claims))} decided beyond float64",
     )
     seconds = run.environment.seconds

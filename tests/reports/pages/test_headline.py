@@ -73,3 +73,15 @@ def test_what_is_assumed_is_no_plain_proof(run):
     assert page.count("holds, assumed in part") == 1
     assert page.count("△ proved from assumptions that state part of it") == 1
     assert page.count("✓ proved</span> · form") == 3
+
+
+def test_vacuous_checks_are_no_evidence(run):
+    """They are counted apart from those that were judged, in the lead and at a glance."""
+    claims = tuple(replace(one, tally=Tally(holds=5, vacuous=1_000)) for one in run.claims)
+    passing = replace(run, claims=claims)
+    told = lead(passing, False)
+    assert f"Attack: {5 * len(claims)} checks on " in told
+    assert f"{1_000 * len(claims):,} more are vacuous, which is no evidence." in told
+    assert f"{5 * len(claims)} checks" in summarise(passing).judged
+    bare = replace(run, claims=tuple(replace(one, tally=Tally(holds=5)) for one in run.claims))
+    assert "vacuous" not in lead(bare, False)
