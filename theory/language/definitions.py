@@ -7,7 +7,7 @@ value once: by a term, or by recursion at 0 and at j + 1 from its values at j.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from sympy import Expr, Symbol, preorder_traversal
@@ -37,14 +37,9 @@ class Definition(Law):
         """Whether it is in the registry."""
         return DEFINED.get(self.id) == self
 
-    def objection(
-        self,
-        values: Mapping[Expr, Expr],
-        granted: Mapping[str, Assumption],
-        named: tuple[Law, ...],
-    ) -> str:
+    def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
         """That it was never entered."""
-        return "" if self.registered else super().objection(values, granted, named)
+        return "" if self.registered else super().objection(granted, named)
 
 
 DEFINED: dict[str, Definition] = {}

@@ -9,14 +9,15 @@ from typing import ClassVar
 
 from sympy import Abs
 
-from theory.language import Clause, Instance, Statement, Use, le, lt, symbols
-from theory.language.printing import statement_text
+from theory.kernel import door
+from theory.kernel.smt import entail
+from theory.kernel.statements import Clause, Statement, lt
+from theory.language import Instance, Use, le, symbols
 from theory.language.terms.gradients import curvature, steepness
 from theory.language.terms.variables import z
 from theory.models.activations import ACTIVATIONS, ActivationFacts
 from theory.proof import Step
 from theory.proof.methods import Gap, Identity, Method, Scope
-from theory.proof.methods.smt import entail
 from theory.proof.proof import GIVEN
 from theory.proof.scope import Known
 
@@ -61,17 +62,19 @@ class EachActivation(Method):
         """The same in one ledger."""
         names = []
         function, constant = STATED[self.order]
-        if len(self.table) < len(ACTIVATIONS) and goal != le(Abs(function(z)), constant):
-            raise Gap(f"{statement_text(goal)} is not shown where {constant} is infinite")
+        bounded = door.goal(le(Abs(function(z)), constant))
+        if len(self.table) < len(ACTIVATIONS) and goal != bounded:
+            raise Gap(f"{goal} is not shown where {constant} is infinite")
         for facts in self.table:
             require_pieces(facts, scope, self.order)
             for index, piece in enumerate(facts.pieces, start=1):
                 names.append(f"{facts.name} {index}" if len(facts.pieces) > 1 else facts.name)
                 within = scope
                 for number, statement in enumerate(piece.where, start=1):
-                    within = within.supposing(f"{GIVEN} {number}", statement)
-                meant = piece.rho.diff(z, self.order)
-                case = goal.replace({function(z): meant, constant: facts.suprema[self.order].value})
+                    within = within.supposing(f"{GIVEN} {number}", door.goal(statement))
+                slope, most = piece.rho.diff(z, self.order), facts.suprema[self.order].value
+                values = {function(z): slope, constant: most}
+                case = goal.replace({door.term(k): door.term(v) for k, v in values.items()})
                 try:
                     facts.method(self.order, piece).prove(case, within)
                 except Gap as gap:
@@ -95,14 +98,15 @@ def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None
     So do their derivatives of less than the order.
     """
     for first, *others in product(*(piece.where for piece in facts.pieces)):
-        outside = tuple(Clause(lt(other.rhs, other.lhs)) for other in others)
+        ends = map(door.goal, others)
+        outside = tuple(Clause(lt(other.rhs, other.lhs)) for other in ends)
         try:
-            entail(first, outside, scope)
+            entail(door.goal(first), outside, scope)
         except Gap as gap:
             raise Gap(f"{facts.name}: the pieces leave a gap: {gap}") from gap
     for step in (step for below in range(order) for step in facts.joined(below)):
         try:
-            Identity().prove(step.conclusion, scope)
+            Identity().prove(door.goal(step.conclusion), scope)
         except Gap as gap:
             raise Gap(f"{facts.name}: a jump at 0: {gap}") from gap
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from sympy import Expr, Symbol
 
+from theory.kernel import door
 from theory.language import Assumption, Clause, Law, Statement
 from theory.language.terms.gates import in_box
 from theory.language.terms.gradients import (
@@ -51,9 +52,9 @@ def written_out(statement: Statement, weights: Symbol) -> Statement:
 
 
 def stated(law: Law) -> tuple[object, ...]:
-    """What the law says, but for its name."""
-    clauses = ((unfold(c.conclusion), *map(unfold, c.given)) for c in law.clauses)
-    return law.variables, tuple(clauses)
+    """What the law says, over terms of the kernel, but for its name."""
+    found = door.unfolded(law)
+    return found.variables, found.clauses
 
 
 @dataclass(frozen=True)

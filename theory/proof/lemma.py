@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
-from sympy import Expr, Symbol
+from sympy import Symbol
 
+from theory.kernel import door
+from theory.kernel.statements import Law as Kept
 from theory.language import Assumption, Clause, Law, Statement
 from theory.language.terms.variables import w, w_other
 from theory.language.vocabulary import VOCABULARY, unfold
@@ -29,6 +32,8 @@ class Lemma(Proved):
     proof: Proof
     everywhere: Everywhere | None = None
 
+    moves: ClassVar[bool] = True  # its quantities are those at its lengths
+
     @property
     def lengths(self) -> tuple[Symbol, ...]:
         """The variables that are no weights."""
@@ -43,7 +48,7 @@ class Lemma(Proved):
 
     def _moves(self, assumption: Assumption) -> bool:
         """Whether the assumption speaks of what varies, if only in a definition."""
-        return not constants_of(assumption).isdisjoint(self.lengths)
+        return not constants_of(assumption).isdisjoint(map(door.term, self.lengths))
 
     @cached_property
     def spoken(self) -> Law:
@@ -58,12 +63,7 @@ class Lemma(Proved):
         """The lemma's own ledger."""
         return check(self.proof, self.goal, self.assumptions, minimal=False)
 
-    def objection(
-        self,
-        values: Mapping[Expr, Expr],
-        granted: Mapping[str, Assumption],
-        named: tuple[Law, ...],
-    ) -> str:
+    def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
         """A variable that is no length, an assumption not granted, or a proof that fails."""
         for variable in self.lengths:
             quantity = VOCABULARY.get(variable.name)
@@ -76,7 +76,7 @@ class Lemma(Proved):
             objection = self.everywhere.objection(self.assumptions, self.goal)
             if objection:
                 return f"{self.id}: {objection}"
-        facts = {stated(law) for law in named}
+        facts = {(law.variables, law.clauses) for law in named if isinstance(law, Kept)}
         for assumption in self.assumptions:
             if self.premise(assumption) is None and (
                 self._moves(assumption) or not self._is_granted(assumption, granted, facts)
@@ -97,8 +97,8 @@ class Lemma(Proved):
             wanted = self.everywhere.assumption(assumption)
         elif granted.get(assumption.id) == assumption:
             return True
-        conditions = {unfold(a.condition) for a in granted.values() if a.condition is not None}
-        holds = wanted.condition is None or unfold(wanted.condition) in conditions
+        conditions = {door.goal(a.condition) for a in granted.values() if a.condition is not None}
+        holds = wanted.condition is None or door.goal(wanted.condition) in conditions
         return holds and (wanted.law is None or stated(wanted.law) in facts)
 
 

@@ -14,16 +14,17 @@ from pathlib import Path
 
 from sympy import Symbol
 
+from theory.kernel import door
+from theory.kernel.statements import Statement as Kept
 from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.definitions import Definition
 from theory.language.printing import plain, statement_text
-from theory.language.vocabulary import DEFINITIONS, unfold
+from theory.language.vocabulary import DEFINITIONS
 from theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
 from theory.proof.limits import limited
 from theory.proof.methods import GIVEN, Gap, Induction, Method
 from theory.proof.methods.base import use_name
-from theory.proof.methods.meaning import require_exact, require_plain, require_sorted, sides
-from theory.proof.scope import Known
+from theory.proof.scope import Known, unfolded
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 
@@ -97,8 +98,7 @@ class Step:
     @property
     def law(self) -> Law:
         """What later steps may use."""
-        given = tuple(map(unfold, self.given))
-        return Law(self.id, self.forall, (Clause(unfold(self.conclusion), given),))
+        return Law(self.id, self.forall, (Clause(self.conclusion, self.given),))
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,9 @@ def before(
         known = replace(known, later=known.later[1:])
         results.append(result)
         if result.verdict == "human":
-            known = known.with_found(step.law)
+            known = known.with_found(unfolded(step.law))
         elif result.verdict == "proved":
-            known = known.with_law(step.law)
+            known = known.with_law(unfolded(step.law))
         else:
             known = replace(known, failed=(*known.failed, step.id))
         scopes.append(known)
@@ -194,9 +194,9 @@ def run(step: Step, known: Known) -> StepResult:
             step.quantifier,
         )  # fmt: skip
 
-    goal = unfold(step.conclusion)
     try:
         _require_fresh(step, known)
+        goal = door.goal(step.conclusion)
         if not isinstance(step.method, Method):
             return result("human", step.method)
         with limited():
@@ -209,7 +209,7 @@ def redundant(step: Step, known: Known) -> tuple[str, ...]:
     """The uses of a step that is proved without which it is proved too."""
     if not isinstance(step.method, Method):
         return ()
-    goal, scope = unfold(step.conclusion), replace(_supposed(step, known), explains=False)
+    goal, scope = door.goal(step.conclusion), replace(_supposed(step, known), explains=False)
     return tuple(name for name, fewer in step.method.reduced() if _proves(fewer, goal, scope))
 
 
@@ -217,21 +217,21 @@ def _supposed(step: Step, known: Known) -> Known:
     """What the step may use, with its premises."""
     carried = isinstance(step.method, Induction) and step.method.given
     for index, statement in enumerate(() if carried else step.given, start=1):
-        known = known.supposing(f"{GIVEN} {index}", statement)
+        known = known.supposing(f"{GIVEN} {index}", door.goal(statement))
     return known
 
 
 def _require_fresh(step: Step, known: Known) -> None:
     """The name is new, and of the variables nothing is assumed but what the step says."""
-    require_exact(sides((step.conclusion, *step.given)))
-    require_sorted((step.conclusion, *step.given))
-    require_plain(step.forall)
+    for statement in (step.conclusion, *step.given):
+        door.statement(statement)
+    forall = tuple(map(door.term, step.forall))
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
     if step.forall:
         used = (use.law for use in step.needs if isinstance(use, Instance))
-        constants = known.constants.union(*(law.constants for law in used if isinstance(law, Law)))
-        if not constants.isdisjoint(step.forall):
+        laws = (unfolded(law) for law in used if isinstance(law, Law))
+        if not known.constants.union(*(law.constants for law in laws)).isdisjoint(forall):
             raise Gap("a variable of the step is a constant of the claim")
     if isinstance(step.method, Induction):
         objection = step.method.objection(step.forall, step.given)
@@ -239,7 +239,7 @@ def _require_fresh(step: Step, known: Known) -> None:
             raise Gap(objection)
 
 
-def _proves(method: Method, goal: Statement, known: Known) -> bool:
+def _proves(method: Method, goal: Kept, known: Known) -> bool:
     try:
         with limited():
             method.prove(goal, known)

@@ -7,40 +7,28 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
 
-from sympy import Expr, Symbol
-
 from theory.axioms.base import AXIOMS
-from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
-from theory.language.vocabulary import VOCABULARY, unfold
-from theory.proof.methods import Gap
-from theory.proof.methods.base import KEPT
-from theory.proof.methods.meaning import (
-    clause_sides,
-    conditions,
-    numeric,
-    partial,
-    require_exact,
-    require_fitting,
-    require_plain,
-    require_sorted,
-    require_total,
-)
-from theory.proof.methods.naturals import require_natural
-from theory.proof.methods.powers import require_small
+from theory.kernel import door
+from theory.kernel.naturals import require_natural
+from theory.kernel.statements import Clause, Law, Statement
+from theory.kernel.terms import Gap, Term
+from theory.language import Assumption, Axiom, Instance, Use
+from theory.language import Law as Told
+from theory.language.vocabulary import VOCABULARY
 
 
 @dataclass(frozen=True)
 class Known:
     """The scope of a step; `explains` asks for counter-models worth printing.
 
-    `found` are the symbols of which a human step speaks: of one value, it may be, that it finds.
+    `found` are the variables of which a human step speaks: of one value, it may be, that it finds.
     `failed` names the steps before this one that were not proved, `later` those from this one on.
     """
 
     assumptions: Mapping[str, Assumption]
     laws: Mapping[str, Law] = field(default_factory=dict)
     explains: bool = True
-    found: frozenset[Symbol] = frozenset()
+    found: frozenset[Term] = frozenset()
     failed: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
 
@@ -48,12 +36,12 @@ class Known:
     def conditions(self) -> tuple[Clause, ...]:
         """The conditions of the assumptions granted."""
         granted = (assumption.condition for assumption in self.assumptions.values())
-        return tuple(Clause(unfold(condition)) for condition in granted if condition is not None)
+        return tuple(Clause(door.goal(condition)) for condition in granted if condition is not None)
 
     @property
-    def constants(self) -> frozenset[Symbol]:
-        """The symbols of which something may be assumed: no step may generalise over them."""
-        quantities = {quantity.symbol for quantity in VOCABULARY.values()}
+    def constants(self) -> frozenset[Term]:
+        """The variables of which something may be assumed: no step may generalise over them."""
+        quantities = {door.term(quantity.symbol) for quantity in VOCABULARY.values()}
         assumed = map(constants_of, self.assumptions.values())
         return frozenset(quantities.union(self.found, *assumed))
 
@@ -69,7 +57,7 @@ class Known:
         """The same with one more hypothesis."""
         return self.with_law(Law(id, (), (Clause(statement),)))
 
-    def require_natural(self, number: Expr, clauses: tuple[Clause, ...]) -> None:
+    def require_natural(self, number: Term, clauses: tuple[Clause, ...]) -> None:
         """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
         require_natural(number, (*clauses, *self.conditions))
 
@@ -79,21 +67,14 @@ class Known:
         plain = tuple(clause for law in named for clause in law.clauses)
         instances = (use for use in uses if isinstance(use, Instance))
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
-        clauses = _unfolded(Law("", (), (*plain, *found))).clauses
-        require_exact(clause_sides(clauses))
-        require_sorted(s for clause in clauses for s in (clause.conclusion, *clause.given))
-        return clauses
+        return (*plain, *found)
 
     def _named(self, name: str) -> Law:
         if name in self.laws:
             return self.laws[name]
         if name not in self.assumptions:
             raise Gap(f"{name!r} is neither granted nor proved{self._absence(name)}")
-        assumption = self.assumptions[name]
-        if assumption.law is not None:
-            return assumption.law
-        condition = assumption.condition
-        return Law(name, (), () if condition is None else (Clause(condition),))
+        return _assumed(self.assumptions[name])
 
     def _absence(self, name: str) -> str:
         """Why it is not at hand, if something is known of it."""
@@ -109,63 +90,57 @@ class Known:
     def _instantiate(
         self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]
     ) -> tuple[Clause, ...]:
-        law = self._named(instance.law) if isinstance(instance.law, str) else instance.law
-        if law is instance.law and isinstance(law, Axiom) and law not in AXIOMS:
-            raise Gap(f"{law.id}: no axiom of the list")
+        if isinstance(instance.law, str):
+            law = self._named(instance.law)
+        else:
+            law = unfolded(instance.law)
+            if isinstance(instance.law, Axiom) and instance.law not in AXIOMS:
+                raise Gap(f"{law.id}: no axiom of the list")
         if len(law.variables) != len(instance.terms):
             wanted = ", ".join(map(str, law.variables))
             raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
-        values = dict(zip(law.variables, instance.terms, strict=True))
-        _require_terms(law.variables, law.clauses, instance.terms)
-        for variable, term in values.items():
-            if variable.is_integer:
+        terms = tuple(map(door.term, instance.terms))
+        for variable, term in zip(law.variables, terms, strict=True):
+            if variable.head.range == "natural":
                 require_natural(term, plain)
-        if law is instance.law and (reason := law.objection(values, self.assumptions, named)):
-            raise Gap(reason)
-        exponents, clauses = _placed(law.variables, law.clauses, instance.terms)
-        for exponent in exponents:
-            self.require_natural(exponent, plain)
-        return clauses
+        if not isinstance(instance.law, str):
+            reason = instance.law.objection(self.assumptions, named)
+            if isinstance(instance.law, Axiom):
+                reason = _unmet(instance.law, dict(zip(law.variables, terms, strict=True)), named)
+            if reason:
+                raise Gap(reason)
+        return tuple(clause.replace(door.definitions()) for clause in law.at(terms))
 
 
-@lru_cache(maxsize=KEPT)
-def _require_terms(
-    variables: tuple[Symbol, ...], clauses: tuple[Clause, ...], terms: tuple[Expr, ...]
-) -> None:
-    """Raise Gap unless the terms may be put for the variables."""
-    stated = clause_sides(clauses)
-    require_plain(variables)
-    require_exact(terms)
-    for term in terms:
-        require_total(term, stated)
-    for variable, term in zip(variables, terms, strict=True):
-        require_fitting(term, variable)
+def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) -> str:
+    """What an axiom requires, that no law used by name states; empty if nothing."""
+    stated = {(law.variables, law.clauses) for law in named}
+    for requirement in map(door.law, axiom.requires):
+        put = (values[variable] for variable in requirement.constants if variable in values)
+        if any(not term.variables.isdisjoint(requirement.variables) for term in put):
+            return f"{axiom.id}: a term names a variable of what it requires"
+        clauses = tuple(clause.replace(values) for clause in requirement.clauses)
+        if (requirement.variables, clauses) not in stated:
+            return f"{axiom.id}: nothing used states what it requires"
+    return ""
 
 
-@lru_cache(maxsize=KEPT)
-def _placed(
-    variables: tuple[Symbol, ...], clauses: tuple[Clause, ...], terms: tuple[Expr, ...]
-) -> tuple[tuple[Expr, ...], tuple[Clause, ...]]:
-    """The exponents that must be natural, and the clauses at the terms, where all had a value."""
-    values = dict(zip(variables, terms, strict=True))
-    powers = partial(clause_sides(clauses))
-    require_small(powers, values)
-    everywhere = (*powers, *partial(terms))
-    exponents = tuple(p.exp.xreplace(values) for p in everywhere if not p.exp.is_number)
-    before = tuple(s.replace(values) for s in conditions(numeric(powers)))
-    meant = (*before, *conditions(numeric(partial(terms))))
-    put = (clause.replace(values) for clause in clauses)
-    return exponents, tuple(replace(clause, given=(*clause.given, *meant)) for clause in put)
+@lru_cache(maxsize=door.KEPT)
+def unfolded(law: Told) -> Law:
+    """The law over terms, of quantities by their definitions."""
+    return door.unfolded(law)
 
 
-def constants_of(assumption: Assumption) -> frozenset[Symbol]:
-    """The symbols of which the assumption speaks, in the definitions of its quantities too."""
+def _assumed(assumption: Assumption) -> Law:
+    """What a step may use of an assumption: its law, or its condition."""
+    if assumption.law is not None:
+        return unfolded(assumption.law)
+    condition = assumption.condition
+    return Law(assumption.id, (), () if condition is None else (Clause(door.goal(condition)),))
+
+
+def constants_of(assumption: Assumption) -> frozenset[Term]:
+    """The variables of which the assumption speaks, in the definitions of its quantities too."""
     condition, law = assumption.condition, assumption.law
-    symbols = frozenset() if condition is None else unfold(condition).symbols
-    return symbols if law is None else symbols | _unfolded(law).constants
-
-
-def _unfolded(law: Law) -> Law:
-    """The law with each measured quantity replaced by its definition."""
-    clauses = (Clause(unfold(c.conclusion), tuple(map(unfold, c.given))) for c in law.clauses)
-    return Law(law.id, law.variables, tuple(clauses))
+    found = frozenset() if condition is None else door.goal(condition).variables
+    return found if law is None else found | unfolded(law).constants

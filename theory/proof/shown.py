@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from theory.language import Assumption, Clause, Use
-from theory.language.printing import statement_text
+from theory.kernel.statements import Clause
+from theory.language import Assumption, Use
 from theory.proof.ledger import StepResult
 from theory.proof.methods.base import use_name
 from theory.proof.methods.smt import Asked, heard
@@ -55,5 +55,5 @@ def shown(proof: Proof, assumptions: tuple[Assumption, ...], step: Step) -> Show
 
 def clause_text(clause: Clause) -> str:
     """As a reader types it: if the premises hold, so does the conclusion."""
-    told = statement_text(clause.conclusion)
-    return f"if {' and '.join(map(statement_text, clause.given))}: {told}" if clause.given else told
+    premises = " and ".join(map(str, clause.given))
+    return f"if {premises}: {clause.conclusion}" if premises else str(clause.conclusion)

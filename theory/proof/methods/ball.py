@@ -32,13 +32,14 @@ from sympy import (
 )
 
 from theory.errors import InputError, MachineError
-from theory.language import Clause, Statement, Use, le, lt
-from theory.language.printing import statement_text
+from theory.kernel import door
+from theory.kernel.rewriting import equations
+from theory.kernel.smt import entail
+from theory.kernel.statements import Clause, Statement
+from theory.language import Use, le, lt
 from theory.language.terms.variables import z
 from theory.numbers.evaluate import ball
 from theory.proof.methods.base import Gap, Method, Scope, use_name
-from theory.proof.methods.rewriting import equations
-from theory.proof.methods.smt import entail
 
 PRECISION = 128
 MOST_BOXES = 2_000
@@ -75,12 +76,14 @@ class BallMaximum(Method):
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove |f(z)| <= c."""
-        function = goal.lhs.replace(Abs, lambda inside: inside)
-        is_modulus = goal.lhs.is_nonnegative and expand(function**2 - goal.lhs**2) == 0
-        if goal.relation != "<=" or not is_modulus or goal.symbols != {z}:
-            raise Gap(f"{statement_text(goal)} does not bound |f(z)|")
-        rules = equations(scope.clauses(self.hypotheses))
-        search = _Search(function, goal.rhs, rules, scope)
+        lhs, bound = map(door.expression, goal.sides)
+        function = lhs.replace(Abs, lambda inside: inside)
+        is_modulus = lhs.is_nonnegative and expand(function**2 - lhs**2) == 0
+        if goal.relation != "<=" or not is_modulus or goal.variables != {door.term(z)}:
+            raise Gap(f"{goal} does not bound |f(z)|")
+        found = equations(scope.clauses(self.hypotheses)).items()
+        rules = {door.expression(one): door.expression(value) for one, value in found}
+        search = _Search(function, bound, rules, scope)
         try:
             with ctx.workprec(PRECISION):
                 for peak in self.peaks:
@@ -175,16 +178,18 @@ class _Search:
 
         Polynomials are factored with positive leading coefficients, so that far out they are > 0.
         """
-        x, grown = Dummy("x", real=True), Dummy("E", positive=True)  # e^{x/2}
+        x, grown = Dummy("x", real=True), Dummy("E", real=True)  # e^{x/2}
         side = Integer(1) if end > 0 else Integer(-1)
         outward = derivative.rewrite(exp).subs(z, side * x)
         names = {}
         for power in outward.atoms(exp):
             times = 2 * power.args[0] / x
-            names[power] = grown**times if times.is_Integer else Dummy("G", positive=True)
+            names[power] = grown**times if times.is_Integer else Dummy("G", real=True)
         least = floor(exp(abs(end) / 2))
-        facts = (Clause(le(abs(end), x)), Clause(le(least, grown)))
+        others = [name for name in names.values() if name.is_Symbol and name != grown]
+        known = (le(abs(end), x), le(least, grown), *(lt(Integer(0), name) for name in others))
+        facts = tuple(Clause(door.statement(fact)) for fact in known)
         for part in fraction(together(outward.xreplace(names))):
             for factor, _ in [] if part.is_number else factor_list(part)[1]:
-                if not factor.is_positive and not factor.is_number:
-                    entail(lt(Integer(0), factor), facts, self.scope)
+                if not factor.is_number:
+                    entail(door.statement(lt(Integer(0), factor)), facts, self.scope)

@@ -7,28 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from sympy import Expr
-
-from theory.language import Clause, Law, Statement, Use
+from theory.kernel.smt import Scope as Entailed
+from theory.kernel.statements import Clause, Law, Statement
+from theory.kernel.terms import Gap as Gap
+from theory.language import Use
 
 GIVEN = "given"
 KEPT = 2**16  # of what is known of a term: ledgers ask it again for each use that is left out
 
 
-class Gap(Exception):  # noqa: N818 - not an error of the program: the step does not follow
-    """The step does not follow; the message says why, with a counter-model where there is one."""
-
-
-class Scope(Protocol):
+class Scope(Entailed, Protocol):
     """What a method sees of the ledger: the facts that it may use."""
-
-    @property
-    def explains(self) -> bool:
-        """Whether a failure should look for a counter-model worth printing."""
-
-    @property
-    def conditions(self) -> tuple[Clause, ...]:
-        """The claim's own conditions."""
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
         """The used statements; raises Gap if one is not at hand or its side conditions fail."""
@@ -38,9 +27,6 @@ class Scope(Protocol):
 
     def with_law(self, law: Law) -> Scope:
         """The same scope with one more law."""
-
-    def require_natural(self, number: Expr, clauses: tuple[Clause, ...]) -> None:
-        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,12 @@
 from typing import ClassVar
 
 from flint import arb, ctx, fmpq
-from sympy import Expr, exp
 
-from theory.language import Statement
-from theory.language.printing import statement_text
-from theory.language.terms.vectors import exponential
-from theory.numbers.evaluate import ball, rational
+from theory.kernel.functions import ball, rational
+from theory.kernel.rewriting import prepare
+from theory.kernel.smt import require_meaning
+from theory.kernel.statements import Statement
 from theory.proof.methods.base import Direct, Gap, Scope
-from theory.proof.methods.rewriting import prepare
-from theory.proof.methods.smt import require_meaning
 
 PRECISIONS = (64, 256, 1024)
 
@@ -25,23 +22,18 @@ class Exact(Direct):
         """Decide the statement; what no precision decides is a gap."""
         goal, facts, _ = prepare(goal, scope.clauses(self.hypotheses))
         require_meaning(facts, scope)
-        if goal.symbols:
-            names = ", ".join(sorted(map(str, goal.symbols)))
+        if goal.variables:
+            names = ", ".join(sorted(map(str, goal.variables)))
             raise Gap(f"not a statement about numbers: {names} are free")
-        lhs, rhs = (side.replace(exponential, exp) for side in (goal.lhs, goal.rhs))
-        p, q = rational(lhs, {}), rational(rhs, {})
+        p, q = map(rational, goal.sides)
         if p is not None and q is not None:
             return _decide(goal, p, q, "rationals")
         for precision in PRECISIONS:
-            left, right = _balls(lhs, rhs, precision)
+            with ctx.workprec(precision):
+                left, right = map(ball, goal.sides)
             if left < right or left > right:
                 return _decide(goal, left, right, f"balls of {precision} bits")
-        raise Gap(f"{statement_text(goal)} is undecided at {PRECISIONS[-1]} bits")
-
-
-def _balls(lhs: Expr, rhs: Expr, precision: int) -> tuple[arb, arb]:
-    with ctx.workprec(precision):
-        return ball(lhs, {}), ball(rhs, {})
+        raise Gap(f"{goal} is undecided at {PRECISIONS[-1]} bits")
 
 
 def _decide(goal: Statement, lhs: arb | fmpq, rhs: arb | fmpq, where: str) -> str:
@@ -53,5 +45,5 @@ def _decide(goal: Statement, lhs: arb | fmpq, rhs: arb | fmpq, where: str) -> st
         "!=": lhs != rhs,
     }
     if not truth[goal.relation]:
-        raise Gap(f"counter-model: {statement_text(goal)} is false, {lhs} against {rhs}")
+        raise Gap(f"counter-model: {goal} is false, {lhs} against {rhs}")
     return f"decided in {where}"

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sympy import Integer, Symbol
+from sympy import Symbol
 
-from theory.language import Clause, Instance, Law, Statement, Use
-from theory.language.printing import statement_text
+from theory.kernel import door
+from theory.kernel.statements import Clause, Law
+from theory.kernel.statements import Statement as Kept
+from theory.kernel.terms import ONE, ZERO, plus
+from theory.language import Instance, Statement, Use
 from theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
 
 HYPOTHESIS = "induction hypothesis"
@@ -37,22 +40,23 @@ class Induction(Method):
         both = (*self.base.uses, *self.step.uses)
         return tuple(dict.fromkeys(use for use in both if not _is_hypothesis(use)))
 
-    def prove(self, goal: Statement, scope: Scope) -> str:
+    def prove(self, goal: Kept, scope: Scope) -> str:
         """Prove the base, then the step."""
-        if self.over not in goal.symbols.union(*(premise.symbols for premise in self.given)):
-            raise Gap(f"{self.over} does not occur in {statement_text(goal)}")
-        hypothesis = Law(HYPOTHESIS, self.others, (Clause(goal, self.given),))
+        given, over = tuple(map(door.goal, self.given)), door.term(self.over)
+        if over not in goal.variables.union(*(premise.variables for premise in given)):
+            raise Gap(f"{over} does not occur in {goal}")
+        hypothesis = Law(HYPOTHESIS, tuple(map(door.term, self.others)), (Clause(goal, given),))
         for part, method, value, within in (
-            ("base", self.base, Integer(0), scope),
-            ("step", self.step, self.over + 1, scope.with_law(hypothesis)),
+            ("base", self.base, ZERO, scope),
+            ("step", self.step, plus(over, ONE), scope.with_law(hypothesis)),
         ):
-            conclusion = goal.replace({self.over: value})
-            for index, premise in enumerate(self.given, start=1):
-                within = within.supposing(f"{GIVEN} {index}", premise.replace({self.over: value}))
+            conclusion = goal.replace({over: value})
+            for index, premise in enumerate(given, start=1):
+                within = within.supposing(f"{GIVEN} {index}", premise.replace({over: value}))
             try:
                 method.prove(conclusion, within)
             except Gap as gap:
-                raise Gap(f"{part} ({statement_text(conclusion)}): {gap}") from gap
+                raise Gap(f"{part} ({conclusion}): {gap}") from gap
         return f"base by {self.base.name}, step by {self.step.name}"
 
     def objection(self, forall: tuple[Symbol, ...], given: tuple[Statement, ...]) -> str:

@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, log
+from sympy import Dummy, Rational, Symbol
 
-from theory.language import Instance, Statement, Use, eq, le, lt, ne
-from theory.language.printing import statement_text
-from theory.language.terms.vectors import exponential
+from theory.kernel import door
+from theory.kernel.functions import derivative
+from theory.kernel.statements import Statement, domains, le
+from theory.kernel.terms import ZERO, minus
+from theory.language import Instance, Use
 from theory.proof.methods.base import Direct, Gap, Method, Scope
-from theory.proof.methods.meaning import partial, require_exact, sides
-from theory.proof.methods.rewriting import is_vector
 
 RANGE = "range"
-REAL = Symbol("_", real=True).assumptions0
 
 
 @dataclass(frozen=True)
@@ -47,31 +46,34 @@ class Monotone(Method):
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the three parts, and that both sides are differentiable."""
-        if goal.relation != "<=" or self.over not in goal.symbols:
-            raise Gap(f"{statement_text(goal)} does not bound a function of {self.over}")
-        if self.over.assumptions0 != REAL or not isinstance(self.start, Rational):
-            raise Gap(f"{self.over} does not range over the reals from a rational number on")
-        require_exact(sides((goal,)))
-        if any(map(is_vector, sides((goal,)))):
-            raise Gap(f"{statement_text(goal)} compares vectors")
-        point = Dummy(self.over.name, real=True)
-        moved = goal.replace({self.over: point})
-        # At the start and in the derivative SymPy may cancel what has no value.
-        conditions = [eq(power, power) for power in partial(sides((moved,)))]
-        rise = derivative(moved.rhs, point, conditions) - derivative(moved.lhs, point, conditions)
-        within = scope.supposing(RANGE, le(self.start, point))
-        slope = type(self.slope)(*(_at(use, self.over, point) for use in self.slope.uses))
+        over = door.term(self.over)
+        if goal.relation != "<=" or over not in goal.variables:
+            raise Gap(f"{goal} does not bound a function of {over}")
+        if over.head.range != "real" or not isinstance(self.start, Rational):
+            raise Gap(f"{over} does not range over the reals from a rational number on")
+        if not all(side.commutes for side in goal.sides):
+            raise Gap(f"{goal} compares vectors")
+        start, fresh = door.term(self.start), Dummy(self.over.name, real=True)
+        point = door.term(fresh)
+        moved = goal.replace({over: point})
+        # Where both sides have a value, and the derivative that is computed has one.
+        conditions = list(domains(moved.sides))
+        rise = minus(
+            derivative(moved.rhs, point, conditions), derivative(moved.lhs, point, conditions)
+        )
+        within = scope.supposing(RANGE, le(start, point))
+        slope = type(self.slope)(*(_at(use, self.over, fresh) for use in self.slope.uses))
         parts: list[tuple[str, Direct, Statement, Scope]] = [
-            ("inside", self.inside, le(self.start, self.over), scope),
-            ("base", self.base, goal.replace({self.over: self.start}), scope),
+            ("inside", self.inside, le(start, over), scope),
+            ("base", self.base, goal.replace({over: start}), scope),
             *(("domain", slope, condition, within) for condition in dict.fromkeys(conditions)),
-            ("slope", slope, le(Integer(0), rise), within),
+            ("slope", slope, le(ZERO, rise), within),
         ]
         for part, method, conclusion, known in parts:
             try:
                 method.prove(conclusion, known)
             except Gap as gap:
-                raise Gap(f"{part} ({statement_text(conclusion)}): {gap}") from gap
+                raise Gap(f"{part} ({conclusion}): {gap}") from gap
         return f"holds at {self.start} by {self.base.name}, and the difference does not decrease"
 
     def reduced(self) -> Iterator[tuple[str, Method]]:
@@ -89,31 +91,3 @@ def _at(use: Use, variable: Symbol, point: Symbol) -> Use:
     if isinstance(use, str):
         return use
     return Instance(use.law, tuple(term.xreplace({variable: point}) for term in use.terms))
-
-
-def derivative(function: Expr, point: Symbol, conditions: list[Statement]) -> Expr:
-    """d/dt of the function; adds where it has a value and is differentiable to the conditions.
-
-    Raises Gap for what is no sum, product, whole power, log or exponential.
-    """
-    if point not in function.free_symbols:
-        return Integer(0)
-    if function == point:
-        return Integer(1)
-    inner = [derivative(argument, point, conditions) for argument in function.args]
-    if function.is_Add:
-        return Add(*inner)
-    if function.is_Mul:
-        factors = function.args
-        return Add(*(Mul(*factors[:i], d, *factors[i + 1 :]) for i, d in enumerate(inner)))
-    (argument, *_), (slope, *_) = function.args, inner
-    if isinstance(function, Pow) and function.exp.is_Integer:
-        if function.exp.is_negative:
-            conditions.append(ne(argument, Integer(0)))
-        return function.exp * argument ** (function.exp - 1) * slope
-    if isinstance(function, log):
-        conditions.append(lt(Integer(0), argument))
-        return slope / argument
-    if isinstance(function, exponential):
-        return function * slope
-    raise Gap(f"{function} is not known to be differentiable in {point.name}")

@@ -1,0 +1,202 @@
+"""The door: what claims are written in, SymPy, is translated to terms once, head by head.
+
+What is not on the list is refused by its name. Nothing of SymPy's is called but the fields of its
+trees, and no tree of SymPy's passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+
+import sympy
+from sympy import Basic, Expr
+from sympy.core.function import UndefinedFunction
+
+from theory.kernel.statements import Clause, Law, Statement
+from theory.kernel.terms import (
+    EXPONENTIAL,
+    NUMBER,
+    POWER,
+    PRODUCT,
+    REAL_FUNCTIONS,
+    SUM,
+    TRANSPOSE,
+    Head,
+    Range,
+    Term,
+    TermError,
+    apply,
+    constant,
+    number,
+    plus,
+    power,
+    times,
+    variable,
+)
+from theory.language import law as language
+from theory.language import statement as stated
+from theory.language.sorts import EITHER, OPERATOR, EitherSymbol, OperatorSymbol
+from theory.language.terms.vectors import Norm, Operator, Scalar, Vector, exponential, transpose
+from theory.language.terms.vectors import Term as Formal
+from theory.language.vocabulary import DEFINITIONS, VOCABULARY
+
+KEPT = 2**16
+_FUNCTIONS: dict[type[Basic], Head] = {
+    sympy.Abs: REAL_FUNCTIONS["abs"], sympy.Max: REAL_FUNCTIONS["max"],
+    sympy.Min: REAL_FUNCTIONS["min"], sympy.log: REAL_FUNCTIONS["log"],
+    sympy.tanh: REAL_FUNCTIONS["tanh"], sympy.exp: REAL_FUNCTIONS["exp"],
+    sympy.sin: REAL_FUNCTIONS["sin"], sympy.cos: REAL_FUNCTIONS["cos"],
+    sympy.atan: REAL_FUNCTIONS["atan"], sympy.erf: REAL_FUNCTIONS["erf"],
+}  # fmt: skip
+_KINDS: tuple[tuple[type, str], ...] = (
+    (Norm, "norm"), (Scalar, "scalar"), (Operator, "operator"), (Vector, "vector"),
+)  # fmt: skip
+_PLAIN: dict[tuple[tuple[str, bool | None], ...], Range] = {
+    tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over
+    for kind, over in (
+        ({"real": True}, "real"), ({"integer": True}, "natural"), ({"commutative": False}, "vector"),
+    )
+}  # fmt: skip
+_NAMES: dict[tuple[str, str], list[type[Basic]]] = {}
+_CONSTANTS: dict[str, Expr] = {}
+_SYMBOLS: dict[tuple[str, Range], list[Basic]] = {}
+
+
+@lru_cache(maxsize=KEPT)
+def term(expression: Basic) -> Term:
+    """The expression as a term; raises TermError, which names what is refused."""
+    if isinstance(expression, sympy.Rational):
+        return number(Fraction(int(expression.p), int(expression.q)))
+    if isinstance(expression, sympy.Symbol):
+        return _variable(expression)
+    if isinstance(expression, sympy.NumberSymbol):
+        low, high = expression.approximation_interval(sympy.Integer)
+        _CONSTANTS[str(expression)] = expression
+        return constant(str(expression), (Fraction(int(low)), Fraction(int(high))))
+    join = _JOINS.get(expression.func)
+    if join is not None:
+        return join(*map(term, expression.args))
+    if isinstance(expression, sympy.Pow):
+        return _power(expression)
+    if expression.func in _FUNCTIONS:
+        return apply(_FUNCTIONS[expression.func], *map(term, expression.args))
+    if isinstance(expression, Formal):
+        return apply(_head(expression.func), *map(term, expression.args))
+    if isinstance(expression.func, UndefinedFunction):
+        raise TermError(f"{expression} is a function of no sort; make it by `function`")
+    raise TermError(f"{expression} has no translation: {expression.func} is not on the list")
+
+
+_JOINS: dict[type[Basic], Callable[..., Term]] = {sympy.Add: plus, sympy.Mul: times}
+
+
+def _power(expression: sympy.Pow) -> Term:
+    exponent = term(expression.exp)
+    if not exponent.variables and exponent.value.denominator > 2:
+        raise TermError(f"the power {expression} has no translation")
+    if exponent.value.denominator == 2:  # of x^(3/2), a root of x and a whole power of that
+        root = power(term(expression.base), number(Fraction(1, 2)))
+        return power(root, number(exponent.value.numerator))
+    return power(term(expression.base), exponent)
+
+
+def _variable(symbol: sympy.Symbol) -> Term:
+    over = _PLAIN.get(tuple(sorted(symbol.assumptions0.items())))
+    if over is None:
+        what = "does not range over all vectors, reals or natural numbers"
+        raise TermError(f"{symbol} {what}")
+    sort = getattr(symbol, "sort", None)
+    if isinstance(symbol, OperatorSymbol | EitherSymbol):
+        over = {OPERATOR: "operator", EITHER: "either"}[sort]  # type: ignore[index,assignment]
+    quantity = VOCABULARY.get(symbol.name)
+    own = quantity is not None and quantity.symbol == symbol
+    least = quantity.lower if quantity is not None and own else 0 if over == "natural" else None
+    same = _SYMBOLS.setdefault((symbol.name, over), [])
+    if symbol not in same:
+        same.append(symbol)
+    return variable(symbol.name, over, least, same.index(symbol))
+
+
+@lru_cache(maxsize=KEPT)
+def _head(function: type[Formal]) -> Head:
+    """The head of a function of formal terms; two of one name are told apart."""
+    kind = next((kind for base, kind in _KINDS if issubclass(function, base)), None)
+    if kind is None:
+        raise TermError(f"{function} returns nothing that has a sort")
+    same = _NAMES.setdefault((function.__name__, kind), [])
+    same.append(function)
+    stored = bool(getattr(function, "stored", False))
+    return Head(function.__name__, kind, stored=stored, mark=len(same) - 1)
+
+
+# The two functions of terms that rules know something of are the first of their names.
+for known, wanted in ((transpose, TRANSPOSE), (exponential, EXPONENTIAL)):
+    if _head(known) != wanted:
+        raise TermError(f"{known} is not the kernel's {wanted.name}")
+
+
+@lru_cache(maxsize=KEPT)
+def statement(told: stated.Statement) -> Statement:
+    """The statement over terms, of one sort; raises TermError."""
+    found = Statement(term(told.lhs), told.relation, term(told.rhs))
+    found.require_sorted()
+    return found
+
+
+@lru_cache(maxsize=KEPT)
+def clause(told: language.Clause) -> Clause:
+    """The clause over terms; raises TermError."""
+    return Clause(statement(told.conclusion), tuple(map(statement, told.given)))
+
+
+def law(told: language.Law) -> Law:
+    """The law over terms; raises TermError."""
+    return Law(told.id, tuple(map(term, told.variables)), tuple(map(clause, told.clauses)))
+
+
+def definitions() -> Mapping[Term, Term]:
+    """What each measured quantity is defined by."""
+    return _definitions(tuple(DEFINITIONS.items()))
+
+
+@lru_cache(maxsize=16)
+def _definitions(items: tuple[tuple[Basic, Basic], ...]) -> Mapping[Term, Term]:
+    return {term(symbol): term(value) for symbol, value in items}
+
+
+def unfolded(told: language.Law) -> Law:
+    """The law over terms, measured quantities replaced by their definitions; raises TermError where
+    a variable of the law would be taken for what a definition speaks of."""
+    found, known = law(told), definitions()
+    spoken = {one for one in found.constants if one in known}
+    hidden = frozenset[Term]().union(*(known[one].variables for one in spoken))
+    if not hidden.isdisjoint(found.variables) and not getattr(told, "moves", False):
+        raise TermError(f"{told.id} ranges over what its quantities speak of")
+    return Law(found.id, found.variables, tuple(c.replace(known) for c in found.clauses))
+
+
+@lru_cache(maxsize=KEPT)
+def goal(told: stated.Statement) -> Statement:
+    """The statement over terms, measured quantities replaced by their definitions."""
+    return statement(told).replace(definitions())
+
+
+def expression(told: Term) -> Expr:
+    """A term of functions of reals as SymPy has it, for what it is asked to propose."""
+    args = tuple(map(expression, told.args))
+    head = told.head
+    if head is NUMBER:
+        return sympy.Rational(told.value.numerator, told.value.denominator)
+    if head in (SUM, PRODUCT, POWER):
+        return {SUM: sympy.Add, PRODUCT: sympy.Mul, POWER: sympy.Pow}[head](*args)
+    for function, one in _FUNCTIONS.items():
+        if one == head:
+            return function(*args)
+    known = _SYMBOLS.get((head.name, head.range), []) if head.kind == "variable" else []
+    if head.kind == "variable" and head.mark < len(known):
+        return known[head.mark]
+    if head.interval is not None and head.name in _CONSTANTS:
+        return _CONSTANTS[head.name]
+    raise TermError(f"{told} is no expression of reals")
