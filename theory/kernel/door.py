@@ -86,7 +86,9 @@ def term(expression: Basic) -> Term:
         return apply(_head(expression.func), *map(term, expression.args))
     if isinstance(expression.func, UndefinedFunction):
         raise TermError(f"{expression} is a function of no sort; make it by `function`")
-    raise TermError(f"{expression} has no translation: {expression.func} is not on the list")
+    if expression.is_Number or expression is sympy.I:
+        raise TermError(f"{expression} is no real number, exactly written")
+    raise TermError(f"{expression} has no translation: {expression.func.__name__} is on no list")
 
 
 _JOINS: dict[type[Basic], Callable[..., Term]] = {sympy.Add: plus, sympy.Mul: times}

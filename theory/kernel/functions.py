@@ -31,9 +31,14 @@ from theory.kernel.terms import (
     variable,
     within,
 )
+from theory.language.constants import silu_peak
 
 Range = Callable[[Term, Term], tuple[Clause, ...]]
 MINUS_ONE = number(-1)
+# Enclosures of the constants of statements that have no closed form.
+CONSTANTS: dict[str, Callable[[], arb]] = {
+    "pi": arb.pi, "E": arb.const_e, "z_silu": silu_peak,
+}  # fmt: skip
 
 
 def ranges(statement: Statement, pi: Term) -> tuple[dict[Term, Term], list[Clause]]:
@@ -111,6 +116,8 @@ def ball(term: Term) -> arb:
         ABS: lambda: abs(args[0]), LOG: lambda: args[0].log(), EXPONENTIAL: lambda: args[0].exp(),
         REAL_FUNCTIONS["exp"]: lambda: args[0].exp(), REAL_FUNCTIONS["tanh"]: lambda: args[0].tanh(),
     }  # fmt: skip
+    if head.interval is not None and head.name in CONSTANTS:
+        return CONSTANTS[head.name]()
     if head not in known:
         raise Gap(f"the value of {term} is not known")
     return known[head]()

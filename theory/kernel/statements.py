@@ -58,7 +58,8 @@ class Statement:
         """Raise TermError unless both sides are of one sort, and numbers if ordered; 0 is of all."""
         found = {side.sort for side in self.sides if side is not ZERO}
         if len(found) > 1:
-            raise TermError(f"{self} compares {' and '.join(sorted(found))}")
+            told = " and ".join(f"{side} ({side.sort})" for side in self.sides)
+            raise TermError(f"{told} are compared; compare what is of one sort")
         if not found <= {"number"} and self.relation != "==":
             raise TermError(f"{self} compares no numbers; take norms")
 
@@ -147,12 +148,9 @@ class Law:
         """The clauses at these terms. Nothing is captured: no term binds a variable.
 
         A clause is one of values for which quotients and roots have a meaning, in it and in the
-        terms. Raises TermError for
-        terms that do not fit.
+        terms.
         """
         values = dict(zip(self.variables, terms, strict=True))
-        for one, value in values.items():
-            _require_fitting(value, one)
         sides = [side for clause in self.clauses for side in clause.sides]
         meant = (*(s.replace(values) for s in domains(sides)), *domains(terms))
         put = (clause.replace(values) for clause in self.clauses)
@@ -163,12 +161,13 @@ class Law:
         return clauses
 
 
-def _require_fitting(term: Term, over: Term) -> None:
+def require_fitting(term: Term, over: Term) -> None:
     """Raise TermError unless the term is of the sort over which the variable ranges; 0 is of all."""
     wanted, found = over.sort, term.sort
     either = wanted == "either" and found in ("vector", "operator")
     if term is not ZERO and wanted != found and not either:
-        raise TermError(f"{term} cannot stand for {over}: {found} for {wanted}")
+        kind = "vector or operator" if wanted == "either" else wanted
+        raise TermError(f"{term} cannot stand for {over}: {found} for {kind}")
 
 
 def le(lhs: Term, rhs: Term) -> Statement:

@@ -226,6 +226,7 @@ def _require_fresh(step: Step, known: Known) -> None:
     for statement in (step.conclusion, *step.given):
         door.statement(statement)
     forall = tuple(map(door.term, step.forall))
+    unfolded(step.law)
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
     if step.forall:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from theory.axioms.base import AXIOMS
 from theory.kernel import door
 from theory.kernel.naturals import require_natural
-from theory.kernel.statements import Clause, Law, Statement
+from theory.kernel.statements import Clause, Law, Statement, require_fitting
 from theory.kernel.terms import Gap, Term
 from theory.language import Assumption, Axiom, Instance, Use
 from theory.language import Law as Told
@@ -101,6 +101,7 @@ class Known:
             raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
         terms = tuple(map(door.term, instance.terms))
         for variable, term in zip(law.variables, terms, strict=True):
+            require_fitting(term, variable)
             if variable.head.range == "natural":
                 require_natural(term, plain)
         if not isinstance(instance.law, str):
