@@ -14,6 +14,7 @@ import sympy
 from sympy import Basic, Expr
 from sympy.core.function import UndefinedFunction
 
+from theory.kernel.algebra import apply, plus, power, times
 from theory.kernel.statements import Clause, Law, Statement
 from theory.kernel.terms import (
     EXPONENTIAL,
@@ -27,12 +28,8 @@ from theory.kernel.terms import (
     Range,
     Term,
     TermError,
-    apply,
     constant,
     number,
-    plus,
-    power,
-    times,
     variable,
 )
 from theory.language import law as language
@@ -56,7 +53,8 @@ _KINDS: tuple[tuple[type, str], ...] = (
 _PLAIN: dict[tuple[tuple[str, bool | None], ...], Range] = {
     tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over
     for kind, over in (
-        ({"real": True}, "real"), ({"integer": True}, "natural"), ({"commutative": False}, "vector"),
+        ({"real": True}, "real"), ({"integer": True}, "natural"),
+        ({"commutative": False}, "vector"),
     )
 }  # fmt: skip
 _NAMES: dict[tuple[str, str], list[type[Basic]]] = {}

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
+from theory.kernel.algebra import plus, power, times
 from theory.kernel.statements import Clause, Statement, le, lt, ne
 from theory.kernel.terms import (
     ABS,
@@ -25,9 +26,6 @@ from theory.kernel.terms import (
     Head,
     Term,
     number,
-    plus,
-    power,
-    times,
     variable,
     within,
 )
@@ -114,7 +112,8 @@ def ball(term: Term) -> arb:
             return args[0].sqrt()
     known: dict[Head, Callable[[], arb]] = {
         ABS: lambda: abs(args[0]), LOG: lambda: args[0].log(), EXPONENTIAL: lambda: args[0].exp(),
-        REAL_FUNCTIONS["exp"]: lambda: args[0].exp(), REAL_FUNCTIONS["tanh"]: lambda: args[0].tanh(),
+        REAL_FUNCTIONS["exp"]: lambda: args[0].exp(),
+        REAL_FUNCTIONS["tanh"]: lambda: args[0].tanh(),
     }  # fmt: skip
     if head.interval is not None and head.name in CONSTANTS:
         return CONSTANTS[head.name]()

@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 import z3
 
+from theory.kernel.algebra import split
 from theory.kernel.statements import Clause, Statement
-from theory.kernel.terms import NUMBER, PRODUCT, SUM, Gap, Term, split
+from theory.kernel.terms import NUMBER, PRODUCT, SUM, Gap, Term
 
 Names: TypeAlias = dict[Term, Any]  # z3 ships no types
 

@@ -12,6 +12,17 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
+from theory.kernel.algebra import (
+    apply,
+    build,
+    expanded,
+    fully_expanded,
+    minus,
+    plus,
+    power,
+    rebuilt,
+    times,
+)
 from theory.kernel.powers import Powers
 from theory.kernel.rewriting import is_vector_equation, partial_powers
 from theory.kernel.statements import Clause, Statement
@@ -25,18 +36,8 @@ from theory.kernel.terms import (
     ZERO,
     Gap,
     Term,
-    apply,
-    build,
-    expanded,
-    fully_expanded,
-    minus,
     number,
-    plus,
-    power,
-    rebuilt,
-    split,
     symbolic_powers,
-    times,
     within,
 )
 
@@ -75,9 +76,7 @@ def radicands(statement: Statement) -> list[Term]:
         one.args[0]
         for side in statement.sides
         for one in within(side)
-        if one.head is POWER
-        and one.args[1].head is NUMBER
-        and one.args[1].value.denominator > 1
+        if one.head is POWER and one.args[1].head is NUMBER and one.args[1].value.denominator > 1
     }
     return sorted(found, key=lambda one: one.key)
 

@@ -11,7 +11,8 @@ from fractions import Fraction
 from math import floor
 from typing import TypeAlias
 
-from theory.kernel.terms import NUMBER, SUM, Gap, Term, minus, number, plus, symbolic_powers
+from theory.kernel.algebra import minus, plus
+from theory.kernel.terms import NUMBER, SUM, Gap, Term, number, symbolic_powers
 
 Key: TypeAlias = tuple[Term, Term]
 

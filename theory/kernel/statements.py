@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from theory.kernel.algebra import build, power, rebuilt, times, whole_power
+from theory.kernel.shown import shown
 from theory.kernel.terms import (
     ABS,
     HALF,
@@ -19,13 +21,7 @@ from theory.kernel.terms import (
     ZERO,
     Term,
     TermError,
-    build,
     number,
-    power,
-    rebuilt,
-    shown,
-    times,
-    whole_power,
     within,
 )
 
@@ -55,7 +51,7 @@ class Statement:
         return Statement(rebuilt(self.lhs, values), self.relation, rebuilt(self.rhs, values))
 
     def require_sorted(self) -> None:
-        """Raise TermError unless both sides are of one sort, and numbers if ordered; 0 is of all."""
+        """Raise TermError unless both sides are of one sort, numbers if ordered; 0 is of all."""
         found = {side.sort for side in self.sides if side is not ZERO}
         if len(found) > 1:
             told = " and ".join(f"{side} ({side.sort})" for side in self.sides)
@@ -109,9 +105,7 @@ def _simplified(term: Term, nonzero: frozenset[Term], roots: frozenset[Term]) ->
     if not term.args:
         return term
     outside = term.head.mark >= 0 or term.head in (ABS, MAX, MIN)
-    args = tuple(
-        _simplified(arg, nonzero if outside else frozenset(), roots) for arg in term.args
-    )
+    args = tuple(_simplified(arg, nonzero if outside else frozenset(), roots) for arg in term.args)
     found = term if args == term.args else build(term.head, args)
     if found.head is PRODUCT:
         exponents: dict[Term, Fraction] = {}
@@ -141,7 +135,9 @@ class Law:
     @cached_property
     def constants(self) -> frozenset[Term]:
         """The free variables that it does not range over."""
-        free = frozenset(v for clause in self.clauses for s in clause.statements for v in s.variables)
+        free = frozenset(
+            v for clause in self.clauses for s in clause.statements for v in s.variables
+        )
         return free - set(self.variables)
 
     def at(self, terms: tuple[Term, ...]) -> tuple[Clause, ...]:
@@ -162,7 +158,7 @@ class Law:
 
 
 def require_fitting(term: Term, over: Term) -> None:
-    """Raise TermError unless the term is of the sort over which the variable ranges; 0 is of all."""
+    """Raise TermError unless the term is of the sort of the variable; 0 is of all."""
     wanted, found = over.sort, term.sort
     either = wanted == "either" and found in ("vector", "operator")
     if term is not ZERO and wanted != found and not either:
@@ -194,10 +190,10 @@ def domains(terms: Iterable[Term]) -> tuple[Statement, ...]:
     """Where quotients and roots in the terms have a meaning; raises TermError for other powers."""
     found: list[Statement] = []
     powers = {p for term in terms for p in within(term) if p.head is POWER}
-    for power in sorted(powers, key=lambda one: one.key):
-        base, exponent = power.args
-        if not power.commutes and not (exponent.whole and exponent.value > 0):
-            raise TermError(f"the power {power} of an operator has no translation")
+    for one in sorted(powers, key=lambda one: one.key):
+        base, exponent = one.args
+        if not one.commutes and not (exponent.whole and exponent.value > 0):
+            raise TermError(f"the power {one} of an operator has no translation")
         if exponent.variables:
             continue  # that it is a natural number is asked for apart
         low = base.value if base.head is NUMBER else (base.head.interval or (0, 0))[0]

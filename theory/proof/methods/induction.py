@@ -9,9 +9,10 @@ from typing import ClassVar
 from sympy import Symbol
 
 from theory.kernel import door
+from theory.kernel.algebra import plus
 from theory.kernel.statements import Clause, Law
 from theory.kernel.statements import Statement as Kept
-from theory.kernel.terms import ONE, ZERO, plus
+from theory.kernel.terms import ONE, ZERO
 from theory.language import Instance, Statement, Use
 from theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
 

@@ -13,9 +13,10 @@ from typing import ClassVar
 from sympy import Dummy, Rational, Symbol
 
 from theory.kernel import door
+from theory.kernel.algebra import minus
 from theory.kernel.functions import derivative
 from theory.kernel.statements import Statement, domains, le
-from theory.kernel.terms import ZERO, minus
+from theory.kernel.terms import ZERO
 from theory.language import Instance, Use
 from theory.proof.methods.base import Direct, Gap, Method, Scope
 

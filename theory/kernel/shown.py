@@ -1,0 +1,54 @@
+"""Terms as they are typed."""
+
+from __future__ import annotations
+
+from theory.kernel.algebra import power, split, whole_power
+from theory.kernel.terms import HALF, NUMBER, ONE, POWER, PRODUCT, SUM, Head, Term, number
+
+
+def shown(term: Term) -> str:
+    """The term as it is typed: `T - k`, `S_0*lam**k/(1 - lam)`, `sqrt(z)`."""
+    head = term.head
+    if head is SUM:
+        parts = sorted(term.args, key=lambda part: split(part)[0] < 0)  # what is added first
+        first, *rest = map(shown, parts)
+        return first + "".join(f" - {p[1:]}" if p[0] == "-" else f" + {p}" for p in rest)
+    if head is PRODUCT:
+        return _shown_product(term)
+    if head is POWER:
+        base, exponent = term.args
+        if exponent is HALF:
+            return f"sqrt({shown(base)})"
+        if exponent.head is NUMBER and exponent.value < 0:
+            return _shown_product(term)
+        return f"{_factor(base, POWER)}**{_factor(exponent, POWER)}"
+    if not term.args:
+        return str(term.value) if head is NUMBER else head.name
+    return f"{head.name}({', '.join(map(shown, term.args))})"
+
+
+def _shown_product(term: Term) -> str:
+    factor, rest = split(term)
+    parts = rest.args if rest.head is PRODUCT else (rest,)
+    above, below = [], []
+    for part in parts:
+        base, exponent = whole_power(part)
+        if exponent < 0:
+            below.append(_factor(power(base, number(-exponent))))
+        elif part is not ONE:
+            above.append(_factor(part))
+    if abs(factor.numerator) != 1 or not above:
+        above.insert(0, str(abs(factor.numerator)))
+    if factor.denominator != 1:
+        below.insert(0, str(factor.denominator))
+    sign, top, bottom = "-" if factor < 0 else "", "*".join(above), "*".join(below)
+    if not bottom:
+        return f"{sign}{top}"
+    return f"{sign}{top}/{bottom}" if len(below) == 1 else f"{sign}{top}/({bottom})"
+
+
+def _factor(term: Term, within: Head = PRODUCT) -> str:
+    """The term in parentheses where it needs some."""
+    compound = {PRODUCT: (SUM,), POWER: (SUM, PRODUCT, POWER)}[within]
+    negative = term.head is NUMBER and (term.value < 0 or term.value.denominator > 1)
+    return f"({shown(term)})" if term.head in compound or negative else shown(term)
