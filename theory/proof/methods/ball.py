@@ -229,15 +229,11 @@ class _Search:
             times = 2 * power.args[0] / x
             names[power] = grown**times if times.is_Integer else Dummy("G", real=True)
         least = floor(exp(abs(end) / 2))
-<<<<<<< HEAD
+        if outward.has(I):
+            raise Gap(f"{outward} is no real number")
         others = [name for name in names.values() if name.is_Symbol and name != grown]
         known = (le(abs(end), x), le(least, grown), *(lt(Integer(0), name) for name in others))
         facts = tuple(Clause(door.statement(fact)) for fact in known)
-=======
-        facts = (Clause(le(abs(end), x)), Clause(le(least, grown)))
-        if outward.has(I):
-            raise Gap(f"{outward} is no real number")
->>>>>>> 0cc4559c (BallMaximum takes analytic functions and real powers of e alone)
         for part in fraction(together(outward.xreplace(names))):
             for factor, _ in [] if part.is_number else factor_list(part)[1]:
                 if not factor.is_number:
