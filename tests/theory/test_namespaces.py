@@ -7,6 +7,7 @@ from sympy import Dummy, Expr, Symbol
 
 import theory
 from theory import CLAIMS
+from theory.kernel import door
 from theory.language import Instance, at, le, symbols
 from theory.language.printing import statement_latex, statement_text
 from theory.language.quantity import parameter
@@ -15,7 +16,6 @@ from theory.language.terms.vectors import norm, state
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY
 from theory.proof import Form, Proof, Step, check
 from theory.proof.methods import Smt
-from theory.proof.methods.translate import least_value
 
 T, k, lam = symbols("T k lam")
 
@@ -61,8 +61,8 @@ def test_a_quantity_may_have_the_name_of_anything_bound(taken: set[str]) -> None
 
 def test_a_range_goes_by_symbol(taken: set[str]) -> None:
     """What is bound does not inherit the range of the quantity of its name."""
-    assert least_value(VOCABULARY["moves_h"].symbol) == 5
-    assert least_value(Symbol("moves_h", real=True)) is None
+    assert door.term(VOCABULARY["moves_h"].symbol).head.least == 5
+    assert door.term(Symbol("moves_h", real=True)).head.least is None
 
 
 @pytest.mark.parametrize("name", sorted(VOCABULARY))

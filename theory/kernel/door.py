@@ -15,7 +15,7 @@ from sympy import Basic, Expr
 from sympy.core.function import UndefinedFunction
 
 from theory.kernel.algebra import apply, plus, power, times
-from theory.kernel.statements import Clause, Law, Statement
+from theory.kernel.statements import Clause, Law, Statement, require_fitting
 from theory.kernel.terms import (
     EXPONENTIAL,
     NUMBER,
@@ -163,7 +163,12 @@ def definitions() -> Mapping[Term, Term]:
 
 @lru_cache(maxsize=16)
 def _definitions(items: tuple[tuple[Basic, Basic], ...]) -> Mapping[Term, Term]:
-    return {term(symbol): term(value) for symbol, value in items}
+    found = {term(symbol): term(value) for symbol, value in items}
+    for one, value in found.items():
+        require_fitting(value, one)
+        if one.whole and not value.whole:
+            raise TermError(f"{one} is a natural number, and {value} is not shown to be one")
+    return found
 
 
 def unfolded(told: language.Law) -> Law:

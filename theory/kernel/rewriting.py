@@ -24,16 +24,15 @@ def prepare(
 
     The rules are those between vectors and between atoms or, with `every`, all for one atom. A
     clause that they change becomes conditional on what gave it, and the rules, a meaning before.
-    The same is asked for the goal by equations p = p, to be translated with the clauses.
+    The same is asked for the goal, rewritten or not, by equations p = p, to be translated with the
+    clauses: what stands in a function must have a value too.
     """
     rules = _rules(clauses)
     if every:
         rules |= equations(_scalars(clauses, rules))
     rewritten = rewrite(goal, rules)
-    if rewritten == goal:
-        return goal, _scalars(clauses, rules), rules
-    partial = partial_powers((*goal.sides, *rules.values()))
-    meant = (Clause(rewrite(eq(one, one), rules)) for one in partial)
+    partial = partial_powers((*goal.sides, *(rules.values() if rewritten != goal else ())))
+    meant = (Clause(rewrite(eq(one, one), rules)) for one in partial if one.commutes)
     return rewritten, (*_scalars(clauses, rules), *meant), rules
 
 

@@ -1,7 +1,8 @@
-"""One goal, from some statements, by one method."""
+"""One goal, from some statements, by one method; and what is tested, as terms of the kernel."""
 
+from theory.kernel import door
 from theory.language import Assumption, Statement
-from theory.proof.methods import Method, Smt
+from theory.proof.methods import Method, Scope, Smt
 from theory.proof.scope import Known
 
 
@@ -11,7 +12,12 @@ def scope(*statements: Statement) -> Known:
     return Known({assumption.id: assumption for assumption in granted})
 
 
+def prove(method: Method, goal: Statement, known: Scope | None = None) -> str:
+    """Prove the goal by the method, in a scope."""
+    return method.prove(door.goal(goal), Known({}) if known is None else known)
+
+
 def proves(goal: Statement, *statements: Statement, by: type[Method] = Smt) -> str:
     """Prove the goal from all the statements."""
     names = [f"h{i}" for i in range(len(statements))]
-    return by(*names).prove(goal, scope(*statements))
+    return prove(by(*names), goal, scope(*statements))

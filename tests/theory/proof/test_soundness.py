@@ -13,6 +13,8 @@ from theory.axioms.base import (
     ROUNDED_STEP,
 )
 from theory.errors import StatementError
+from theory.kernel import door
+from theory.kernel.naturals import require_natural
 from theory.language import (
     ONE,
     ZERO,
@@ -32,7 +34,6 @@ from theory.proof.methods import (
     Gap,
     Smt,
 )
-from theory.proof.methods.naturals import require_natural
 from theory.proof.scope import Known
 
 lam, T, k = symbols("lam T k")
@@ -63,10 +64,10 @@ def test_a_relation_is_one_of_five() -> None:
 def test_natural_numbers_go_by_symbol() -> None:
     """Two symbols of one name are two numbers."""
     other = Dummy("T", integer=True)
-    clauses = law("", (), le(k, T)).clauses
-    require_natural(T - k, clauses)
+    clauses = door.law(law("", (), le(k, T))).clauses
+    require_natural(door.term(T - k), clauses)
     with pytest.raises(Gap, match="natural"):
-        require_natural(other - k, clauses)
+        require_natural(door.term(other - k), clauses)
 
 
 def test_the_rounding_axioms_speak_of_numbers_in_range() -> None:

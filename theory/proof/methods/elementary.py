@@ -24,5 +24,6 @@ class Elementary(Direct):
         """Prove the goal from the hypotheses and the ranges."""
         goal, facts, _ = prepare(goal, scope.clauses(self.hypotheses))
         names, within = ranges(goal, door.term(pi))
-        detail = entail(goal.replace(names), (*facts, *within), scope)
+        named = (fact.replace(names) for fact in facts)
+        detail = entail(goal.replace(names), (*named, *within), scope)
         return f"{len(names)} functions by their ranges; {detail}" if names else detail

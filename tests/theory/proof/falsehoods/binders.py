@@ -26,7 +26,7 @@ from theory.proof.methods import Exact, Identity
 lam, S_0, T = symbols("lam S_0 T")
 values = function("values", Scalar)  # a sequence
 start = assume("start", eq(values(0), 1))
-BOUND = "may have no value"
+BOUND = "is on no list"
 some = Function("some")
 
 

@@ -36,7 +36,8 @@ from theory.proof.methods import Elementary, Exact, Identity, Induction, Method,
 lam, S_0, h_norm, T, k = symbols("lam S_0 h_norm T k")
 values, other = function("values", Scalar), function("other", Scalar)  # sequences
 minus = assume("minus", eq(values(0), -1))  # of no number is the square, or e to the power, below 0
-PARTIAL, LEAVES, FORM = "may have no value", "no real number", "counter-model"
+PARTIAL, FORM = "is on no list", "counter-model"
+ROOT = "do not give -2 >= 0"
 
 
 def splits(goal: Statement, reason: str = FORM) -> Attack:
@@ -44,7 +45,7 @@ def splits(goal: Statement, reason: str = FORM) -> Attack:
     return alone(every(goal, (z,), by=Identity()), reason)
 
 
-def at_minus_one(value: Expr, number: Expr | int, reason: str = LEAVES) -> Attack:
+def at_minus_one(value: Expr, number: Expr | int, reason: str = FORM) -> Attack:
     """By the rule y = −1, for all y of which that holds: no real y is such, so all are others."""
     return alone(every(eq(value, number), (y,), eq(y, -1), by=Identity("given 1")), reason)
 
@@ -102,20 +103,22 @@ DOMAINS: dict[str, Attack | Forgery] = {
     # By value, or by name, out of the reals.
     "the logarithm of -1, squared": at_minus_one(log(y) ** 2, -(pi**2)),
     "the logarithm of a name of -1, squared": ends(
-        lt(log(values(0)) ** 2, 0), Exact("minus"), LEAVES, minus
+        lt(log(values(0)) ** 2, 0), Exact("minus"), "undecided", minus
     ),
-    "the logarithm of a name by smt": ends(lt(log(values(0)) ** 2, 0), Smt("minus"), LEAVES, minus),
-    "roots of negative numbers": at_minus_one(sqrt(y) * sqrt(y - 1), -sqrt(2)),
+    "the logarithm of a name by smt": ends(lt(log(values(0)) ** 2, 0), Smt("minus"), FORM, minus),
+    "roots of negative numbers": at_minus_one(sqrt(y) * sqrt(y - 1), -sqrt(2), ROOT),
     "roots of a name": ends(
-        lt(sqrt(values(0)) * sqrt(values(0) - 1), 0), Exact("minus"), LEAVES, minus
+        lt(sqrt(values(0)) * sqrt(values(0) - 1), 0), Exact("minus"), ROOT, minus
     ),
     "the logarithm of a negative number": ends(
         lt(exponential(log(values(0)) + log(values(0) - 1)), -1),
         Exact("minus"),
-        LEAVES,
+        "undecided",
         minus,
     ),
-    "a cubic root of -1": at_minus_one(y ** Rational(1, 3) * (2 * y + 1) ** Rational(2, 3), -1),
+    "a cubic root of -1": at_minus_one(
+        y ** Rational(1, 3) * (2 * y + 1) ** Rational(2, 3), -1, "has no translation"
+    ),
     "a hyperbolic cosine below 1": at_minus_one(acosh(y) ** 2, -(pi**2), PARTIAL),
     "acosh of 0": alone(
         every(eq(acosh(y) ** 2, -(pi**2) / 4), (y,), eq(y, 0), by=Identity("given 1")), PARTIAL
@@ -128,27 +131,27 @@ DOMAINS: dict[str, Attack | Forgery] = {
         every(eq(acot(y) + acot(z), 0), (y, z), eq(z, -y), by=Identity("given 1")), PARTIAL
     ),
     "a maximum of what has no value": through(
-        every(le(0, Max(log(y), 0)), (y,)), le(1, lam), (-1,), LEAVES
+        every(le(0, Max(log(y), 0)), (y,)), le(1, lam), (-1,), FORM
     ),
     "a maximum of what has no value, for a variable": at_minus_one(Max(log(y), 0), 0),
-    "a minimum of roots": at_minus_one(Min(sqrt(y), 0), 0),
+    "a minimum of roots": at_minus_one(Min(sqrt(y), 0), 0, "do not give -1 >= 0"),
     "e to a multiple of a logarithm": through(
-        every(lt(0, exp(y * log(z))), (y, z), by=Elementary()), lt(0, lam**2), (2, lam), "meets exp"
+        every(lt(0, exp(y * log(z))), (y, z), by=Elementary()), lt(0, lam**2), (2, lam), FORM
     ),
     "e to a sum with a logarithm": through(
         every(lt(0, exp(y + m * log(z))), (y, m, z), by=Elementary()),
         lt(0, lam),
         (0, 1, lam),
-        "meets exp",
+        FORM,
     ),
     # Closed numbers that are none.
     "the logarithm of a negative sine": ends(
-        lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), LEAVES
+        lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), "is not known"
     ),
     "the sign of a difference": ends(eq(sign(y) ** 2, 1), Identity(), PARTIAL),
     # Quantities that stand for what has no value.
     "a quantity that is a logarithm": of_all(
-        q_log, every(lt(0, exp(y)), (y,), by=Elementary()), lt(0, h_norm), "meets exp"
+        q_log, every(lt(0, exp(y)), (y,), by=Elementary()), lt(0, h_norm), FORM
     ),
     "a quantity that is a root": of_all(q_root, every(le(0, y**2), (y,)), le(1, h_norm), FORM),
     "a count that is a length": of_all(
@@ -158,14 +161,14 @@ DOMAINS: dict[str, Attack | Forgery] = {
         "natural",
     ),
     "a quantity that is an inverse": of(
-        q_inverse, q_inverse.symbol * h_norm, "==", ONE, Identity(), "no value"
+        q_inverse, q_inverse.symbol * h_norm, "==", ONE, Identity(), FORM
     ),
     "a quotient of equal quantities": of(
-        q_same, q_same.symbol / h_norm, "==", ONE, Identity(), "no value"
+        q_same, q_same.symbol / h_norm, "==", ONE, Identity(), FORM
     ),
-    "equal quantities by smt": of(q_same, q_same.symbol / h_norm, "==", ONE, Smt(), "no value"),
+    "equal quantities by smt": of(q_same, q_same.symbol / h_norm, "==", ONE, Smt(), "do not give"),
     "e to a quantity": of(
-        q_log, lam - h_norm**2, "<", lam + 1 - exp(2 * q_log.symbol), Smt(), "no value"
+        q_log, lam - h_norm**2, "<", lam + 1 - exp(2 * q_log.symbol), Smt(), FORM
     ),
-    "the square of a root": of(q_root, q_root.symbol**2, "==", h_norm - 1, Identity(), "no value"),
+    "the square of a root": of(q_root, q_root.symbol**2, "==", h_norm - 1, Identity(), FORM),
 }

@@ -111,7 +111,7 @@ LOGIC: dict[str, Attack | Forgery] = {
         every(le(norm(a - b), state_gap), (a, b)),
         le(step_gap, state_gap),
         (phi(a, x_t), phi(b, x_t)),
-        CUT,
+        "ranges over what its quantities speak of",
     ),
     # state_gap ≤ 1 is about one pair of states.
     "a law speaks of a quantity": through(
@@ -139,7 +139,7 @@ LOGIC: dict[str, Attack | Forgery] = {
     # Squares are not negative, so that λ − 1 = (√(λ − 1))² is not; nor are sixth powers.
     "a root for a variable": through(every(le(0, y**2), (y,)), le(1, lam), (sqrt(lam - 1),), CUT),
     "a sixth root for a variable": through(
-        every(le(0, y**6), (y,)), le(1, lam), ((lam - 1) ** Rational(1, 6),), CUT
+        every(le(0, y**6), (y,)), le(1, lam), ((lam - 1) ** Rational(1, 6),), "has no translation"
     ),
     # λ^k λ^{−k} is not 1 at λ = 0.
     "a negative power for a variable": through(
@@ -150,11 +150,11 @@ LOGIC: dict[str, Attack | Forgery] = {
     ),
     # exp y > 0, and SymPy's exp(log(λ − 1)) is λ − 1.
     "a logarithm for a variable": through(
-        every(lt(0, exp(y)), (y,), by=Elementary()), lt(1, lam), (log(lam - 1),), "meets exp"
+        every(lt(0, exp(y)), (y,), by=Elementary()), lt(1, lam), (log(lam - 1),), CUT
     ),
     # tanh y < 1, and tanh(artanh λ) is λ.
     "a partial function for a variable": through(
-        every(lt(tanh(y), 1), (y,), by=Elementary()), lt(lam, 1), (atanh(lam),), "may have no value"
+        every(lt(tanh(y), 1), (y,), by=Elementary()), lt(lam, 1), (atanh(lam),), "is on no list"
     ),
     # y² z ≥ 0 for z ≥ 0, but not for y = i.
     "an imaginary number for a variable": through(
@@ -238,7 +238,7 @@ LOGIC: dict[str, Attack | Forgery] = {
     "a bound variable": ends(
         eq(values(1), values(2)),
         Smt(at("sums", inner)),
-        "binds a variable",
+        "is on no list",
         assume("sums", eq(values(m), Sum(inner * m, (inner, 0, 2))), variables=(m,)),
     ),
     # A Lipschitz constant that depends on a is none for other states.
