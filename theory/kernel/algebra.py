@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import reduce
 from itertools import groupby
-from math import comb, isqrt, prod
+from math import isqrt, prod
 
 from theory.kernel.terms import (
     ABS,
+    HALF,
     MAX,
     MIN,
     NUMBER,
@@ -97,34 +97,44 @@ def times(*terms: Term) -> Term:
 
 def power(base: Term, exponent: Term) -> Term:
     """base^exponent; of rational numbers and whole exponents the value."""
-    if exponent is ONE:
-        return base
-    if exponent is ZERO:
-        return ONE
-    if base is ONE:
-        return ONE
-    if exponent.head is NUMBER and exponent.value.denominator == 1:
-        n = int(exponent.value)
-        if base.head is NUMBER and (base.value or n > 0):
-            if abs(n) > MOST_FACTORS:
-                raise TermError(f"a power of {n} factors; the limit is {MOST_FACTORS}")
-            return number(base.value**n)
-        if base.head is POWER and base.args[1].head is NUMBER and n > 0:
-            inner = base.args[1].value
-            if inner.denominator == 1:
-                return power(base.args[0], number(inner * n))
-            if n > 1 and base.args[0].head is NUMBER and base.args[0].value >= 0:  # (√2)² is 2
-                return times(power(base.args[0], number(n // 2)), power(base, number(n % 2)))
-        if base.head is PRODUCT and base.commutes:
-            return times(*(power(arg, exponent) for arg in base.args))
-    if exponent.head is NUMBER and exponent.value == Fraction(1, 2):
-        factor, rest = split(base)
-        root = Fraction(isqrt(max(factor.numerator, 0)), isqrt(factor.denominator))
-        if base.head is NUMBER and root * root == factor:
-            return number(root)
-        if rest is not ONE and factor > 0 and factor != 1:  # √(2z) is √2 √z
-            return times(power(number(factor), exponent), power(rest, exponent))
-    return make(POWER, (base, exponent))
+    if exponent.head is not NUMBER:
+        if not exponent.variables:
+            raise TermError(f"{exponent} is not shown to be a natural number")
+        return ONE if base is ONE else make(POWER, (base, exponent))
+    value = exponent.value
+    if value.denominator > 2:
+        raise TermError(f"the power {make(POWER, (base, exponent))} has no translation")
+    if value.denominator == 2:
+        return _root(base) if exponent is HALF else power(_root(base), number(value.numerator))
+    return _whole(base, int(value))
+
+
+def _whole(base: Term, n: int) -> Term:
+    if n in (0, 1) or base is ONE:
+        return base if n else ONE
+    if base.head is NUMBER and (base.value or n > 0):
+        if abs(n) > MOST_FACTORS:
+            raise TermError(f"a power of {base} with more than {MOST_FACTORS} factors")
+        return number(base.value**n)
+    if base.head is POWER and base.args[1].head is NUMBER and n > 0:
+        root, inner = base.args[0], base.args[1].value
+        if inner.denominator == 1:
+            return power(root, number(inner * n))
+        if n > 1 and root.head is NUMBER and root.value >= 0:  # (√2)² is 2
+            return times(power(root, number(n // 2)), power(base, number(n % 2)))
+    if base.head is PRODUCT and base.commutes:
+        return times(*(power(arg, number(n)) for arg in base.args))
+    return make(POWER, (base, number(n)))
+
+
+def _root(base: Term) -> Term:
+    factor, rest = split(base)
+    root = Fraction(isqrt(max(factor.numerator, 0)), isqrt(factor.denominator))
+    if base.head is NUMBER and root * root == factor:
+        return number(root)
+    if rest is not ONE and factor > 0 and factor != 1:  # √(2z) is √2 √z
+        return times(_root(number(factor)), _root(rest))
+    return make(POWER, (base, HALF))
 
 
 def minus(first: Term, second: Term) -> Term:
@@ -194,29 +204,35 @@ def expanded(term: Term) -> Term:
         return plus(*map(expanded, term.args))
     if term.head is not PRODUCT or all(arg.head is not SUM for arg in term.args):
         return term
-    if prod(len(arg.args) if arg.head is SUM else 1 for arg in term.args) > MOST_TERMS:
-        raise TermError(f"{term} has more than {MOST_TERMS} terms when expanded")
-    rows: list[tuple[Term, ...]] = [()]
-    for arg in term.args:
-        parts = arg.args if arg.head is SUM else (arg,)
-        rows = [(*row, part) for row in rows for part in parts]
-    return expanded(plus(*(times(*row) for row in rows)))
+    return _multiplied(map(expanded, term.args), term)
 
 
 def fully_expanded(term: Term) -> Term:
     """The same with whole powers of sums written out too."""
-    if term.head is POWER and term.args[0].head is SUM and term.args[1].whole:
-        n = int(term.args[1].value) if term.args[1].head is NUMBER else 0
-        if n > 0:
-            base = fully_expanded(term.args[0])
-            count = len(base.args) if base.head is SUM else 1
-            if comb(n + count - 1, n) > MOST_TERMS:
-                raise TermError(f"{term} has more than {MOST_TERMS} terms when expanded")
-            return reduce(lambda one, two: expanded(times(one, two)), [base] * n)
-    if term.head in (SUM, PRODUCT):
-        join = plus if term.head is SUM else times
-        return expanded(join(*map(fully_expanded, term.args)))
+    if term.head is SUM:
+        return plus(*map(fully_expanded, term.args))
+    if term.head is PRODUCT:
+        return _multiplied(map(fully_expanded, term.args), term)
+    base, n = whole_power(term)
+    if base.head is SUM and n > 1:
+        return _multiplied([fully_expanded(base)] * int(n), term)
     return term
+
+
+def _multiplied(factors: Iterable[Term], term: Term) -> Term:
+    """The product of expanded factors, written out."""
+    total = ONE
+    for factor in factors:
+        rows, parts = parts_of(total), parts_of(factor)
+        if len(rows) * len(parts) > MOST_TERMS:
+            raise TermError(f"{term} has more than {MOST_TERMS} terms when expanded")
+        total = plus(*(times(row, part) for row in rows for part in parts))
+    return total
+
+
+def parts_of(term: Term) -> tuple[Term, ...]:
+    """What is added."""
+    return term.args if term.head is SUM else (term,)
 
 
 def rebuilt(term: Term, values: Mapping[Term, Term]) -> Term:

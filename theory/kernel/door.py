@@ -76,8 +76,6 @@ def term(expression: Basic) -> Term:
     join = _JOINS.get(expression.func)
     if join is not None:
         return join(*map(term, expression.args))
-    if isinstance(expression, sympy.Pow):
-        return _power(expression)
     if expression.func in _FUNCTIONS:
         return apply(_FUNCTIONS[expression.func], *map(term, expression.args))
     if isinstance(expression, Formal):
@@ -89,17 +87,9 @@ def term(expression: Basic) -> Term:
     raise TermError(f"{expression} has no translation: {expression.func.__name__} is on no list")
 
 
-_JOINS: dict[type[Basic], Callable[..., Term]] = {sympy.Add: plus, sympy.Mul: times}
-
-
-def _power(expression: sympy.Pow) -> Term:
-    exponent = term(expression.exp)
-    if not exponent.variables and exponent.value.denominator > 2:
-        raise TermError(f"the power {expression} has no translation")
-    if exponent.value.denominator == 2:  # of x^(3/2), a root of x and a whole power of that
-        root = power(term(expression.base), number(Fraction(1, 2)))
-        return power(root, number(exponent.value.numerator))
-    return power(term(expression.base), exponent)
+_JOINS: dict[type[Basic], Callable[..., Term]] = {
+    sympy.Add: plus, sympy.Mul: times, sympy.Pow: power,
+}  # fmt: skip
 
 
 def _variable(symbol: sympy.Symbol) -> Term:
@@ -125,6 +115,10 @@ def _head(function: type[Formal]) -> Head:
     kind = next((kind for base, kind in _KINDS if issubclass(function, base)), None)
     if kind is None:
         raise TermError(f"{function} returns nothing that has a sort")
+    own = next(base for base, _ in _KINDS if issubclass(function, base))
+    told = (name for name in dir(function) if name.startswith("_eval_is_"))
+    if any(getattr(function, name) is not getattr(own, name, None) for name in told):
+        raise TermError(f"of {function} SymPy takes for granted what no law says")
     same = _NAMES.setdefault((function.__name__, kind), [])
     same.append(function)
     stored = bool(getattr(function, "stored", False))

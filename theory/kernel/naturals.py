@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from theory.kernel.algebra import split
+from theory.kernel.algebra import parts_of, split
 from theory.kernel.statements import Clause, Statement
 from theory.kernel.terms import NUMBER, PRODUCT, SUM, Gap, Term
 
@@ -18,17 +18,13 @@ def require_natural(number: Term, clauses: tuple[Clause, ...]) -> None:
     """Raise Gap unless the clauses (and the ranges) make `number` a natural number."""
     if not _is_linear(number):
         raise Gap(f"{number} is not shown to be a natural number")
-    if all(factor >= 0 and _is_natural(rest) for factor, rest in map(split, _parts(number))):
+    if all(factor >= 0 and _is_natural(rest) for factor, rest in map(split, parts_of(number))):
         return
     facts = (clause.conclusion for clause in clauses if not clause.given)
     linear = (fact for fact in facts if all(map(_is_linear, fact.sides)))
     objection = _objection(number, tuple(dict.fromkeys(linear)))
     if objection is not None:
         raise Gap(f"{number} is not shown to be a natural number{objection}")
-
-
-def _parts(number: Term) -> tuple[Term, ...]:
-    return number.args if number.head is SUM else (number,)
 
 
 def _is_natural(rest: Term) -> bool:
@@ -60,7 +56,7 @@ def _objection(number: Term, facts: tuple[Statement, ...]) -> str | None:
 
 def _is_linear(term: Term) -> bool:
     """Integer coefficients, natural variables, degree at most 1."""
-    for factor, rest in map(split, _parts(term)):
+    for factor, rest in map(split, parts_of(term)):
         if factor.denominator != 1 or rest.head in (SUM, PRODUCT):
             return False
         if rest.head is not NUMBER and not (rest.head.kind == "variable" and rest.whole):
@@ -71,7 +67,7 @@ def _is_linear(term: Term) -> bool:
 def _linear(term: Term, names: Names, context: Any) -> Any:
     parts = [
         int(factor) * (1 if rest.head is NUMBER else names[rest])
-        for factor, rest in map(split, _parts(term))
+        for factor, rest in map(split, parts_of(term))
     ]
     return z3.Sum([*parts, z3.IntVal(0, context)])
 

@@ -18,6 +18,7 @@ from theory.kernel.algebra import (
     expanded,
     fully_expanded,
     minus,
+    parts_of,
     plus,
     power,
     rebuilt,
@@ -85,10 +86,6 @@ def _least(powers: Powers, key: tuple[Term, Term]) -> Term:
     return power(key[0], plus(key[1], number(powers.least[key])))
 
 
-def _parts(term: Term) -> tuple[Term, ...]:
-    return term.args if term.head is SUM else (term,)
-
-
 def _factors(term: Term) -> tuple[Term, ...]:
     return term.args if term.head is PRODUCT else (term,)
 
@@ -97,7 +94,7 @@ def _quotient(term: Term) -> Term | None:
     """A base of which a quotient, or the square of a root, is a factor of some part; the largest,
     so that none is put back that was cleared."""
     found = set()
-    for part in _parts(term):
+    for part in parts_of(term):
         for one in _factors(part):
             if one.head is POWER and one.args[1].head is NUMBER:
                 base, exponent = one.args
@@ -110,11 +107,11 @@ def _quotient(term: Term) -> Term | None:
 def _cleared(term: Term, base: Term) -> Term:
     """The term times a power of the base, without quotients by it; the square of a root as what is
     under it."""
-    exponents = [_exponent(part, base) for part in _parts(term)]
+    exponents = [_exponent(part, base) for part in parts_of(term)]
     shift = max(0, -min(exponents))
     rooted = base.head is POWER and base.args[1].head is NUMBER
     terms = []
-    for part, exponent in zip(_parts(term), exponents, strict=True):
+    for part, exponent in zip(parts_of(term), exponents, strict=True):
         rest = times(*(one for one in _factors(part) if _of(one, base) is None))
         n = exponent + shift
         if rooted:
@@ -181,7 +178,7 @@ def require_polynomial(statement: Statement) -> None:
 def words(term: Term) -> Words:
     """The term as a sum of words; raises Gap where a number is added to an operator."""
     found: Words = {}
-    for part in _parts(fully_expanded(term)):
+    for part in parts_of(fully_expanded(term)):
         if part is ZERO:
             continue
         factors = _factors(part)

@@ -10,7 +10,8 @@ def shown(term: Term) -> str:
     """The term as it is typed: `T - k`, `S_0*lam**k/(1 - lam)`, `sqrt(z)`."""
     head = term.head
     if head is SUM:
-        parts = sorted(term.args, key=lambda part: split(part)[0] < 0)  # what is added first
+        # What is added first, and numbers last.
+        parts = sorted(term.args, key=lambda part: (split(part)[0] < 0, part.head is NUMBER))
         first, *rest = map(shown, parts)
         return first + "".join(f" - {p[1:]}" if p[0] == "-" else f" + {p}" for p in rest)
     if head is PRODUCT:

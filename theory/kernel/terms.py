@@ -16,6 +16,8 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 from weakref import WeakValueDictionary
 
+MOST_BITS = 14_000  # of a numerator or denominator: Python writes 4300 digits
+
 Sort: TypeAlias = Literal["number", "vector", "operator", "either"]
 Range: TypeAlias = Literal["real", "natural", "vector", "operator", "either"]
 
@@ -164,8 +166,11 @@ def make(head: Head, args: tuple[Term, ...] = (), value: Fraction = Fraction(0))
 
 
 def number(value: Fraction | int) -> Term:
-    """A rational number."""
-    return make(NUMBER, (), Fraction(value))
+    """A rational number; raises TermError for one that is too long to be written."""
+    found = Fraction(value)
+    if max(found.numerator.bit_length(), found.denominator.bit_length()) > MOST_BITS:
+        raise TermError(f"a number of more than {MOST_BITS} bits")
+    return make(NUMBER, (), found)
 
 
 ZERO, ONE, HALF = number(0), number(1), number(Fraction(1, 2))

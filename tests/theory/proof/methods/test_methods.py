@@ -33,7 +33,7 @@ from theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Sm
 from theory.proof.scope import Known
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
-A, v = operator("A"), vector("v")
+A, B, v = operator("A"), operator("B"), vector("v")
 CUT = "counter-model"
 
 
@@ -60,7 +60,8 @@ def test_identity_proves(goal: Statement, given: tuple[Statement, ...]) -> None:
         (eq((1 - lam**2) / (1 - lam), 1 + lam), (), CUT),
         (eq(lam**k * lam ** (T - k), lam**T), (), "not shown to be a natural number"),
         (eq(lam**k * lam ** (T - k), lam**T), (le(k, T),), "differ by"),
-        (eq(A * v, v * A), (), r"differ by A\*v - v\*A|differ by"),
+        (eq(A * B, B * A), (), r"differ by A\*B - B\*A"),
+        (eq(A * v, v * A), (), "v in v\\*A is no operator"),
         (le(lam, lam), (), "no identity"),
         (eq(a, 2 * a), (), "differ by -a"),
     ],

@@ -89,7 +89,7 @@ def test_smt_refuses(goal: Statement, given: tuple[Statement, ...], reason: str)
 
 def test_smt_refuses_a_vector() -> None:
     """A vector is no number."""
-    with pytest.raises(Gap, match="where a number is needed"):
+    with pytest.raises(Gap, match="adds number and vector"):
         proves(le(0, norm(a) * a + y))
 
 

@@ -75,7 +75,7 @@ def test_what_follows(goal: Statement, rules: tuple[Statement, ...]) -> None:
         (eq(A, B), (eq(2 * A, C),), "no single word"),
         (eq(A, B), (eq(0, A),), "no single word"),
         (eq(A, B), (le(A, C),), "compares no numbers"),
-        (eq(A + 1, B), (), "the number 1 stands where an operator is needed"),
+        (eq(A + 1, B), (), "adds number and operator"),
         (eq(A, B), (eq(A, 1),), r"A \(operator\) and 1 \(number\) are compared"),
         (eq(A * B, A * B * B), (eq(A * B, A * B * B),), "does not end"),
         (eq(A / lam, A), (), "stands in no sum of words"),
