@@ -21,7 +21,7 @@ def square(number: int) -> tuple[int, int]:
 
 def solver() -> int:
     """Which process decides what is asked of z3 here."""
-    from theory.proof.solver.client import SOLVER
+    from theory.kernel.solver.client import SOLVER
 
     SOLVER.ask("(assert true)")
     assert SOLVER._process is not None

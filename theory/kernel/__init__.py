@@ -4,3 +4,5 @@
 claims are written in; `normal`, `rewriting`, `smt` (over `translate`, `powers`, `naturals`) and
 `functions` decide. Methods of proof (`theory.proof.methods`) put these together.
 """
+
+from theory.kernel.shown import shown as shown

@@ -32,8 +32,9 @@ from theory.kernel.terms import (
     number,
     variable,
 )
-from theory.language import law as language
-from theory.language import statement as stated
+from theory.language import Clause as ToldClause
+from theory.language import Law as ToldLaw
+from theory.language import Statement as ToldStatement
 from theory.language.sorts import EITHER, OPERATOR, EitherSymbol, OperatorSymbol
 from theory.language.terms.vectors import Norm, Operator, Scalar, Vector, exponential, transpose
 from theory.language.terms.vectors import Term as Formal
@@ -50,13 +51,12 @@ _FUNCTIONS: dict[type[Basic], Head] = {
 _KINDS: tuple[tuple[type, str], ...] = (
     (Norm, "norm"), (Scalar, "scalar"), (Operator, "operator"), (Vector, "vector"),
 )  # fmt: skip
+_RANGES: tuple[tuple[dict[str, bool], Range], ...] = (
+    ({"real": True}, "real"), ({"integer": True}, "natural"), ({"commutative": False}, "vector"),
+)  # fmt: skip
 _PLAIN: dict[tuple[tuple[str, bool | None], ...], Range] = {
-    tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over
-    for kind, over in (
-        ({"real": True}, "real"), ({"integer": True}, "natural"),
-        ({"commutative": False}, "vector"),
-    )
-}  # fmt: skip
+    tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over for kind, over in _RANGES
+}
 _NAMES: dict[tuple[str, str], list[type[Basic]]] = {}
 _CONSTANTS: dict[str, Expr] = {}
 _SYMBOLS: dict[tuple[str, Range], list[Basic]] = {}
@@ -132,7 +132,7 @@ for known, wanted in ((transpose, TRANSPOSE), (exponential, EXPONENTIAL)):
 
 
 @lru_cache(maxsize=KEPT)
-def statement(told: stated.Statement) -> Statement:
+def statement(told: ToldStatement) -> Statement:
     """The statement over terms, of one sort; raises TermError."""
     found = Statement(term(told.lhs), told.relation, term(told.rhs))
     found.require_sorted()
@@ -140,12 +140,12 @@ def statement(told: stated.Statement) -> Statement:
 
 
 @lru_cache(maxsize=KEPT)
-def clause(told: language.Clause) -> Clause:
+def clause(told: ToldClause) -> Clause:
     """The clause over terms; raises TermError."""
     return Clause(statement(told.conclusion), tuple(map(statement, told.given)))
 
 
-def law(told: language.Law) -> Law:
+def law(told: ToldLaw) -> Law:
     """The law over terms; raises TermError."""
     return Law(told.id, tuple(map(term, told.variables)), tuple(map(clause, told.clauses)))
 
@@ -165,7 +165,7 @@ def _definitions(items: tuple[tuple[Basic, Basic], ...]) -> Mapping[Term, Term]:
     return found
 
 
-def unfolded(told: language.Law) -> Law:
+def unfolded(told: ToldLaw) -> Law:
     """The law over terms, measured quantities replaced by their definitions; raises TermError where
     a variable of the law would be taken for what a definition speaks of."""
     found, known = law(told), definitions()
@@ -177,7 +177,7 @@ def unfolded(told: language.Law) -> Law:
 
 
 @lru_cache(maxsize=KEPT)
-def goal(told: stated.Statement) -> Statement:
+def goal(told: ToldStatement) -> Statement:
     """The statement over terms, measured quantities replaced by their definitions."""
     return statement(told).replace(definitions())
 

@@ -76,14 +76,15 @@ def rational(term: Term) -> fmpq | None:
         return fmpq(term.value.numerator, term.value.denominator)
     if head not in (SUM, PRODUCT, POWER, ABS, MAX, MIN):
         return None
-    values = [rational(arg) for arg in term.args]
-    if any(value is None for value in values):
+    found = [rational(arg) for arg in term.args]
+    values = [value for value in found if value is not None]
+    if len(values) < len(found):
         return None
     if head is POWER:
         base, exponent = values
-        if exponent.denominator != 1 or (base == 0 and exponent < 0):
+        if exponent.q != 1 or (base == 0 and exponent < 0):
             return None
-        return base ** int(exponent.numerator)
+        return fmpq(1) * base ** int(exponent.p)
     if head is ABS:
         return abs(values[0])
     if head in (MAX, MIN):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from theory.kernel.algebra import power, split, whole_power
-from theory.kernel.terms import HALF, NUMBER, ONE, POWER, PRODUCT, SUM, Head, Term, number
+from theory.kernel.terms import HALF, NUMBER, ONE, POWER, PRODUCT, SUM, Head, Term, number, prints
 
 
+@prints
 def shown(term: Term) -> str:
     """The term as it is typed: `T - k`, `S_0*lam**k/(1 - lam)`, `sqrt(z)`."""
     head = term.head

@@ -14,10 +14,10 @@ from itertools import product
 from re import findall
 from typing import Protocol, TypeAlias
 
+from theory.kernel.solver.client import SOLVER, Answer
 from theory.kernel.statements import Clause, Statement, eq, ne
 from theory.kernel.terms import NUMBER, POWER, ZERO, Gap, Term, number
 from theory.kernel.translate import Formula, Obligation, Translation, negation
-from theory.proof.solver.client import SOLVER, Answer
 
 Terms: TypeAlias = Sequence[tuple[Term, str]]  # and the constants that stand for them
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for

@@ -9,7 +9,7 @@ term binds a variable. `theory.kernel.algebra` makes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -95,9 +95,7 @@ class Term:
         return f"{name}({', '.join(arg.key for arg in self.args)})"
 
     def __repr__(self) -> str:
-        from theory.kernel.shown import shown  # which reads terms by the algebra on them
-
-        return shown(self)
+        return _PRINTERS[0](self)
 
     @cached_property
     def sort(self) -> Sort:
@@ -108,7 +106,7 @@ class Term:
                 _ = arg.sort
             return "number"
         if head.kind == "variable":
-            return "number" if head.range in ("real", "natural") else head.range
+            return _SORTS[head.range]
         if head is SUM:
             found = {arg.sort for arg in self.args}
             if len(found) > 1:
@@ -153,6 +151,20 @@ class Term:
         return head in (SUM, PRODUCT) and all(arg.whole for arg in self.args)
 
 
+Printer: TypeAlias = Callable[[Term], str]
+_PRINTERS: list[Printer] = []
+
+
+def prints(printer: Printer) -> Printer:
+    """Make the function, which reads terms by the algebra on them, print all terms."""
+    _PRINTERS.append(printer)
+    return printer
+
+
+_SORTS: dict[Range, Sort] = {
+    "real": "number", "natural": "number", "vector": "vector", "operator": "operator",
+    "either": "either",
+}  # fmt: skip
 _ALL: WeakValueDictionary[tuple[Head, tuple[Term, ...], Fraction], Term] = WeakValueDictionary()
 
 

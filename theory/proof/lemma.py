@@ -76,7 +76,9 @@ class Lemma(Proved):
             objection = self.everywhere.objection(self.assumptions, self.goal)
             if objection:
                 return f"{self.id}: {objection}"
-        facts = {(law.variables, law.clauses) for law in named if isinstance(law, Kept)}
+        facts: set[tuple[object, ...]] = {
+            (law.variables, law.clauses) for law in named if isinstance(law, Kept)
+        }
         for assumption in self.assumptions:
             if self.premise(assumption) is None and (
                 self._moves(assumption) or not self._is_granted(assumption, granted, facts)

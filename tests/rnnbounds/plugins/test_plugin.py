@@ -11,7 +11,7 @@ import properties
 from properties.runs import parts
 from reports import comparable, load, problems
 from rnnbounds.plugin import ATTACKS, PROFILE, SEED, check_options
-from theory.proof.solver.client import Solver
+from theory.kernel.solver.client import Solver
 
 CLAIM = "certified-norm"
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")

@@ -8,11 +8,11 @@ from properties.runs.workers import outcome
 from theory import claim
 from theory.errors import MachineError
 from theory.kernel import smt
+from theory.kernel.solver.client import Solver
 from theory.language.statement import lt
 from theory.language.vocabulary import symbols
 from theory.proof.methods import Smt
 from theory.proof.proof import Proof, Step
-from theory.proof.solver.client import Solver
 
 STATE_BOUND = claim("state-bound")
 (lam,) = symbols("lam")

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from theory.errors import MachineError
-from theory.proof.solver import client, server
-from theory.proof.solver.client import Answer, Solver
-from theory.proof.solver.server import EXHAUSTED, STRATEGIES, answer, bound_memory, serve
+from theory.kernel.solver import client, server
+from theory.kernel.solver.client import Answer, Solver
+from theory.kernel.solver.server import EXHAUSTED, STRATEGIES, answer, bound_memory, serve
 
 ROOT = "(declare-const x Real)\n(assert (= (* x x) 2.0))\n(assert (< 0.0 x))"
 NEVER = "(assert (= 1.0 2.0))"
