@@ -115,9 +115,9 @@ class Term:
         if head is PRODUCT:
             return _sort_of_product(self)
         if head is POWER:
-            base = self.args[0].sort
-            if base not in ("number", "operator") or self.args[1].sort != "number":
-                raise TermError(f"{self} is a power of a {base}")
+            base, exponent = (arg.sort for arg in self.args)
+            if base not in ("number", "operator") or exponent != "number":
+                raise TermError(f"{self} is a power, {base} by {exponent}")
             return base
         for arg in self.args:
             _ = arg.sort
