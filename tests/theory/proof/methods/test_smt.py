@@ -15,6 +15,7 @@ from sympy import (
 )
 
 from theory.kernel import smt
+from theory.kernel.solver.client import Answer, Solver
 from theory.language import (
     Statement,
     eq,
@@ -28,7 +29,6 @@ from theory.language.terms.variables import a, b, c, j, operator, vector, y, z
 from theory.language.terms.vectors import Scalar, function, norm, phi
 from theory.proof.methods import Gap, Identity, Smt
 from theory.proof.scope import Known
-from theory.proof.solver.client import Answer, Solver
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
 A, v = operator("A"), vector("v")
