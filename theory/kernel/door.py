@@ -32,9 +32,9 @@ from theory.kernel.terms import (
     number,
     variable,
 )
-from theory.language import Clause as ToldClause
-from theory.language import Law as ToldLaw
-from theory.language import Statement as ToldStatement
+from theory.language import Clause as StatedClause
+from theory.language import Law as StatedLaw
+from theory.language import Statement as StatedStatement
 from theory.language.sorts import EITHER, OPERATOR, EitherSymbol, OperatorSymbol
 from theory.language.terms.vectors import Norm, Operator, Scalar, Vector, exponential, transpose
 from theory.language.terms.vectors import Term as Formal
@@ -111,13 +111,13 @@ def _variable(symbol: sympy.Symbol) -> Term:
 
 @lru_cache(maxsize=KEPT)
 def _head(function: type[Formal]) -> Head:
-    """The head of a function of formal terms; two of one name are told apart."""
+    """The head of a function of formal terms; two of one name are kept apart."""
     kind = next((kind for base, kind in _KINDS if issubclass(function, base)), None)
     if kind is None:
         raise TermError(f"{function} returns nothing that has a sort")
     own = next(base for base, _ in _KINDS if issubclass(function, base))
-    told = (name for name in dir(function) if name.startswith("_eval_is_"))
-    if any(getattr(function, name) is not getattr(own, name, None) for name in told):
+    stated = (name for name in dir(function) if name.startswith("_eval_is_"))
+    if any(getattr(function, name) is not getattr(own, name, None) for name in stated):
         raise TermError(f"of {function} SymPy takes for granted what no law says")
     same = _NAMES.setdefault((function.__name__, kind), [])
     same.append(function)
@@ -132,22 +132,22 @@ for known, wanted in ((transpose, TRANSPOSE), (exponential, EXPONENTIAL)):
 
 
 @lru_cache(maxsize=KEPT)
-def statement(told: ToldStatement) -> Statement:
+def statement(stated: StatedStatement) -> Statement:
     """The statement over terms, of one sort; raises TermError."""
-    found = Statement(term(told.lhs), told.relation, term(told.rhs))
+    found = Statement(term(stated.lhs), stated.relation, term(stated.rhs))
     found.require_sorted()
     return found
 
 
 @lru_cache(maxsize=KEPT)
-def clause(told: ToldClause) -> Clause:
+def clause(stated: StatedClause) -> Clause:
     """The clause over terms; raises TermError."""
-    return Clause(statement(told.conclusion), tuple(map(statement, told.given)))
+    return Clause(statement(stated.conclusion), tuple(map(statement, stated.given)))
 
 
-def law(told: ToldLaw) -> Law:
+def law(stated: StatedLaw) -> Law:
     """The law over terms; raises TermError."""
-    return Law(told.id, tuple(map(term, told.variables)), tuple(map(clause, told.clauses)))
+    return Law(stated.id, tuple(map(term, stated.variables)), tuple(map(clause, stated.clauses)))
 
 
 def definitions() -> Mapping[Term, Term]:
@@ -165,29 +165,29 @@ def _definitions(items: tuple[tuple[Basic, Basic], ...]) -> Mapping[Term, Term]:
     return found
 
 
-def unfolded(told: ToldLaw) -> Law:
+def unfolded(stated: StatedLaw) -> Law:
     """The law over terms, measured quantities replaced by their definitions; raises TermError where
     a variable of the law would be taken for what a definition speaks of."""
-    found, known = law(told), definitions()
+    found, known = law(stated), definitions()
     spoken = {one for one in found.constants if one in known}
     hidden = frozenset[Term]().union(*(known[one].variables for one in spoken))
-    if not hidden.isdisjoint(found.variables) and not getattr(told, "moves", False):
-        raise TermError(f"{told.id} ranges over what its quantities speak of")
+    if not hidden.isdisjoint(found.variables) and not getattr(stated, "moves", False):
+        raise TermError(f"{stated.id} ranges over what its quantities speak of")
     return Law(found.id, found.variables, tuple(c.replace(known) for c in found.clauses))
 
 
 @lru_cache(maxsize=KEPT)
-def goal(told: ToldStatement) -> Statement:
+def goal(stated: StatedStatement) -> Statement:
     """The statement over terms, measured quantities replaced by their definitions."""
-    return statement(told).replace(definitions())
+    return statement(stated).replace(definitions())
 
 
-def expression(told: Term) -> Expr:
+def expression(stated: Term) -> Expr:
     """A term of functions of reals as SymPy has it, for what it is asked to propose."""
-    args = tuple(map(expression, told.args))
-    head = told.head
+    args = tuple(map(expression, stated.args))
+    head = stated.head
     if head is NUMBER:
-        return sympy.Rational(told.value.numerator, told.value.denominator)
+        return sympy.Rational(stated.value.numerator, stated.value.denominator)
     if head in (SUM, PRODUCT, POWER):
         return {SUM: sympy.Add, PRODUCT: sympy.Mul, POWER: sympy.Pow}[head](*args)
     for function, one in _FUNCTIONS.items():
@@ -198,4 +198,4 @@ def expression(told: Term) -> Expr:
         return known[head.mark]
     if head.interval is not None and head.name in _CONSTANTS:
         return _CONSTANTS[head.name]
-    raise TermError(f"{told} is no expression of reals")
+    raise TermError(f"{stated} is no expression of reals")

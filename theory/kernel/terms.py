@@ -116,8 +116,10 @@ class Term:
             return _sort_of_product(self)
         if head is POWER:
             base, exponent = (arg.sort for arg in self.args)
-            if base not in ("number", "operator") or exponent != "number":
-                raise TermError(f"{self} is a power, {base} by {exponent}")
+            if base not in ("number", "operator"):
+                raise TermError(f"{self} is a power of a {base}")
+            if exponent != "number":
+                raise TermError(f"{self} is a power by a {exponent}")
             return base
         for arg in self.args:
             _ = arg.sort

@@ -1,6 +1,6 @@
 """Trees of sums, products, powers, roots, moduli, maxima, and their values.
 
-Values are balls of so many bits that what is not told from 0 is 0: the trees drawn are small.
+Values are balls of so many bits that what is not distinguished from 0 is 0: the trees drawn are small.
 """
 
 from collections.abc import Callable, Mapping
@@ -79,7 +79,7 @@ def made(tree: Tree) -> Term:
 
 
 def settled(value: arb) -> arb:
-    """0 where it is not told from 0."""
+    """0 where it is not distinguished from 0."""
     return arb(0) if value.contains(0) else value
 
 
@@ -121,8 +121,8 @@ def value(tree: Tree, at: Mapping[str, arb]) -> arb:
     match tree:
         case ("name", str(name)):
             return at[name]
-        case ("number", Fraction() as told):
-            return exactly(told)
+        case ("number", Fraction() as stated):
+            return exactly(stated)
         case ("^", tuple() as base, int(n)):
             return raised(value(base, at), n)
     kind, *args = tree
@@ -145,7 +145,7 @@ def value_of(term: Term, at: Mapping[str, arb]) -> arb:
 
 
 def alike(one: arb, two: arb) -> bool:
-    """Whether they are equal, as far as so many bits tell."""
+    """Whether they are equal, up to so many bits."""
     return bool(abs(one - two) < ALIKE * (1 + abs(one)))
 
 

@@ -90,8 +90,8 @@ def test_substitution_keeps_the_value(
     [
         (plus(x, v), "adds number and vector"),
         (times(v, A), "v in v\\*A is no operator"),
-        (power(v, number(2)), "vector by number"),
-        (power(A, v), "operator by vector"),
+        (power(v, number(2)), "is a power of a vector"),
+        (power(A, v), "is a power by a vector"),
     ],
 )
 def test_sorts_are_asked_for(term: Term, reason: str) -> None:

@@ -39,7 +39,7 @@ from theory.kernel import door
 from theory.kernel.statements import le
 from theory.kernel.terms import TermError, constant, number, variable
 from theory.language import enter, eq, law, symbols
-from theory.language import le as told
+from theory.language import le as stated
 from theory.language.quantity import measured
 from theory.language.terms.variables import j, m, operator, v, vector, y, z
 from theory.language.terms.vectors import Norm, Scalar, function, norm
@@ -142,7 +142,7 @@ def test_functions_of_one_name_stay_apart() -> None:
     ids=str,
 )
 def test_functions_of_reals_come_back(expression: Expr) -> None:
-    """What SymPy is asked to propose is what was told."""
+    """What SymPy is asked to propose is what went in."""
     assert (door.expression(door.term(expression)) - expression).expand() == 0
 
 
@@ -157,16 +157,16 @@ def test_sorts_are_compared() -> None:
     with pytest.raises(TermError, match="are compared"):
         door.statement(eq(v, 1))
     with pytest.raises(TermError, match="compares no numbers"):
-        door.statement(told(v, A * v))
+        door.statement(stated(v, A * v))
     assert door.statement(eq(v, 0)).rhs is number(0)
 
 
 def test_quantities_are_written_out() -> None:
     """A law may not range over what they speak of."""
     (measure,) = (one for one in DEFINITIONS if one == h_norm)
-    assert door.goal(told(h_norm, 1)) == le(door.term(DEFINITIONS[measure]), number(1))
+    assert door.goal(stated(h_norm, 1)) == le(door.term(DEFINITIONS[measure]), number(1))
     with pytest.raises(TermError, match="ranges over what its quantities speak of"):
-        door.unfolded(law("all", (T,), told(h_norm, 1)))
+        door.unfolded(law("all", (T,), stated(h_norm, 1)))
 
 
 def test_a_natural_quantity_is_defined_by_natural_numbers() -> None:
@@ -176,7 +176,7 @@ def test_a_natural_quantity_is_defined_by_natural_numbers() -> None:
     enter(whole)
     try:
         with pytest.raises(TermError, match="is not shown to be one"):
-            door.goal(told(0, whole.symbol))
+            door.goal(stated(0, whole.symbol))
     finally:
         del VOCABULARY[new.name], DEFINITIONS[whole.symbol]
         unfold.cache_clear()
