@@ -20,6 +20,7 @@ from theory.kernel.terms import NUMBER, POWER, ZERO, Gap, Term, number
 from theory.kernel.translate import Formula, Obligation, Translation, negation
 
 Terms: TypeAlias = Sequence[tuple[Term, str]]  # and the constants that stand for them
+ABSTRACT = "abstract: powers are free numbers in this model"
 LENGTHS = (3, 2, 1, 0, 8, 16)  # where counter-models are looked for
 MOST = 3
 
@@ -78,7 +79,8 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
         if not scope.explains:
             raise Gap("counter-model")
         better = _at_small_lengths(goal, facts, scope)
-        raise Gap(f"counter-model: {better or _values(terms, refuted)}")
+        free = f" ({ABSTRACT})" if query.powers.exponents else ""
+        raise Gap(f"counter-model: {better or _values(terms, refuted) + free}")
     if refuted.verdict != "unsat":
         raise Gap(f"z3 gives up: {refuted.reason}")
     satisfiable = _solve(query, known, "the hypotheses alone")

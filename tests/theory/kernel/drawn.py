@@ -1,6 +1,6 @@
 """Trees of sums, products, powers, roots, moduli, maxima, and their values.
 
-Values are balls of so many bits that what is not distinguished from 0 is 0: the trees drawn are small.
+Values are balls of many bits. A ball that contains 0 is taken as 0: the trees drawn are small.
 """
 
 from collections.abc import Callable, Mapping
