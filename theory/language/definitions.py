@@ -100,13 +100,15 @@ def _faults(new: Definition) -> Iterator[str]:
         if known != {None}:
             yield f"defines {place}, whose sign or kind is known; take a plain function"
     for index, clause in enumerate(new.clauses):
-        yield from _faults_of(clause, new.names, taken)
+        yield from _faults_of(clause, new.names, _counts(new), taken)
         for other in new.clauses[:index]:
             if not _apart(clause, other):
                 yield f"gives {clause.conclusion.lhs} two values; give it one"
 
 
-def _faults_of(clause: Clause, names: tuple[Name, ...], taken: set[Name]) -> Iterator[str]:
+def _faults_of(
+    clause: Clause, names: tuple[Name, ...], counts: Mapping[Name, int], taken: set[Name]
+) -> Iterator[str]:
     """Whether the clause gives one value, in terms of what has one."""
     place = clause.conclusion.lhs
     found = tuple(_variable(argument) for argument in place.args)
@@ -116,11 +118,14 @@ def _faults_of(clause: Clause, names: tuple[Name, ...], taken: set[Name]) -> Ite
     if not clause.symbols <= given:
         yield f"uses on the right what {place} does not name; name it"
     earlier = names[: names.index(name_of(place))]
+    counted = counts.get(name_of(place))
     for term in sorted(_used(clause), key=str):
         if name_of(term) not in names:
             if name_of(term) not in taken:
                 yield f"uses {term.func}, which is not defined yet; define that before"
-        elif not _comes_before(term, place, name_of(term) in earlier):
+        elif not _comes_before(
+            term, counts.get(name_of(term)), place, counted, name_of(term) in earlier
+        ):
             yield f"goes round in a circle: {place} from {term}; go from j to j + 1"
 
 
@@ -137,17 +142,26 @@ def _variable(argument: Expr) -> Symbol | None:
     return inner if inner.is_Symbol and (argument.is_Symbol or inner.is_integer) else None
 
 
-def _count(term: Expr) -> Expr | None:
-    """What a recursion counts down: the last argument that is a natural number."""
-    return next((argument for argument in term.args[::-1] if argument.is_integer), None)
+def _counts(new: Definition) -> dict[Name, int]:
+    """The place of each function where its recursion counts: everywhere 0 or j + 1 on the left."""
+    places: dict[Name, list[tuple[Expr, ...]]] = {}
+    for clause in new.clauses:
+        places.setdefault(name_of(clause.conclusion.lhs), []).append(clause.conclusion.lhs.args)
+    found = {
+        name: [i for i in range(name[1]) if all(a[i] == 0 or _succeeds(a[i]) for a in arguments)]
+        for name, arguments in places.items()
+    }
+    return {name: counted[0] for name, counted in found.items() if counted}
 
 
-def _comes_before(term: Expr, place: Expr, earlier: bool) -> bool:
+def _comes_before(
+    term: Expr, of_term: int | None, place: Expr, of_place: int | None, earlier: bool
+) -> bool:
     """Whether the term has its value before the place has: at j, or at j + 1 if it is earlier."""
-    before, now = _count(term), _count(place)
-    if before is None or now is None:
+    if of_term is None or of_place is None or not _succeeds(place.args[of_place]):
         return False
-    return (_succeeds(now) and before == now - 1) or (earlier and before == now)
+    before, now = term.args[of_term], place.args[of_place]
+    return bool(before == now - 1 or (earlier and before == now))
 
 
 def _apart(one: Clause, other: Clause) -> bool:

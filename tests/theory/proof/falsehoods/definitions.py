@@ -41,7 +41,7 @@ from theory.proof.methods import Smt
 lam, S_0, h_norm, T = symbols("lam S_0 h_norm T")
 final = state(x, 0, T)
 zero = eq(norm(v), 0)
-NEITHER, ONCE = "no axiom and no definition", "gives"
+NEITHER, COUNTS = "no axiom and no definition", "goes round in a circle"
 
 
 def number(name: str, base: type = Scalar) -> object:
@@ -55,7 +55,7 @@ size, moved = number("size", Norm), function("moved", module=__name__, defined=T
 
 def defining(reason: str, *clauses: Statement | Clause, over: tuple[Symbol, ...] = (j,)) -> Forgery:
     """A definition that is none."""
-    return Forgery(lambda: define("false", over, *clauses), reason)
+    return Forgery(lambda: define(f"false {clauses}", over, *clauses), reason)
 
 
 def using(used: Law, *terms: object, reason: str = NEITHER) -> Attack:
@@ -147,6 +147,34 @@ DEFINITIONS: dict[str, Attack | Forgery] = {
     ),
     "each by the other": defining("in a circle", eq(f(j), g(j) + 1), eq(g(j), f(j)), over=(j,)),
     "by what has no value yet": defining("not defined yet", eq(f(j), g(j))),
+    # A recursion counts in one place, the one that is j + 1 on the left.
+    "a count in another place": defining(
+        COUNTS, eq(g(0, z), 0), eq(g(j + 1, z), g(j + 1, j) + 1), over=(j, z)
+    ),
+    "a count in another place, before": defining(
+        COUNTS, eq(g(z, 0), 0), eq(g(z, j + 1), g(j, j + 1) + 1), over=(z, j)
+    ),
+    "a count that changes places": defining(
+        COUNTS, eq(g(j + 1, m), g(j, m + 1)), eq(g(0, m + 1), g(m, m) + 1), over=(j, m)
+    ),
+    "a count of one in the place of another's": defining(
+        COUNTS,
+        *(eq(f(0, z), 0), eq(f(j + 1, z), g(j + 1, j) + 1)),
+        *(eq(g(0, z), 0), eq(g(j + 1, z), f(j + 1, z))),
+        over=(j, z),
+    ),
+    "a count in one of three places": defining(
+        COUNTS, eq(g(0, y, z), 0), eq(g(j + 1, y, z), g(j + 1, z, j) + 1), over=(j, y, z)
+    ),
+    "a count below a premise": defining(
+        COUNTS,
+        eq(g(0, z), 0),
+        Clause(eq(g(j + 1, z), 1), (le(g(j + 1, j), 0),)),
+        over=(j, z),
+    ),
+    "a count that a quotient hides": defining(
+        COUNTS, eq(g(0, z), 0), eq(g(j + 1, z), g(j * z / z, z / z) + g(j + 1, j)), over=(j, z)
+    ),
     "a vector that is a number": defining("are compared", eq(moved(v), norm(v)), over=(v,)),
     "a quantity by itself": Forgery(lambda: enter(again), "is not defined by plain terms"),
     "a quantity by a quantity": Forgery(
