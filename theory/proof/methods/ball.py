@@ -16,18 +16,31 @@ from typing import ClassVar
 from flint import arb, ctx
 from sympy import (
     Abs,
+    Add,
     Dummy,
     Expr,
+    I,
     Integer,
+    Mul,
+    NumberSymbol,
     PolynomialError,
+    Pow,
+    Rational,
+    Symbol,
+    atan,
     cancel,
+    cos,
+    erf,
     exp,
-    expand,
     factor_list,
     floor,
     fraction,
     limit,
+    log,
     oo,
+    preorder_traversal,
+    sin,
+    tanh,
     together,
 )
 
@@ -37,12 +50,27 @@ from theory.language.printing import statement_text
 from theory.language.terms.variables import z
 from theory.numbers.evaluate import ball
 from theory.proof.methods.base import Gap, Method, Scope, use_name
+from theory.proof.methods.powers import multiplied
 from theory.proof.methods.rewriting import equations
 from theory.proof.methods.smt import entail
 
 PRECISION = 128
 MOST_BOXES = 2_000
 PARTS = 4  # of the reach around a peak, on either side
+
+
+# Analytic on the whole line, where denominators and arguments of logarithms are positive.
+POLYNOMIAL = (Symbol, Rational, NumberSymbol, Add, Mul, Pow)
+SMOOTH = (*POLYNOMIAL, exp, log, tanh, atan, erf, sin, cos)
+
+
+def is_polynomial(expression: Expr) -> bool:
+    """Whether it is a polynomial with real coefficients."""
+    nodes = tuple(preorder_traversal(expression))
+    powers = (node for node in nodes if isinstance(node, Pow) and node.free_symbols)
+    return all(isinstance(node, POLYNOMIAL) for node in nodes) and all(
+        power.exp.is_Integer and power.exp > 0 for power in powers
+    )
 
 
 @cache
@@ -76,7 +104,9 @@ class BallMaximum(Method):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove |f(z)| <= c."""
         function = goal.lhs.replace(Abs, lambda inside: inside)
-        is_modulus = goal.lhs.is_nonnegative and expand(function**2 - goal.lhs**2) == 0
+        is_modulus = goal.lhs.is_nonnegative and multiplied(function**2 - goal.lhs**2) == 0
+        if goal.symbols == {z}:
+            _require_smooth(function)
         if goal.relation != "<=" or not is_modulus or goal.symbols != {z}:
             raise Gap(f"{statement_text(goal)} does not bound |f(z)|")
         rules = equations(scope.clauses(self.hypotheses))
@@ -93,6 +123,15 @@ class BallMaximum(Method):
         except (InputError, NotImplementedError, PolynomialError) as error:
             raise Gap(f"undecided: {error}") from error
         return f"{len(self.peaks)} peaks, {boxes} boxes, monotone beyond |z| = {self.radius}"
+
+
+def _require_smooth(function: Expr) -> None:
+    """Raise Gap unless the function has a value and all derivatives on the whole line."""
+    for node in preorder_traversal(function):
+        whole = isinstance(node, Pow) and node.exp.is_Integer
+        defined = not isinstance(node, Pow | log) or node.args[0].is_positive
+        if not isinstance(node, SMOOTH) or not (defined or (whole and node.exp > 0)):
+            raise Gap(f"{node} is not known to be smooth")
 
 
 class _Search:
@@ -180,10 +219,14 @@ class _Search:
         outward = derivative.rewrite(exp).subs(z, side * x)
         names = {}
         for power in outward.atoms(exp):
+            if not is_polynomial(power.args[0]):
+                raise Gap(f"{power} is not known to be positive")
             times = 2 * power.args[0] / x
             names[power] = grown**times if times.is_Integer else Dummy("G", positive=True)
         least = floor(exp(abs(end) / 2))
         facts = (Clause(le(abs(end), x)), Clause(le(least, grown)))
+        if outward.has(I):
+            raise Gap(f"{outward} is no real number")
         for part in fraction(together(outward.xreplace(names))):
             for factor, _ in [] if part.is_number else factor_list(part)[1]:
                 if not factor.is_positive and not factor.is_number:
