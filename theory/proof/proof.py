@@ -22,7 +22,13 @@ from theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
 from theory.proof.limits import limited
 from theory.proof.methods import GIVEN, Gap, Induction, Method
 from theory.proof.methods.base import use_name
-from theory.proof.methods.meaning import require_exact, require_plain, require_sorted, sides
+from theory.proof.methods.meaning import (
+    require_exact,
+    require_plain,
+    require_sorted,
+    sides,
+    unfolded,
+)
 from theory.proof.scope import Known
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
@@ -194,12 +200,12 @@ def run(step: Step, known: Known) -> StepResult:
             step.quantifier,
         )  # fmt: skip
 
-    goal = unfold(step.conclusion)
     try:
-        _require_fresh(step, known)
-        if not isinstance(step.method, Method):
-            return result("human", step.method)
         with limited():
+            _require_fresh(step, known)
+            goal = unfolded(step.conclusion)
+            if not isinstance(step.method, Method):
+                return result("human", step.method)
             return result("proved", step.method.prove(goal, _supposed(step, known)))
     except Gap as gap:
         return result("failed", str(gap))
@@ -216,7 +222,7 @@ def redundant(step: Step, known: Known) -> tuple[str, ...]:
 def _supposed(step: Step, known: Known) -> Known:
     """What the step may use, with its premises."""
     carried = isinstance(step.method, Induction) and step.method.given
-    for index, statement in enumerate(() if carried else step.given, start=1):
+    for index, statement in enumerate(() if carried else map(unfolded, step.given), start=1):
         known = known.supposing(f"{GIVEN} {index}", statement)
     return known
 

@@ -10,8 +10,9 @@ from functools import lru_cache
 from sympy import Expr, Symbol
 
 from theory.axioms.base import AXIOMS
-from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
-from theory.language.vocabulary import VOCABULARY, unfold
+from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use, eq
+from theory.language.statement import put
+from theory.language.vocabulary import VOCABULARY
 from theory.proof.methods import Gap
 from theory.proof.methods.base import KEPT
 from theory.proof.methods.meaning import (
@@ -24,6 +25,7 @@ from theory.proof.methods.meaning import (
     require_plain,
     require_sorted,
     require_total,
+    unfolded,
 )
 from theory.proof.methods.naturals import require_natural
 from theory.proof.methods.powers import require_small
@@ -48,7 +50,7 @@ class Known:
     def conditions(self) -> tuple[Clause, ...]:
         """The conditions of the assumptions granted."""
         granted = (assumption.condition for assumption in self.assumptions.values())
-        return tuple(Clause(unfold(condition)) for condition in granted if condition is not None)
+        return tuple(Clause(unfolded(condition)) for condition in granted if condition is not None)
 
     @property
     def constants(self) -> frozenset[Symbol]:
@@ -79,12 +81,16 @@ class Known:
         plain = tuple(clause for law in named for clause in law.clauses)
         instances = (use for use in uses if isinstance(use, Instance))
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
-        clauses = _unfolded(Law("", (), (*plain, *found))).clauses
+        clauses = (*plain, *found)
         require_exact(clause_sides(clauses))
         require_sorted(s for clause in clauses for s in (clause.conclusion, *clause.given))
         return clauses
 
     def _named(self, name: str) -> Law:
+        """Its quantities written out, before any domain is asked for."""
+        return _unfolded(self._stated(name))
+
+    def _stated(self, name: str) -> Law:
         if name in self.laws:
             return self.laws[name]
         if name not in self.assumptions:
@@ -115,14 +121,16 @@ class Known:
         if len(law.variables) != len(instance.terms):
             wanted = ", ".join(map(str, law.variables))
             raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
-        values = dict(zip(law.variables, instance.terms, strict=True))
-        _require_terms(law.variables, law.clauses, instance.terms)
+        stated = _unfolded(law).clauses
+        terms = tuple(unfolded(eq(term, term)).lhs for term in instance.terms)
+        values = dict(zip(law.variables, terms, strict=True))
+        _require_terms(law.variables, stated, terms)
         for variable, term in values.items():
             if variable.is_integer:
                 require_natural(term, plain)
         if law is instance.law and (reason := law.objection(values, self.assumptions, named)):
             raise Gap(reason)
-        exponents, clauses = _placed(law.variables, law.clauses, instance.terms)
+        exponents, clauses = _placed(law.variables, stated, terms)
         for exponent in exponents:
             self.require_natural(exponent, plain)
         return clauses
@@ -151,21 +159,21 @@ def _placed(
     powers = partial(clause_sides(clauses))
     require_small(powers, values)
     everywhere = (*powers, *partial(terms))
-    exponents = tuple(p.exp.xreplace(values) for p in everywhere if not p.exp.is_number)
+    exponents = tuple(put(p.exp, values) for p in everywhere if not p.exp.is_number)
     before = tuple(s.replace(values) for s in conditions(numeric(powers)))
     meant = (*before, *conditions(numeric(partial(terms))))
-    put = (clause.replace(values) for clause in clauses)
-    return exponents, tuple(replace(clause, given=(*clause.given, *meant)) for clause in put)
+    there = (clause.replace(values) for clause in clauses)
+    return exponents, tuple(replace(clause, given=(*clause.given, *meant)) for clause in there)
 
 
 def constants_of(assumption: Assumption) -> frozenset[Symbol]:
     """The symbols of which the assumption speaks, in the definitions of its quantities too."""
     condition, law = assumption.condition, assumption.law
-    symbols = frozenset() if condition is None else unfold(condition).symbols
+    symbols = frozenset() if condition is None else unfolded(condition).symbols
     return symbols if law is None else symbols | _unfolded(law).constants
 
 
 def _unfolded(law: Law) -> Law:
     """The law with each measured quantity replaced by its definition."""
-    clauses = (Clause(unfold(c.conclusion), tuple(map(unfold, c.given))) for c in law.clauses)
+    clauses = (Clause(unfolded(c.conclusion), tuple(map(unfolded, c.given))) for c in law.clauses)
     return Law(law.id, law.variables, tuple(clauses))

@@ -59,7 +59,7 @@ def test_sympys_assumptions_are_refused(name: str) -> None:
     """In a law of an assumption, whatever it says of the symbol."""
     what = KNOWN[name]
     refused = conclude(le(offset, 0), law("told", (), eq(offset, what), le(what, 0)))
-    assert "range over all" in refused or "takes for granted" in refused
+    assert any(why in refused for why in ("range over all", "takes for granted", "no value"))
 
 
 @pytest.mark.parametrize("value", [Abs, lambda y: sqrt(y**2)], ids=["modulus", "root"])

@@ -10,13 +10,15 @@ from functools import lru_cache
 
 import sympy
 from sympy import Basic, Expr, Float, I, Integer, Pow, Symbol, nan, oo, zoo
-from sympy.core.function import AppliedUndef
 
 from theory.language import Clause, Statement, le, ne, sorts
+from theory.language.statement import put
 from theory.language.terms.vectors import Norm, Term
+from theory.language.vocabulary import DEFINITIONS, unfold
 from theory.proof.methods.base import KEPT, Gap
 
-TOTAL = (
+# All that a term may be built of: what binds a variable, jumps or leaves the reals is not on it.
+HEADS = (
     sympy.Symbol,
     sympy.Rational,
     sympy.NumberSymbol,
@@ -27,7 +29,7 @@ TOTAL = (
     sympy.Max,
     sympy.Min,
     sympy.exp,
-    sympy.log,  # a free real but where exp meets it
+    sympy.log,  # a free real where its argument is not positive
     sympy.tanh,
     sympy.sin,
     sympy.cos,
@@ -36,7 +38,6 @@ TOTAL = (
     sympy.floor,
     sympy.ceiling,
     Term,
-    AppliedUndef,
 )
 PLAIN = tuple(
     Symbol("_", **kind).assumptions0
@@ -45,7 +46,7 @@ PLAIN = tuple(
 
 
 def require_exact(expressions: Iterable[Expr]) -> None:
-    """Raise Gap for decimals, which SymPy rounds, for what is not real, and for bound variables.
+    """Raise Gap for decimals, which SymPy rounds, for what is not real, and for other heads.
 
     So for what SymPy knows more of than it is: |p| is p of a `positive` symbol, by no premise.
     """
@@ -57,14 +58,43 @@ def require_exact(expressions: Iterable[Expr]) -> None:
 def _require_exact(expression: Expr) -> None:
     if expression.has(Float, I, oo, -oo, zoo, nan):
         raise Gap(f"{expression} is no real number, exactly written")
-    if expression.free_symbols != expression.atoms(Symbol):
-        raise Gap(f"{expression} binds a variable")
+    for node in sympy.preorder_traversal(expression):
+        if not isinstance(node, HEADS):
+            raise Gap(f"{node} may have no value, or binds a variable")
+        if node.is_commutative and not _may_be_real(node):
+            raise Gap(f"{node} is no real number")
+        if isinstance(node, Pow) and not (node.exp.is_Rational or is_index(node.exp)):
+            raise Gap(f"{node.exp} in {node} is not shown to be a natural number")
     require_plain(expression.free_symbols)
-    for term in expression.atoms(Term, AppliedUndef):
+    for term in expression.atoms(Term):
         sign = None if isinstance(term, Norm) else term.is_nonnegative
         known = {sign, term.is_zero, term.is_integer}
         if known != {None} and term.is_commutative:
             raise Gap(f"of {term} SymPy takes for granted what no law says")
+
+
+def _may_be_real(node: Expr) -> bool:
+    """Whether nothing speaks against it: of a number, that SymPy knows it to be real."""
+    return node.is_real is not False and (node.is_real or not is_closed(node))
+
+
+def is_closed(node: Expr) -> bool:
+    """Whether it is a number, in which no formal term stands: `is_number` says so of f(0)."""
+    return not node.free_symbols and not node.has(Term)
+
+
+def is_index(expression: Expr) -> bool:
+    """Whether it is a polynomial of natural variables."""
+    nodes = tuple(sympy.preorder_traversal(expression))
+    powers = (node for node in nodes if isinstance(node, Pow))
+    return (
+        all(
+            isinstance(node, Symbol | sympy.Rational | sympy.Add | sympy.Mul | Pow)
+            for node in nodes
+        )
+        and all(symbol.is_integer for symbol in expression.free_symbols)
+        and all(power.exp.is_Integer and power.exp > 0 for power in powers)
+    )
 
 
 def require_plain(variables: Iterable[Basic]) -> None:
@@ -97,7 +127,7 @@ def require_sorted(statements: Iterable[Statement]) -> None:
 def require_total(term: Expr, within: Iterable[Expr]) -> None:
     """Raise Gap if the term could lose its meaning where it is put into the expressions."""
     for node in sympy.preorder_traversal(term):
-        if not isinstance(node, TOTAL):
+        if not isinstance(node, HEADS):
             raise Gap(f"{node} may have no value")
     if term.has(sympy.log) and any(expression.has(sympy.exp) for expression in within):
         raise Gap(f"{term} meets exp, which would hide where its logarithm has no value")
@@ -148,3 +178,20 @@ def conditions(powers: Iterable[Pow]) -> tuple[Statement, ...]:
         if not exponent.is_Integer and not (base.is_number and base.is_nonnegative):
             needed.append(le(Integer(0), base))
     return tuple(dict.fromkeys(needed))
+
+
+@lru_cache(maxsize=KEPT)
+def unfolded(statement: Statement) -> Statement:
+    """The statement with each measured quantity replaced by its definition.
+
+    Raises Gap where a part that need not have a value is simplified away: q/p of equal lengths.
+    """
+    plain = unfold(statement)
+    if plain == statement:
+        return plain
+    meant = [DEFINITIONS[symbol] for symbol in statement.symbols if symbol in DEFINITIONS]
+    parts = (put(part, DEFINITIONS) for part in partial(sides((statement,))))
+    for part in (*parts, *partial(meant)):
+        if not any(side.has(part) for side in sides((plain,))):
+            raise Gap(f"{part}, which may have no value, is lost when quantities are written out")
+    return plain

@@ -8,6 +8,7 @@ from sympy import Expr, Poly, PolynomialError, Symbol, default_sort_key
 
 from theory.language import Clause, Statement
 from theory.proof.methods.base import Gap
+from theory.proof.methods.meaning import is_index
 from theory.proof.methods.translate import least_value
 
 Names: TypeAlias = dict[Symbol, Any]  # z3 ships no types
@@ -64,7 +65,7 @@ def _objection(number: Expr, facts: tuple[Statement, ...]) -> str | None:
 @lru_cache(maxsize=4096)
 def _is_linear(expression: Expr) -> bool:
     """Integer coefficients, integer symbols, degree at most 1."""
-    if any(not symbol.is_integer for symbol in expression.free_symbols):
+    if not is_index(expression):
         return False
     if not expression.free_symbols:
         return bool(expression.is_Integer)

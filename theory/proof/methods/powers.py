@@ -9,13 +9,18 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import comb, prod
 
-from sympy import Expr, Integer, Pow
+from sympy import Expr, Integer, Pow, expand_mul
 
 from theory.proof.methods.base import KEPT, Gap
 
 Key = tuple[Expr, Expr]
 LARGEST = 1_000  # exponent that is put for a symbol: SymPy computes powers of numbers at once
 MOST_TERMS = 20_000  # of an expanded expression
+
+
+def multiplied(expression: Expr) -> Expr:
+    """Products and whole powers of sums multiplied out; no logarithm, root or power is split."""
+    return expression.expand(power_base=False, power_exp=False, log=False, basic=False)
 
 
 def require_small(powers: Iterable[Pow], values: Mapping[Expr, Expr]) -> None:
@@ -53,9 +58,9 @@ def symbolic_powers(expression: Expr) -> tuple[Expr, ...]:
 @lru_cache(maxsize=KEPT)
 def decompose(power: Expr) -> tuple[Key, Expr]:
     """((base, symbolic part of the exponent), its integer part)."""
-    constant, rest = power.exp.expand().as_coeff_Add()
+    constant, rest = expand_mul(power.exp).as_coeff_Add()
     whole = constant.floor() if constant.is_Rational else Integer(0)
-    return (power.base, (rest + constant - whole).expand()), whole
+    return (power.base, expand_mul(rest + constant - whole)), whole
 
 
 class Powers:

@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from sympy import Expr, Integer
 
-from theory.language import Clause, Statement, eq, ne
+from theory.language import Clause, Statement, eq
+from theory.language.statement import NoValueError
 from theory.proof.methods.base import Direct, Gap, Scope
 from theory.proof.methods.rewriting import prepare
 from theory.proof.methods.translate import Formula, Obligation, Translation, negation
@@ -132,12 +133,9 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
     undecided = 0
     for numbers in product(LENGTHS, repeat=len(lengths)) if len(lengths) <= MOST else ():
         values = {symbol: Integer(n) for symbol, n in zip(lengths, numbers, strict=True)}
-        instance = goal.replace(values)
-        known = tuple(
-            Clause(fact.conclusion.replace(values), tuple(g.replace(values) for g in fact.given))
-            for fact in facts
-        )
-        with suppress(Gap):
+        with suppress(Gap, NoValueError):
+            instance = goal.replace(values)
+            known = tuple(fact.replace(values) for fact in facts)
             query = Translation([instance, *_statements(known)])
             stated, negated = _formulas(query, instance, known)
             formulas = [*stated, *_meanings(query, stated, True), negated]
@@ -159,12 +157,6 @@ def require_meaning(facts: tuple[Clause, ...], scope: Scope) -> None:
     """Raise Gap unless the facts are satisfiable and give a meaning to all that they speak of."""
     if facts:
         entail(eq(Integer(0), Integer(0)), facts, scope)
-
-
-def require_nonzero(expression: Expr, facts: tuple[Clause, ...], scope: Scope) -> None:
-    """Raise Gap unless the facts make the expression differ from 0."""
-    if not expression.is_number or expression == 0:
-        entail(ne(expression, Integer(0)), facts, scope)
 
 
 def _meanings(query: Translation, known: list[Formula], explains: bool) -> list[Formula]:

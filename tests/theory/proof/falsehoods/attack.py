@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from sympy import Symbol
 
 from theory.errors import InputError
-from theory.language import Assumption, Statement, at, law
+from theory.language import Assumption, Statement, at, enter, eq, law
+from theory.language.vocabulary import DEFINITIONS, VOCABULARY, Quantity, unfold
 from theory.proof import Proof, Step, check
 from theory.proof.methods import Method, Smt
 
+TRUE = eq(1, 1)
 CUT, NO_NUMBER, CONSTANT = "counter-model", "no real number", "a constant of the claim"
 
 
@@ -44,6 +46,36 @@ class Forgery:
         return ""
 
 
+@dataclass(frozen=True)
+class Entering:
+    """A quantity that is entered with its definition, and an attack that speaks of it."""
+
+    quantity: Quantity
+    attack: Attack
+
+    @property
+    def reason(self) -> str:
+        """The attack's."""
+        return self.attack.reason
+
+    def refusal(self) -> str:
+        """Why the quantity is not entered or, if it is, the attack fails."""
+        try:
+            enter(self.quantity)
+        except InputError as error:
+            return str(error)
+        try:
+            return self.attack.refusal()
+        finally:
+            withdraw(self.quantity)
+
+
+def withdraw(quantity: Quantity) -> None:
+    """Take the quantity out of the vocabulary, which other tests read."""
+    del VOCABULARY[quantity.name], DEFINITIONS[quantity.symbol]
+    unfold.cache_clear()
+
+
 def assume(id: str, *facts: Statement, variables: tuple[Symbol, ...] = ()) -> Assumption:
     """An assumption's law."""
     return Assumption(id, "", law=law(id, variables, *facts))
@@ -60,6 +92,11 @@ def through(
     """By the step, at the terms."""
     end = Step("claim", goal, Smt(at(step.id, *terms)))  # type: ignore[arg-type]
     return Attack((step, end), goal, granted, reason)
+
+
+def alone(step: Step, reason: str, *granted: Assumption) -> Attack:
+    """The step itself is false."""
+    return Attack((step, Step("claim", TRUE, Smt())), TRUE, granted, reason)
 
 
 def every(

@@ -1,7 +1,7 @@
 """The monotonicity method proves what follows from a derivative's sign, and cannot be fooled."""
 
 import pytest
-from sympy import Abs, Expr, Integer, Max, Rational, Symbol, exp, log, pi, sqrt
+from sympy import Abs, Expr, Max, Rational, Symbol, exp, log, pi, sqrt
 
 from theory.axioms.base import EXPONENTIAL
 from theory.language import ONE, ZERO, Assumption, Statement, at, eq, law, le, lt, ne, symbols
@@ -89,7 +89,8 @@ def test_what_is_false_or_no_bound_fails(goal: Statement, slope: Direct, reason:
 )
 def test_poles_and_logarithms_of_negative_numbers(goal: Statement) -> None:
     """Both sides must have a value on the whole range, also where they cancel."""
-    assert "domain" in proves(goal, Smt(RANGE))
+    refused = proves(goal, Smt(RANGE))
+    assert "domain" in refused or "no real number" in refused
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,6 @@ def test_poles_and_logarithms_of_negative_numbers(goal: Statement) -> None:
         Max(y, 1),
         sqrt(y),
         exp(y),
-        Integer(2) ** y,
-        y**z,
         y**j,
         norm(y * v),
         y ** Rational(1, 3),
