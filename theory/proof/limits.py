@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
-from theory.language.statement import NoValueError
+from theory.errors import InputError
 from theory.proof.methods import Gap
 
 SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
@@ -37,7 +37,7 @@ def limited() -> Iterator[None]:
         raise Gap(f"out of time: more than {SECONDS:g} s of CPU time") from None
     except RecursionError:
         raise Gap("the formulas are nested too deeply") from None
-    except NoValueError as error:
+    except InputError as error:  # of what has no value, and of what no method can treat
         raise Gap(str(error)) from error
 
 

@@ -65,7 +65,7 @@ def logarithmic(bound: Form) -> Form:
             ),
             step("what stays", le(ZERO, still)).by("a power is positive", *POSITIVE),
             step("long enough", le(elementary(still, drift), k)).by(
-                "level", "long window", *POSITIVE_RATE
+                "level", "long window", "curved", "step", "accuracy", *POSITIVE_RATE
             ),
         ),
         note="k = O(log(γ N^β/ε)) for α = 1: K grows like γ N^{αβ}",

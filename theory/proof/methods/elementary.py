@@ -54,5 +54,6 @@ class Elementary(Direct):
         found = goal.lhs.atoms(*RANGES) | goal.rhs.atoms(*RANGES)
         names = {node: Dummy(f"{node}", real=True) for node in sorted(found, key=str)}
         ranges = [c for node, name in names.items() for c in RANGES[node.func](name, *node.args)]
-        detail = entail(goal.replace(names), (*facts, *ranges), scope)
+        named = (fact.replace(names) for fact in facts)
+        detail = entail(goal.replace(names), (*named, *ranges), scope)
         return f"{len(names)} functions by their ranges; {detail}" if names else detail

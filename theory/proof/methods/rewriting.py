@@ -28,7 +28,8 @@ def prepare(
 
     The rules are those between vectors and between atoms or, with `every`, all for one atom.  A
     clause that they change becomes conditional: on what gave it, and the rules, a meaning before.
-    The same is asked for the goal by equations p = p, to be translated with the clauses.
+    The same is asked for the goal, rewritten or not, by equations p = p, to be translated with the
+    clauses: what stands in a function must have a value too.
     """
     rules = _rules(clauses)
     if every:
@@ -37,10 +38,8 @@ def prepare(
     for rule in rules.values():
         require_total(rule, within)
     rewritten = rewrite(goal, rules)
-    if rewritten == goal:
-        return goal, _scalars(clauses, rules), rules
-    powers = partial((*sides((goal,)), *rules.values()))
-    meant = (rewrite(eq(power, power), rules) for power in powers)
+    powers = partial((*sides((goal,)), *(rules.values() if rewritten != goal else ())))
+    meant = (rewrite(eq(power, power), rules) for power in powers if power.is_commutative)
     return rewritten, (*_scalars(clauses, rules), *map(Clause, meant)), rules
 
 
