@@ -18,6 +18,7 @@ from theory.language.terms.vectors import (
 )
 from theory.models.cells import W
 from theory.proof import Claim, Source, instead, scaled, step, theorem
+from theory.proof.methods import Words
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
 s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(
@@ -27,6 +28,7 @@ shift = Symbol("c", real=True)
 
 true_matrix = s_gate**2 * eye - transpose(W) * W - shift * eye
 matrix = rounded_gram(W, s_gate, shift)
+error = true_matrix - matrix
 
 GATE = assume(
     "gate",
@@ -46,17 +48,32 @@ GATE = assume(
 SHAPES = assume("shapes", "W and the computed matrix have n rows").that(
     le(rows(W), n), le(rows(matrix), n)
 )
+SYMMETRIC = assume(
+    "symmetric",
+    "W is of the states; of the computed matrix, which is symmetric, one triangle is computed",
+).that(
+    eq(W * eye, W),
+    eq(transpose(matrix), matrix),
+    eq(transpose(eye), eye),
+)
 SIZE = Assumption("size", "n is at most 2^40", lt(n * u, Rational(1, 2**13)))
 
 FORM = theorem(
     "gate",
     le(W_norm_exact, s_gate),
-    (GATE, SHAPES, SIZE),
+    (GATE, SHAPES, SYMMETRIC, SIZE),
     "matrix",
     (
+        step("of the states", eq(norm(W * eye - W), 0)).by("symmetric", method=Words),
+        step("computed as symmetric", eq(norm(transpose(matrix) - matrix), 0)).by(
+            "symmetric", method=Words
+        ),
+        step("an error as symmetric", eq(norm(transpose(error) - error), 0)).by(
+            "symmetric", method=Words
+        ),
         step(
             "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix))
-        ).by(CHOLESKY.at(matrix, n), "gate", "shapes", "size"),
+        ).by(CHOLESKY.at(matrix, n), "computed as symmetric", "gate", "shapes", "size"),
         step(
             "close to the true matrix",
             le(norm(matrix - true_matrix), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
@@ -66,7 +83,10 @@ FORM = theorem(
             "close to the true matrix",
             "gate",
             "size",
-            WEYL.at(matrix, true_matrix - matrix),
+            "computed as symmetric",
+            "an error as symmetric",
+            "of the states",
+            WEYL.at(matrix, error),
             LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
         ),
     ),
