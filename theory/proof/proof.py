@@ -30,6 +30,7 @@ from theory.proof.methods.meaning import (
     unfolded,
 )
 from theory.proof.scope import Known
+from theory.proof.together import contradict
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 
@@ -133,6 +134,11 @@ def check(
     scopes, results = before(proof, assumptions)
     if proof.steps:
         results = (*results, run(_ending(proof, goal), scopes[-1]))
+    if results and results[-1].verdict == "proved" and contradict(assumptions):
+        last = replace(
+            results[-1], verdict="failed", detail="the assumptions contradict each other"
+        )
+        results = (*results[:-1], last)
     used = [use for step in proof.steps for use in step.needs]
     verdicts = {result.verdict for result in results}
     # Prose concludes whatever it is re-targeted at: the last step must be a machine's.

@@ -153,6 +153,24 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
     return ""
 
 
+def refuted(facts: tuple[Clause, ...]) -> bool:
+    """Whether no real numbers meet all the scalar facts, quotients and roots granted a meaning."""
+    scalar = [fact for fact in facts if _translates(fact)]
+    query = Translation(_statements(tuple(scalar)))
+    stated = [query.clause(fact) for fact in scalar]
+    meant = [part for o in query.obligations for part in (o.condition, *o.meaning)]
+    what = "all that is assumed, together"
+    return _solve(query, [*stated, *query.ranges, *meant], what, (), ("quick",)).verdict == "unsat"
+
+
+def _translates(fact: Clause) -> bool:
+    try:
+        Translation(_statements((fact,))).clause(fact)
+    except Gap:
+        return False
+    return True
+
+
 def require_meaning(facts: tuple[Clause, ...], scope: Scope) -> None:
     """Raise Gap unless the facts are satisfiable and give a meaning to all that they speak of."""
     if facts:
