@@ -222,12 +222,12 @@ CHOLESKY = axiom(
 WEYL = axiom(
     "spectral theorem",
     "Horn & Johnson, Matrix Analysis, Theorem 4.3.1",
-    "of symmetric A and B, the least eigenvalue of A + B is at least that of A minus ‖B‖",
+    "of symmetric A and A + B, the least eigenvalue of A + B is at least that of A minus ‖B‖",
     (A, B),
 ).that(
     Clause(
         le(least(A) - norm(B), least(A + B)),
-        (eq(norm(transpose(A) - A), Integer(0)), eq(norm(transpose(B) - B), Integer(0))),
+        tuple(eq(norm(transpose(M) - M), Integer(0)) for M in (A, A + B)),
     )
 )
 LEAST_EIGENVALUE = axiom(

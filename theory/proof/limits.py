@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
-from theory.errors import InputError
+from theory.errors import InputError, MachineError
 from theory.proof.methods import Gap
 
 SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
@@ -37,6 +37,8 @@ def limited() -> Iterator[None]:
         raise Gap(f"out of time: more than {SECONDS:g} s of CPU time") from None
     except RecursionError:
         raise Gap("the formulas are nested too deeply") from None
+    except MachineError:
+        raise
     except InputError as error:  # of what has no value, and of what no method can treat
         raise Gap(str(error)) from error
 

@@ -3,6 +3,7 @@
 from sympy import Integer, Rational, Symbol, sqrt
 
 from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
+from theory.axioms.unitary import IDENTITY_NORM
 from theory.language import Assumption, assume, eq, le, lt, symbols
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import eye
@@ -28,7 +29,6 @@ shift = Symbol("c", real=True)
 
 true_matrix = s_gate**2 * eye - transpose(W) * W - shift * eye
 matrix = rounded_gram(W, s_gate, shift)
-error = true_matrix - matrix
 
 GATE = assume(
     "gate",
@@ -45,35 +45,30 @@ GATE = assume(
         shift,
     ),
 )
-SHAPES = assume("shapes", "W and the computed matrix have n rows").that(
-    le(rows(W), n), le(rows(matrix), n)
-)
-SYMMETRIC = assume(
-    "symmetric",
-    "W is of the states; of the computed matrix, which is symmetric, one triangle is computed",
+SHAPES = assume(
+    "shapes",
+    "W is of the states; it and the computed matrix have n rows, and of the latter, which is "
+    "symmetric, one triangle is computed",
 ).that(
-    eq(W * eye, W),
-    eq(transpose(matrix), matrix),
-    eq(transpose(eye), eye),
+    le(rows(W), n),
+    le(rows(matrix), n),
+    eq(norm(W * eye - W), 0),
+    eq(norm(transpose(matrix) - matrix), 0),
 )
 SIZE = Assumption("size", "n is at most 2^40", lt(n * u, Rational(1, 2**13)))
 
 FORM = theorem(
     "gate",
     le(W_norm_exact, s_gate),
-    (GATE, SHAPES, SYMMETRIC, SIZE),
+    (GATE, SHAPES, SIZE),
     "matrix",
     (
-        step("of the states", eq(norm(W * eye - W), 0)).by("symmetric", method=Words),
-        step("computed as symmetric", eq(norm(transpose(matrix) - matrix), 0)).by(
-            "symmetric", method=Words
-        ),
-        step("an error as symmetric", eq(norm(transpose(error) - error), 0)).by(
-            "symmetric", method=Words
+        step("symmetric", eq(norm(transpose(true_matrix) - true_matrix), 0)).by(
+            IDENTITY_NORM.at(), method=Words
         ),
         step(
             "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix))
-        ).by(CHOLESKY.at(matrix, n), "computed as symmetric", "gate", "shapes", "size"),
+        ).by(CHOLESKY.at(matrix, n), "gate", "shapes", "size"),
         step(
             "close to the true matrix",
             le(norm(matrix - true_matrix), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
@@ -83,10 +78,9 @@ FORM = theorem(
             "close to the true matrix",
             "gate",
             "size",
-            "computed as symmetric",
-            "an error as symmetric",
-            "of the states",
-            WEYL.at(matrix, error),
+            "shapes",
+            "symmetric",
+            WEYL.at(matrix, true_matrix - matrix),
             LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
         ),
     ),

@@ -180,7 +180,6 @@ def conditions(powers: Iterable[Pow]) -> tuple[Statement, ...]:
     return tuple(dict.fromkeys(needed))
 
 
-@lru_cache(maxsize=KEPT)
 def unfolded(statement: Statement) -> Statement:
     """The statement with each measured quantity replaced by its definition.
 

@@ -141,6 +141,24 @@ DOMAINS: dict[str, Attack | Forgery] = {
         (0, 1, lam),
         "meets exp",
     ),
+    "a name of a logarithm": Attack(
+        (
+            every(lt(0, exp(y)), (y,), by=Elementary()),
+            Step("claim", lt(0, values(0)), Smt(at("s", other(0)), "name")),
+        ),
+        lt(0, values(0)),
+        (assume("name", eq(other(0), log(values(0)))),),
+        "meets exp",
+    ),
+    "a name of the factor of a logarithm": Attack(
+        (
+            every(lt(0, exp(y * log(z))), (y, z), by=Elementary()),
+            Step("claim", lt(0, S_0**2), Smt(at("s", other(0), S_0), "name")),
+        ),
+        lt(0, S_0**2),
+        (assume("name", eq(other(0), 2)),),
+        "meets exp",
+    ),
     # Closed numbers that are none.
     "the logarithm of a negative sine": ends(
         lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), LEAVES
