@@ -233,7 +233,7 @@ WEYL = axiom(
 LEAST_EIGENVALUE = axiom(
     "spectral theorem",
     "Horn & Johnson, Matrix Analysis, Theorem 4.2.2",
-    "the least eigenvalue of z I − AᵀA is z − ‖A‖², for A of the states: A I = A",
+    "the least eigenvalue of z I − AᵀA is z − ‖A‖², where I is the identity of A's columns",
     (A, z),
 ).that(
     Clause(

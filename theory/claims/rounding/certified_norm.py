@@ -47,8 +47,8 @@ GATE = assume(
 )
 SHAPES = assume(
     "shapes",
-    "W is of the states; it and the computed matrix have n rows, and of the latter, which is "
-    "symmetric, one triangle is computed",
+    "W and the computed matrix have n rows, and I is the identity of W's columns; of the computed "
+    "matrix, which is symmetric, one triangle is computed",
 ).that(
     le(rows(W), n),
     le(rows(matrix), n),
