@@ -72,7 +72,8 @@ def _polynomial(expression: Expr, names: dict[Expr, Expr]) -> Expr:
 
     SymPy knows more of them than is true: it splits log 2z, at z = 0 too.
     """
-    if expression.is_Add or expression.is_Mul:
+    whole = isinstance(expression, Pow) and expression.exp.is_Integer
+    if expression.is_Add or expression.is_Mul or whole:
         return expression.func(*(_polynomial(part, names) for part in expression.args))
     if not expression.is_commutative or expression.is_Symbol or is_closed(expression):
         return expression

@@ -28,7 +28,7 @@ from falsehoods.attack import Attack, Entering, Forgery, alone, assume, ends, ev
 from theory.language import ONE, Statement, at, eq, le, lt, ne, symbols
 from theory.language.quantity import Quantity, Symbol, measured
 from theory.language.statement import Relation
-from theory.language.terms.variables import j, m, x, y, z
+from theory.language.terms.variables import A, B, j, m, x, y, z
 from theory.language.terms.vectors import Scalar, exponential, function, norm, state
 from theory.proof import Step
 from theory.proof.methods import Elementary, Exact, Identity, Induction, Method, Smt
@@ -98,6 +98,14 @@ DOMAINS: dict[str, Attack | Forgery] = {
     ),
     "a root of a product": splits(
         eq(sqrt(z * Abs(y)) / (z**2 + 1), sqrt(z) * sqrt(Abs(y)) / (z**2 + 1))
+    ),
+    "a logarithm in a power of an operator": alone(
+        every(
+            eq((log(2 * z) * A + B) ** 2, ((log(2) + log(z)) * A + B) ** 2),
+            (z, A, B),
+            by=Identity(),
+        ),
+        FORM,
     ),
     # By value, or by name, out of the reals.
     "the logarithm of -1, squared": at_minus_one(log(y) ** 2, -(pi**2)),
