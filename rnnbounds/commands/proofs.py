@@ -17,6 +17,7 @@ from reports.words import plural
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
 from rnnbounds.shell.output import Format, echo, print_json, progress
+from theory.claims.models import NO_MODEL
 from theory.language.law import Axiom
 from theory.language.printing import statement_text
 from theory.proof.claim import Claim
@@ -145,6 +146,8 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
         echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
         for assumption in entry.form(ledger.form).assumptions:
             told(f"assumed: {assumption.id}: {assumption.text}")
+        if f"{entry.id}/{ledger.form}" in NO_MODEL:
+            told("not shown: that a system meets all of this; only that z3 does not refute it")
         for step in ledger.steps:
             uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
             stated = quantified(step.quantifier, step.statement)

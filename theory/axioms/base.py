@@ -205,27 +205,42 @@ ROUNDED_GRAM = _ROUNDING(
 CHOLESKY = axiom(
     "Cholesky's backward error",
     "Higham, Accuracy and Stability, Theorem 10.3; Rump, BIT 46 (2006)",
-    "if the factorisation of a stored A with m rows completes, A + Δ ⪰ 0 with "
+    "if the factorisation of a stored symmetric A with m rows completes, A + Δ ⪰ 0 with "
     "‖Δ‖ ≤ γ_{m+2}/(1 − γ_{m+2}) tr A",
     (A, m),
 ).that(
     Clause(
         le(-gamma(m + 2) * trace(A), (1 - gamma(m + 2)) * least(A)),
-        (eq(completes(A), Integer(1)), le(rows(A), m), lt(2 * (m + 2) * u, Integer(1))),
+        (
+            eq(completes(A), Integer(1)),
+            eq(norm(transpose(A) - A), Integer(0)),
+            le(rows(A), m),
+            lt(2 * (m + 2) * u, Integer(1)),
+        ),
     )
 )
 WEYL = axiom(
     "spectral theorem",
     "Horn & Johnson, Matrix Analysis, Theorem 4.3.1",
-    "the least eigenvalue of A + B is at least that of A minus ‖B‖",
+    "of symmetric A and A + B, the least eigenvalue of A + B is at least that of A minus ‖B‖",
     (A, B),
-).that(le(least(A) - norm(B), least(A + B)))
+).that(
+    Clause(
+        le(least(A) - norm(B), least(A + B)),
+        tuple(eq(norm(transpose(M) - M), Integer(0)) for M in (A, A + B)),
+    )
+)
 LEAST_EIGENVALUE = axiom(
     "spectral theorem",
     "Horn & Johnson, Matrix Analysis, Theorem 4.2.2",
-    "the least eigenvalue of z I − AᵀA is z − ‖A‖²",
+    "the least eigenvalue of z I − AᵀA is z − ‖A‖², where I is the identity of A's columns",
     (A, z),
-).that(eq(least(z * eye - transpose(A) * A), z - norm(A) ** 2))
+).that(
+    Clause(
+        eq(least(z * eye - transpose(A) * A), z - norm(A) ** 2),
+        (eq(norm(A * eye - A), Integer(0)),),
+    )
+)
 EXPONENTIAL = _EXP((y, z)).that(
     eq(exponential(0), Integer(1)),
     eq(exponential(y + z), exponential(y) * exponential(z)),

@@ -112,7 +112,8 @@ LINEAR_MAP = axiom(
 MEAN_VALUE_GRADIENT = axiom(
     "mean-value theorem",
     f"{_RUDIN}, Theorem 9.19",
-    "if the second derivative of p has norm at most L everywhere, ∇p is L-Lipschitz",
+    "if the second derivative of p, ∞ where ∇p jumps, has norm at most L everywhere, ∇p is "
+    "L-Lipschitz",
     (_L, a, b),
 ).that(
     le(norm(gradient(a) - gradient(b)), _L * norm(a - b)),

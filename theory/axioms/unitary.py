@@ -35,7 +35,9 @@ MONOTONE_NORM = axiom(
     "in an absolute norm, ‖a‖ ≤ ‖b‖ where |a_i| ≤ |b_i| for all i",
     (a, b),
 ).that(le(norm(a), norm(b)), requires=law("", (i,), le(Abs(part(a, i)), Abs(part(b, i)))))
-IDENTITY_NORM = _DIAGONAL("‖I‖ = 1", ()).that(eq(norm(eye), Integer(1)))
+IDENTITY_NORM = _DIAGONAL("‖I‖ = 1, and Iᵀ = I", ()).that(
+    eq(norm(eye), Integer(1)), eq(transpose(eye), eye)
+)
 ZERO_DIAGONAL = _DIAGONAL("diag(ρ'(a_i)) is 0 where all ρ'(a_i) are", (a,)).that(
     eq(slopes(a, a), Integer(0)), requires=law("", (i,), eq(derivative(part(a, i)), Integer(0)))
 )

@@ -90,6 +90,25 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     return "hypotheses satisfiable; with the negated conclusion, unsatisfiable"
 
 
+def refuted(facts: tuple[Clause, ...]) -> bool:
+    """Whether no real numbers meet all the facts of numbers, quotients and roots granted a
+    meaning."""
+    scalar = [fact for fact in facts if _translates(fact)]
+    query = Translation(_statements(scalar))
+    stated = [query.clause(fact) for fact in scalar]
+    meant = [part for o in query.obligations for part in (o.condition, *o.meaning)]
+    what = "all that is assumed, together"
+    return _solve(query, [*stated, *query.ranges, *meant], what, (), ("quick",)).verdict == "unsat"
+
+
+def _translates(fact: Clause) -> bool:
+    try:
+        Translation(_statements((fact,))).clause(fact)
+    except Gap:
+        return False
+    return True
+
+
 def require_meaning(facts: tuple[Clause, ...], scope: Scope) -> None:
     """Raise Gap unless the facts are satisfiable and give a meaning to all that they speak of."""
     if facts:

@@ -12,6 +12,7 @@ from theory.language.printing import statement_text
 from theory.language.statement import Relation
 from theory.proof.everywhere import Everywhere
 from theory.proof.lemma import Lemma, lemma
+from theory.proof.norms import misused
 from theory.proof.proof import Ledger, Proof, check
 
 __all__ = [
@@ -184,10 +185,15 @@ def prove(claim: Claim, minimal: bool = True) -> tuple[Ledger, ...]:
 
 def _prove(form: Form, minimal: bool) -> Ledger:
     ledger = check(form.proof, form.statement, form.assumptions, minimal)
-    if not form.proof.steps or form.proof.conclusion == form.statement:
+    if not form.proof.steps:
         return ledger
-    told = statement_text(form.proof.conclusion)
-    other = f"the last step concludes {told}, which is not the form's statement; conclude that"
+    told, other = statement_text(form.proof.conclusion), ""
+    if form.proof.conclusion != form.statement:
+        other = f"the last step concludes {told}, which is not the form's statement; conclude that"
+    for use in misused(form.proof, form.about):
+        other = f"{use.name} is of a norm, and what ‖·‖ measures there is none"
+    if not other:
+        return ledger
     last = replace(ledger.steps[-1], verdict="failed", detail=other)
     return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False, argued=False)
 

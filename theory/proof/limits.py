@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
+from theory.errors import InputError, MachineError
 from theory.proof.methods import Gap
 
 SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
@@ -24,7 +25,8 @@ class _OutOfTimeError(BaseException):
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Raises Gap where what is done within takes too much time, or is nested too deeply.
+    """Raises Gap where what is done within takes too much time, is nested too deeply, or has no
+    value.
 
     Time is bounded in the main thread, which alone hears of signals.
     """
@@ -35,6 +37,10 @@ def limited() -> Iterator[None]:
         raise Gap(f"out of time: more than {SECONDS:g} s of CPU time") from None
     except RecursionError:
         raise Gap("the formulas are nested too deeply") from None
+    except MachineError:
+        raise
+    except InputError as error:  # of what has no value, and of what no method can treat
+        raise Gap(str(error)) from error
 
 
 @contextmanager

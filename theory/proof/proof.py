@@ -25,6 +25,7 @@ from theory.proof.limits import limited
 from theory.proof.methods import GIVEN, Gap, Induction, Method
 from theory.proof.methods.base import use_name
 from theory.proof.scope import Known, unfolded
+from theory.proof.together import contradict
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 
@@ -127,6 +128,11 @@ def check(
     scopes, results = before(proof, assumptions)
     if proof.steps:
         results = (*results, run(_ending(proof, goal), scopes[-1]))
+    if results and results[-1].verdict == "proved" and contradict(assumptions):
+        last = replace(
+            results[-1], verdict="failed", detail="the assumptions contradict each other"
+        )
+        results = (*results[:-1], last)
     used = [use for step in proof.steps for use in step.needs]
     verdicts = {result.verdict for result in results}
     # Prose concludes whatever it is re-targeted at: the last step must be a machine's.
@@ -195,11 +201,11 @@ def run(step: Step, known: Known) -> StepResult:
         )  # fmt: skip
 
     try:
-        _require_fresh(step, known)
-        goal = door.goal(step.conclusion)
-        if not isinstance(step.method, Method):
-            return result("human", step.method)
         with limited():
+            _require_fresh(step, known)
+            goal = door.goal(step.conclusion)
+            if not isinstance(step.method, Method):
+                return result("human", step.method)
             return result("proved", step.method.prove(goal, _supposed(step, known)))
     except Gap as gap:
         return result("failed", str(gap))

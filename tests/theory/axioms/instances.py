@@ -169,6 +169,15 @@ def loss(random: Random, world: World) -> tuple[Any, ...]:
     return bound, vector(random, net.n, "S"), vector(random, net.n, "S")
 
 
+def loss_that_jumps(random: Random, world: World) -> tuple[Any, ...]:
+    """p(h) = Σ max(h_i, 0), whose second derivative is 0 but where its gradient jumps."""
+    net = of_run(random, world, STEP)
+    world[of_gradients.gradient] = world[of_gradients.activation]
+    world[of_gradients.hessian] = lambda h: world[of_gradients.slopes](h, h)
+    world["each"] = lambda: (vector(random, net.n, "S") * fmpq(0),)
+    return fmpq(0), vector(random, net.n, "S"), vector(random, net.n, "S")
+
+
 def linear(random: Random, world: World) -> tuple[Any, ...]:
     """An operator and a bound on its norm."""
     p, q = sizes(random, 2)
@@ -197,11 +206,25 @@ def two_symmetric(random: Random, world: World) -> tuple[Any, ...]:
     return symmetric(random, n), symmetric(random, n)
 
 
+def block(A: Op, size: int) -> Op:
+    """The first rows and columns."""
+    return op([line[:size] for line in A.lines[:size]], size, size, A.to, A.of)
+
+
+def two_square(random: Random, world: World) -> tuple[Any, ...]:
+    """Two matrices, symmetric or not."""
+    (n,) = sizes(random, 1)
+    return tuple(random.choice((symmetric(random, n), matrix(random, n, n))) for _ in range(2))
+
+
 def gram(random: Random, world: World) -> tuple[Any, ...]:
-    """A matrix with a column and a number."""
+    """A matrix with a column and a number; at times the states have fewer coordinates."""
     n = random.randrange(1, 4)
-    world[eye] = diagonal([1] * n)
-    return matrix(random, random.randrange(4), n), number(random)
+    states = random.randrange(1, n + 1)
+    world[eye] = diagonal([1] * states + [0] * (n - states))
+    world[terms.least] = lambda A: min(eigenvalues(block(A, states)), key=float)
+    A = matrix(random, random.randrange(4), n)
+    return random.choice((A, A * world[eye])), number(random)
 
 
 def identities(random: Random, world: World) -> tuple[Any, ...]:

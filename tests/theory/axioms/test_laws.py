@@ -9,12 +9,13 @@ from dataclasses import replace
 from itertools import product
 from operator import mul
 from random import Random
+from typing import Any
 
 import instances as draw
 import pytest
 import special
 from flint import arb, ctx, fmpq
-from floats import cholesky, gram_step, one_step
+from floats import cholesky, gram_step, one_step, u
 from formal import BITS, Op, eigenvalues, induced, largest, row_sums, spectral, violated
 from structures import decomposed, of_unit
 from sympy import Abs, Rational
@@ -28,7 +29,14 @@ from theory.language import Axiom, Clause, Statement, eq, law, le
 from theory.language.functions import LambertRoot, gamma_function
 from theory.language.terms import unitary as of_unitary
 from theory.language.terms import vectors as terms
-from theory.language.terms.gradients import activation, derivative, jacobian, sensitivity, slopes
+from theory.language.terms.gradients import (
+    activation,
+    derivative,
+    hessian,
+    jacobian,
+    sensitivity,
+    slopes,
+)
 from theory.language.terms.variables import A, B, X, Y, a, b, c, eye, j, m, s, v, w_other, x, z
 from theory.language.terms.vectors import inner, least, max_norm, norm, transpose, weighted
 
@@ -107,7 +115,7 @@ LAWS: dict[Axiom, draw.Draw] = {
     base.ROUNDED_STEP: one_step,
     base.ROUNDED_GRAM: gram_step,
     base.CHOLESKY: cholesky,
-    base.WEYL: draw.two_symmetric,
+    base.WEYL: draw.two_square,
     base.LEAST_EIGENVALUE: draw.gram,
     gradients.RAYLEIGH: draw.rayleigh,
     unitary.SINGULAR_VALUES: decomposed,
@@ -196,6 +204,23 @@ OTHERWISE = {  # where the right side is 0, or far
 }
 
 
+def of_one_triangle(random: Random, world: draw.World) -> tuple[Any, ...]:
+    """A matrix of which Cholesky, which reads the upper triangle alone, completes."""
+    world |= {u: fmpq(1, 2**53), terms.completes: lambda *_: 1}
+    return draw.op([[1, fmpq(1, 2)], [random.choice((fmpq(1, 2), 8)), 1]], 2, 2), fmpq(2)
+
+
+def with_slope(chance: draw.Draw, slope: int) -> draw.Draw:
+    """The same with this second derivative where the gradient jumps."""
+
+    def chosen(random: Random, world: draw.World) -> tuple[Any, ...]:
+        values = chance(random, world)
+        world[hessian] = lambda h: draw.diagonal([slope * (x == 0) for x in h.m.entries()], h.to)
+        return values
+
+    return chosen
+
+
 def distorted(axiom: Axiom, clause: Clause) -> Clause:
     """A tenth less on the right, or a tenth more where sides are equal."""
     told = clause.conclusion
@@ -220,6 +245,25 @@ def test_a_jump_is_no_slope() -> None:
     assert judged(axiom, draw.jumping, axiom.clauses, 0) == []
     naive = law("", (z,), le(Abs(derivative(z)), base.L_rho))
     assert any(judged(replace(axiom, requires=(naive,)), draw.jumping, axiom.clauses, 0))
+
+
+@pytest.mark.parametrize(
+    ("axiom", "chance"),
+    [
+        (base.LEAST_EIGENVALUE, draw.gram),  # U = (0 2), z = 4: the states have one coordinate
+        (base.WEYL, draw.two_square),
+        (base.CHOLESKY, of_one_triangle),
+        (gradients.MEAN_VALUE_GRADIENT, draw.loss_that_jumps),
+    ],
+    ids=lambda part: part.text if isinstance(part, Axiom) else "",
+)
+def test_a_law_falls_without_what_it_asks(axiom: Axiom, chance: draw.Draw) -> None:
+    """That the matrix is of the states, that it is symmetric, and that ∞ is the slope of a jump."""
+    said = (clause.conclusion for clause in axiom.clauses)
+    assert any(judged(axiom, chance, tuple(map(Clause, said)), 0))
+    if axiom is gradients.MEAN_VALUE_GRADIENT:
+        chance = with_slope(chance, 10**6)
+    assert not any(judged(axiom, chance, axiom.clauses, 0))
 
 
 @pytest.mark.parametrize(

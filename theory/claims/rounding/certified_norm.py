@@ -3,6 +3,7 @@
 from sympy import Integer, Rational, Symbol, sqrt
 
 from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
+from theory.axioms.unitary import IDENTITY_NORM
 from theory.language import Assumption, assume, eq, le, lt, symbols
 from theory.language.terms.unitary import rows
 from theory.language.terms.variables import eye
@@ -18,6 +19,7 @@ from theory.language.terms.vectors import (
 )
 from theory.models.cells import W
 from theory.proof import Claim, Source, instead, scaled, step, theorem
+from theory.proof.methods import Words
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
 s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(
@@ -43,8 +45,15 @@ GATE = assume(
         shift,
     ),
 )
-SHAPES = assume("shapes", "W and the computed matrix have n rows").that(
-    le(rows(W), n), le(rows(matrix), n)
+SHAPES = assume(
+    "shapes",
+    "W and the computed matrix have n rows, and I is the identity of W's columns; of the computed "
+    "matrix, which is symmetric, one triangle is computed",
+).that(
+    le(rows(W), n),
+    le(rows(matrix), n),
+    eq(norm(W * eye - W), 0),
+    eq(norm(transpose(matrix) - matrix), 0),
 )
 SIZE = Assumption("size", "n is at most 2^40", lt(n * u, Rational(1, 2**13)))
 
@@ -54,6 +63,9 @@ FORM = theorem(
     (GATE, SHAPES, SIZE),
     "matrix",
     (
+        step("symmetric", eq(norm(transpose(true_matrix) - true_matrix), 0)).by(
+            IDENTITY_NORM.at(), method=Words
+        ),
         step(
             "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix))
         ).by(CHOLESKY.at(matrix, n), "gate", "shapes", "size"),
@@ -66,6 +78,8 @@ FORM = theorem(
             "close to the true matrix",
             "gate",
             "size",
+            "shapes",
+            "symmetric",
             WEYL.at(matrix, true_matrix - matrix),
             LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
         ),

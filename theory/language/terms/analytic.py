@@ -6,14 +6,19 @@ norm is half of how far it varies, which is 0 of constants alone.
 
 from theory.language.terms.vectors import Norm, Operator, Scalar, Vector, function
 
+
+class FunctionList(Operator):
+    """A list of functions of the inputs."""
+
+
 analytic = function("analytic", Scalar, __name__)  # 1 for a list of real analytic functions
 size = function("size", Norm, __name__)  # how many functions a list has
-tangents = function("tangents", Operator, __name__)  # tangents(P), tanh of each function of P
-exponentials = function("exponentials", Operator, __name__)  # exponentials(Y), exp of each
+tangents = function("tangents", FunctionList, __name__)  # tangents(P), tanh of each function of P
+exponentials = function("exponentials", FunctionList, __name__)  # exponentials(Y), exp of each
 differentials = function("differentials", Operator, __name__)  # the matrix of partial derivatives
 
 # The group that the functions of P and X generate, modulo constants, and a ℤ-basis of it.
-basis = function("basis", Operator, __name__)  # basis(P, X)
+basis = function("basis", FunctionList, __name__)  # basis(P, X)
 independent = function("independent", Scalar, __name__)  # 1: over ℚ, modulo constants
 # generated(P, Y): 1 if each of P is a sum of integer multiples of those of Y, and a constant
 generated = function("generated", Scalar, __name__)
@@ -22,7 +27,7 @@ algebraic = function("algebraic", Scalar, __name__)  # algebraic(P, X): 1 if ove
 
 # lines(P, Y): θ_i + g_i z for each P_i, where θ_i is its value at one point, and g_i that of an
 # injective homomorphism into ℝ of the group with the ℤ-basis Y
-lines = function("lines", Operator, __name__)
+lines = function("lines", FunctionList, __name__)
 slope = function("slope", Scalar, __name__)  # slope(L, u) = g_i for the i-th unit vector u
 offset = function("offset", Scalar, __name__)  # offset(L, u) = θ_i
 # pole(L, u, y, z): 1 if tanh(θ_i + g_i ζ) has a pole at ζ = y + i z π/2

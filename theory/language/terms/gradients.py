@@ -34,7 +34,8 @@ sensitivity = _operator("sensitivity")  # sensitivity(x, s, j) = d state(x, s, j
 recent = _operator("recent", defined=True)
 d_loss = _operator("d_loss")  # d_loss(h) = ∂p/∂h, from states to numbers
 gradient = _map("gradient")  # gradient(h) = ∇p(h), its transpose
-hessian = _operator("hessian")  # hessian(h) = ∇²p(h)
+# hessian(h) = ∇²p(h), of the norm limsup ‖∇p(h) − ∇p(g)‖/‖h − g‖ for g → h: ∞ where ∇p jumps
+hessian = _operator("hessian")
 # logits(j) = C_j, the row of class j; share(h, j), its softmax; top(v), bottom(v): the rows with
 # the largest and the smallest product with v
 logits, top, bottom = _map("logits"), _map("top"), _map("bottom")

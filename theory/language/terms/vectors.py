@@ -109,7 +109,7 @@ row_norm = function("row_norm", Norm)  # the largest 2-norm of a row of an opera
 weighted = function("weighted", Norm)
 trace = function("trace", Norm)  # trace(A) = Σ |A_ii|
 frobenius = function("frobenius", Norm)  # frobenius(A) = ‖A‖_F²
-least = function("least", Scalar)  # least(A), the least eigenvalue of a symmetric operator
+least = function("least", Scalar)  # least(A), the least eigenvalue of a symmetric A on states
 # inner(a, b) = ⟨a, b⟩, of vectors; of matrices only where the vectors of their entries are meant
 inner = function("inner", Scalar)
 exponential = function("exponential", Scalar)  # SymPy's exp rewrites itself into powers

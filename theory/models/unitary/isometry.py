@@ -15,19 +15,21 @@ SLOPE = Assumption("slope at most one", "L_ρ ≤ 1", le(L_rho, ONE))
 
 
 def isometry(name: str, matrix: Expr) -> Assumption:
-    """The matrix is orthogonal."""
+    """The matrix, of the states, is orthogonal."""
     identity = eq(transpose(matrix) * matrix, eye)
-    return assume("isometry", f"{name}ᵀ{name} = I").that(identity)
+    text = f"{name}ᵀ{name} = I, for {name} of the states"
+    return assume("isometry", text).that(identity, eq(matrix * eye, matrix))
 
 
-def isometric(matrix: Expr) -> tuple[Step, Step]:
+def isometric(matrix: Expr) -> tuple[Step, ...]:
     """‖V‖ = 1, as the least eigenvalue of I − VᵀV = 0 is 0."""
     return (
         step("no defect", eq(least(eye - transpose(matrix) * matrix), least(0))).by(
             "isometry", method=Words
         ),
+        step("of the states", eq(norm(matrix * eye - matrix), 0)).by("isometry", method=Words),
         step("norm of an isometry", eq(norm(matrix), ONE)).by(
-            "no defect", LEAST_EIGENVALUE.at(matrix, 1), LEAST_EIGENVALUE.at(0, 0)
+            "no defect", "of the states", LEAST_EIGENVALUE.at(matrix, 1), LEAST_EIGENVALUE.at(0, 0)
         ),
     )
 

@@ -28,6 +28,7 @@ from theory.axioms.analytic import (
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.language import ONE, ZERO, assume, at, eq, le, ne
 from theory.language.terms.analytic import (
+    FunctionList,
     analytic,
     basis,
     differentials,
@@ -49,7 +50,7 @@ from theory.proof import Step, step
 from theory.proof.methods import HYPOTHESIS
 
 # history(i), the list; inputs(i), the inputs at the times 0, …, i, each a function of them all
-history, inputs = function("history", Operator, __name__), function("inputs", Operator, __name__)
+history, inputs = (function(name, FunctionList, __name__) for name in ("history", "inputs"))
 reads, feeds = function("reads", Operator, __name__), function("feeds", Operator, __name__)
 # present(i) a: the weights a of the units at time i among all units up to then
 present = function("present", Operator, __name__)

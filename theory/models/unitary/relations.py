@@ -25,10 +25,10 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.analytic import support, tangents
+from theory.language.terms.analytic import FunctionList, support, tangents
 from theory.language.terms.unitary import J_2, J, rows
 from theory.language.terms.variables import a, b, j, operator, v, vector, z
-from theory.language.terms.vectors import Operator, Scalar, exponential, function, norm, transpose
+from theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
 from theory.models.unitary.lines import INDEPENDENCE, history, present
 from theory.models.unitary.local_maps import W, n, states
 from theory.proof import step
@@ -36,7 +36,9 @@ from theory.proof import step
 sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation sigmoidal")
 
 # Of both networks' units J embeds the unitary one's, J₂ the other one's.
-latest = function("latest", Operator, __name__)  # latest(j) a, what x_j adds to the pre-activations
+latest = function(
+    "latest", FunctionList, __name__
+)  # latest(j) a, what x_j adds to the pre-activations
 sigmoid = function("sigmoid", Scalar, __name__, defined=True)
 U, e, c = operator("U"), vector("e"), vector("c_out")
 back, back_other = transpose(U), transpose(W)

@@ -8,7 +8,7 @@ from sympy import Symbol
 from theory.errors import InputError
 from theory.language import Assumption, Statement, at, enter, eq, law
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, Quantity, unfold
-from theory.proof import Proof, Step, check
+from theory.proof import Claim, Form, Proof, Source, Step, check, prove
 from theory.proof.methods import Method, Smt
 
 TRUE = eq(1, 1)
@@ -27,6 +27,20 @@ class Attack:
     def refusal(self) -> str:
         """Why the first step that fails does; empty if the goal is proved."""
         ledger = check(Proof(self.steps), self.goal, self.granted, minimal=False)
+        return "" if ledger.stands else ledger.failures[0].detail
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A form whose ledger concludes what is false of the systems that it is about."""
+
+    form: Form
+    reason: str
+
+    def refusal(self) -> str:
+        """Why it is not proved."""
+        claim = Claim("false", "", Source("", ""), (self.form,), (), "")
+        (ledger,) = prove(claim, minimal=False)
         return "" if ledger.stands else ledger.failures[0].detail
 
 

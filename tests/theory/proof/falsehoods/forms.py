@@ -1,0 +1,94 @@
+"""Attacks through assumptions that no step uses together, and through what ‖·‖ measures.
+
+Of a cell ‖s‖ is the length of what it shows: ‖P_c‖ = 1 for P_c (c, h) = (0, c), and ‖P_c s‖ is
+‖c‖, at most ‖s‖ = ‖h‖ in a norm alone.  Of functions of the inputs ‖f‖ is half of how far f varies.
+"""
+
+from sympy import Rational
+
+from falsehoods.attack import Attack, Claimed, assume, ends
+from theory.axioms.base import SUBMULTIPLICATIVE
+from theory.axioms.entries import INNER_PRODUCT
+from theory.axioms.gradients import CAUCHY_SCHWARZ
+from theory.axioms.unitary import MONOTONE_NORM
+from theory.language import ONE, Assumption, Statement, Use, eq, le, lt, symbols
+from theory.language.terms.analytic import tangents
+from theory.language.terms.unitary import part
+from theory.language.terms.variables import A, B, a, b, i, m, operator, s, v, x, y, z
+from theory.language.terms.vectors import Scalar, function, inner, norm, state
+from theory.models.unitary.lines import history
+from theory.proof import Form, Proof, Step
+from theory.proof.methods import Smt
+
+lam, h_norm, T = symbols("lam h_norm T")
+values = function("values", Scalar)
+shows_c = operator("P_c")
+unit = assume("unit", le(norm(shows_c), ONE))
+final = state(x, 0, T)
+TOGETHER, NONE = "contradict", "measures there is none"
+
+
+def cell(goal: Statement, *uses: Use, granted: tuple[Assumption, ...] = ()) -> Claimed:
+    """A form of cells, in one step."""
+    proof = Proof((Step("claim", goal, Smt(*uses)),))
+    return Claimed(Form("false", goal, granted, "cell", proof), NONE)
+
+
+def functions(goal: Statement, *uses: Use) -> Claimed:
+    """A form of sigmoid networks, in one step."""
+    proof = Proof((Step("claim", goal, Smt(*uses)),))
+    return Claimed(Form("false", goal, (), "sigmoid", proof), NONE)
+
+
+def apart(*granted: Assumption) -> Attack:
+    """λ ≤ 1/2 from the first assumption alone."""
+    small = Assumption("small", "", le(lam, Rational(1, 2)))
+    return ends(le(lam, Rational(1, 2)), Smt("small"), TOGETHER, small, *granted)
+
+
+f, g = tangents(history(0)) * a, tangents(history(0)) * b
+FORMS: dict[str, Attack | Claimed] = {
+    # Assumptions that no step uses together.
+    "two conditions": apart(Assumption("large", "", le(ONE, lam))),
+    "a condition and a law": apart(assume("large", le(ONE, lam))),
+    "two laws": apart(
+        assume("low", le(values(m), 0), variables=(m,)),
+        assume("high", lt(0, values(s)), variables=(s,)),
+    ),
+    "a law and a value": apart(
+        assume("low", le(values(m), 0), variables=(m,)), assume("high", eq(values(0), 1))
+    ),
+    "laws of vectors": apart(
+        assume("short", le(norm(A * v), 0), variables=(A, v)),
+        assume("long", le(1, norm(B * b)), variables=(B, b)),
+    ),
+    "a law of everything": apart(assume("all", le(y, z), variables=(y, z))),
+    "a length below 0": apart(assume("negative", lt(norm(final), 0))),
+    # A seminorm is no norm.
+    "a part of what a cell does not show": cell(
+        le(norm(shows_c * final), h_norm),
+        SUBMULTIPLICATIVE.at(shows_c, final),
+        "unit",
+        granted=(unit,),
+    ),
+    "products of the states of a cell": cell(
+        le(inner(final, a), h_norm * norm(a)), CAUCHY_SCHWARZ.at(final, a)
+    ),
+    "an entry of a cell's state": cell(
+        le(norm(final), norm(shows_c * final)),
+        "larger",
+        MONOTONE_NORM.at(final, shows_c * final),
+        granted=(
+            assume(
+                "larger", le(abs(part(final, i)), abs(part(shows_c * final, i))), variables=(i,)
+            ),
+        ),
+    ),
+    "products of functions": functions(eq(inner(f, f), norm(f) ** 2), INNER_PRODUCT.at(f, f, f)),
+    "an operator on functions": functions(
+        le(norm(A * f), norm(A) * norm(f)), SUBMULTIPLICATIVE.at(A, f)
+    ),
+    "Cauchy and Schwarz on functions": functions(
+        le(inner(f, g), norm(f) * norm(g)), CAUCHY_SCHWARZ.at(f, g)
+    ),
+}

@@ -1,0 +1,64 @@
+"""Whether all that a form assumes can be refuted at once, though no step uses it together.
+
+Conditions, and laws at values of which nothing is known: where no numbers meet them all, whatever
+is concluded of them is worth nothing.  That they can be met is not shown so, for a law says more.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from itertools import count
+
+from sympy import Expr, Integer, Symbol
+
+from theory.kernel.smt import refuted
+from theory.kernel.statements import Clause
+from theory.kernel.terms import Gap
+from theory.language import Assumption, at
+from theory.language.statement import NoValueError
+from theory.proof.scope import Known
+
+
+@lru_cache(maxsize=1024)
+def contradict(assumptions: tuple[Assumption, ...]) -> bool:
+    """Whether z3 refutes them."""
+    return refuted(tuple(_facts(Known({part.id: part for part in assumptions}))))
+
+
+def _facts(known: Known) -> Iterator[Clause]:
+    """The conditions, and the laws; all of them at the same unknown values, and at some numbers."""
+    values: dict[tuple[object, ...], Symbol] = {}
+    for id, part in known.assumptions.items():
+        with suppress(Gap, NoValueError):
+            if part.condition is not None:
+                yield from Known({id: Assumption(id, "", part.condition)}).clauses((id,))
+        law = part.law
+        with suppress(Gap, NoValueError):
+            if law is not None and not law.variables:
+                yield from known.clauses((id,))
+        for terms in _values(law.variables, values) if law is not None and law.variables else ():
+            with suppress(Gap, NoValueError):
+                yield from known.clauses((at(id, *terms),))
+
+
+def _values(
+    variables: tuple[Symbol, ...], values: dict[tuple[object, ...], Symbol]
+) -> Iterator[tuple[Expr, ...]]:
+    """Where a law is looked at."""
+    yield tuple(_unknown(variables, values))
+    size = len(variables)
+    for numbers in ((0,) * size, range(size), range(size - 1, -1, -1)):
+        pairs = zip(variables, numbers, strict=True)
+        yield tuple(Integer(n if variable.is_commutative else 0) for variable, n in pairs)
+
+
+def _unknown(
+    variables: tuple[Symbol, ...], values: dict[tuple[object, ...], Symbol]
+) -> Iterator[Symbol]:
+    """One value for the first variable of each kind, another one for the second."""
+    numbers: dict[object, Iterator[int]] = {}
+    for variable in variables:
+        kind = (type(variable), frozenset(variable.assumptions0.items()))
+        index = next(numbers.setdefault(kind, count()))
+        kept = {name: value for name, value in variable.assumptions0.items() if value is not None}
+        yield values.setdefault((kind, index), type(variable)(f"{variable.name}_any", **kept))
