@@ -3,7 +3,8 @@ baseline."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 from impl.certificate.certify import certify
 from impl.certificate.inputs import input_data
 from impl.certificate.record import Certificate
+from impl.errors import InputError as ImplInputError
 from impl.errors import at_most, exactly
 from impl.memory.measure import Measurement, measure
 from impl.models.loaded import LoadedModel
@@ -37,6 +39,17 @@ class Guard:
     out: Path | None = None
     update: bool = False
 
+    def each(self, asked: Mapping[str, Question]) -> Iterator[Outcome]:
+        """The answer for each model; one that cannot be read keeps no other from its own."""
+        for name, one in asked.items():
+            try:
+                yield self.outcome(name, one)
+            except (InputError, ImplInputError) as error:
+                yield Outcome(
+                    name=name, line=f"{asked[name].model} is not judged", unread=True,
+                    problems=(str(error),),
+                )  # fmt: skip
+
     def outcome(self, name: str, asked: Question) -> Outcome:
         """The answer for one model. Raises InputError for what cannot be read or written."""
         model = self._read(asked)
@@ -56,7 +69,7 @@ class Guard:
         problems, changes = problems_of(found, asked), None
         advice = list(found.next_steps)
         if asked.baseline is not None and self.update:
-            advice.append(self._updated(asked.baseline, found))
+            advice.append(self._updated(asked.baseline, found, problems))
         elif asked.baseline is not None:
             changes = self._since(asked, document)
             since = [f"since {asked.baseline}: {row.line}" for row in changes.failing]
@@ -65,17 +78,18 @@ class Guard:
                 advice.append(f"if this is intended: {accept}")
             problems += since
         if self.out is not None:
-            page = certificate_page(document, Path(asked.model).name)
+            page = certificate_page(document, Path(asked.model).name, next=advice)
+            page = replace(page, problems=tuple(problems), kicker=f"guard · {name}")
             write_certificate(document, self.out / name, page)
         return Outcome(
             name=name, line=found.line(), problems=tuple(problems), changes=changes,
             lam=document["lambda"], k=k, advice=tuple(advice),
         )  # fmt: skip
 
-    def _updated(self, baseline: str, found: Certificate) -> str:
-        """Writes the certificate as the new baseline, if it certifies; whether it did."""
-        if found.verdict != "certified":
-            return f"{baseline} was not written: the model is {found.verdict}"
+    def _updated(self, baseline: str, found: Certificate, problems: Sequence[str]) -> str:
+        """Writes the certificate as the new baseline, if it is what was asked; whether it did."""
+        if problems:
+            return f"{baseline} was not written: {problems[0]}"
         data = msgspec.json.format(msgspec.json.encode(found.to_json()))
         write_atomic(self.home / baseline, data + b"\n")
         return f"wrote {baseline}"
@@ -108,13 +122,13 @@ class Guard:
             model, self.home / asked.data, window=asked.window, eps=asked.eps,
             confidence=asked.confidence, share=asked.share,
         )  # fmt: skip
+        problems = unstated(found, asked.eps, asked.share, asked.at_most)
         if self.out is not None:
             document = found.to_json()
             inputs = certify(model, input_data(self.home / asked.data), asked.eps)
             beside = inputs.to_json()
-            page = measurement_page(document, beside, Path(asked.model).name)
+            page = measurement_page(document, beside, Path(asked.model).name, problems)
             write_measurement(document, beside, self.out / name, page)
-        problems = unstated(found, asked.eps, asked.share, asked.at_most)
         line = None if found.statement is None else found.statement.lines[0]
         return Outcome(
             name=name, line=found.line(), problems=tuple(problems),

@@ -56,9 +56,14 @@ def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
         from rnnbounds.shadow import settle
 
         settle(request.config.rootpath)
+        from impl.errors import InputError as ImplInputError
+        from reports.errors import InputError
         from rnnbounds.guarding import require_kept
 
-        require_kept(request.config.rootpath / "pyproject.toml", name)
+        try:
+            require_kept(request.config.rootpath / "pyproject.toml", name)
+        except (InputError, ImplInputError) as error:  # one line, and no frame of ours
+            pytest.fail(str(error), pytrace=False)
 
     return require
 

@@ -18,15 +18,19 @@ RULE = "model"
 
 def junit(found: Guarded) -> bytes:
     """The document of one suite, UTF-8."""
-    failing = sum(not one.passes for one in found.outcomes)
-    counts = {"tests": str(len(found.outcomes)), "failures": str(failing), "errors": "0"}
+    unread = sum(one.unread for one in found.outcomes)
+    failing = sum(not one.passes for one in found.outcomes) - unread
+    counts = {
+        "tests": str(len(found.outcomes)), "failures": str(failing), "errors": str(unread)
+    }  # fmt: skip
     suite = Element("testsuite", {"name": "rnnbounds", **counts, "timestamp": found.finished})
     for one in found.outcomes:
         case = SubElement(suite, "testcase", classname="rnnbounds.models", name=one.name)
         if one.passes:
             SubElement(case, "system-out").text = printable(one.line)
         else:
-            failure = SubElement(case, "failure", message=printable(one.problems[0]))
+            kind = "error" if one.unread else "failure"
+            failure = SubElement(case, kind, message=printable("; ".join(one.problems)))
             failure.text = "\n".join(map(printable, (one.line, *one.problems)))
     root = Element("testsuites", counts)
     root.append(suite)

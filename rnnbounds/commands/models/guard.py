@@ -69,9 +69,9 @@ def guard(
     guard = Guard(config.parent, out, update)
     outcomes = []
     with progress(len(chosen), "checking models") as advance:
-        for name, one in chosen.items():
-            advance(name)
-            outcomes.append(guard.outcome(name, one))
+        for outcome in guard.each(chosen):
+            advance(outcome.name)
+            outcomes.append(outcome)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     found = Guarded(finished=now, outcomes=tuple(outcomes))
     if junit_file is not None:
@@ -89,13 +89,16 @@ def guard(
         print_json(found)
     else:
         show(found)
+    if any(one.unread for one in outcomes):
+        return 2
     return int(bool(found.problems))
 
 
 def show(found: Guarded) -> None:
     """The answers in lines of text."""
     for one in found.outcomes:
-        echo(f"{'passes' if one.passes else 'FAILS'}: {one.name}: {one.line}")
+        verdict = "passes" if one.passes else "UNREAD" if one.unread else "FAILS"
+        echo(f"{verdict}: {one.name}: {one.line}")
         for line in one.problems:
             echo(f"  {line}")
         if one.changes is not None:

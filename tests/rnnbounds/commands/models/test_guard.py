@@ -113,7 +113,6 @@ def test_what_is_asked_fails_by_itself(project, capsys):
         ("[tool.rnnbounds.models.a]\nmodel='m'\neps=0\ninputs='0:1'\n", "models.a: .*0.0"),
         ("[tool.rnnbounds.models.a]\nmodle='m'\neps=1\ninputs='0:1'\n", "modle"),
         ("[tool.rnnbounds.models.a]\nmodel='m'\neps=1\ndata='x'\nshare=2\n", "share"),
-        ("[tool.rnnbounds.models.a]\nmodel='none'\neps=1\ninputs='0:1'\n", "none.*does not exist"),
         ("[tool.rnnbounds.models]\na = 3\n", "models.a: "),
         ("tool.rnnbounds.models = 3\n", "it asks about no model"),
     ],
@@ -136,7 +135,7 @@ def test_names_and_baselines_that_are_missing(project, capsys):
     (project / "main.json").unlink()
     assert main(["guard", "forecaster"]) == 2
     assert "main.json does not exist; write it with 'rnnbounds guard --update'" in (
-        capsys.readouterr().err
+        capsys.readouterr().out
     )
 
 
@@ -170,7 +169,7 @@ def test_update_accepts_what_changed(project, capsys):
     assert kept != before
     model(8.0)
     assert main(["guard", "forecaster", "--update"]) == 1
-    assert "main.json was not written: the model is " in capsys.readouterr().out
+    assert "main.json was not written: undecided: " in capsys.readouterr().out
     assert (project / "main.json").read_bytes() == kept
 
 
@@ -180,7 +179,7 @@ def test_another_question_names_the_way_to_accept_it(project, capsys):
     (project / "pyproject.toml").write_text(text.replace('"-1:1"', '"-0.5:1"'))
     capsys.readouterr()
     assert main(["guard", "forecaster"]) == 2
-    line = capsys.readouterr().err
+    line = capsys.readouterr().out
     assert "different inputs" in line
     assert "or accept this one with 'rnnbounds guard --update'" in line
     assert main(["guard", "forecaster", "--update"]) == 0
@@ -214,3 +213,36 @@ def test_assert_measured(project):
     rnnbounds.assert_measured(weights, "data.npy", at_most=k, **asked)
     with pytest.raises(AssertionError, match=rf"needs the last {k} inputs, more than {k - 1}"):
         rnnbounds.assert_measured(weights, "data.npy", at_most=k - 1, **asked)
+
+
+def test_one_model_that_cannot_be_read_hides_no_other(project, capsys):
+    """Exit 2; the others are judged, and every format has the error."""
+    text = (project / "pyproject.toml").read_text()
+    torn = text + '\n[tool.rnnbounds.models.torn]\nmodel = "torn.pt"\ninputs = "0:1"\neps = 1.0\n'
+    (project / "pyproject.toml").write_text(torn)
+    (project / "torn.pt").write_bytes(b"PK\x03\x04")
+    model(0.4)
+    capsys.readouterr()
+    assert main(["guard", "--junit", "j.xml", "--sarif", "s.sarif", "--summary", "s.md"]) == 2
+    told = capsys.readouterr().out
+    assert "FAILS: forecaster: " in told
+    assert "UNREAD: torn: torn.pt is not judged\n" in told
+    suite = ElementTree.fromstring((project / "j.xml").read_bytes())
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "1")
+    assert "torn.pt" in suite.find(".//error").get("message")
+    assert "torn" in (project / "s.md").read_text()
+    assert len(json.loads((project / "s.sarif").read_bytes())["runs"][0]["results"]) == 2
+
+
+def test_update_keeps_the_baseline_of_a_model_that_fails(project, capsys):
+    """What at-most refuses is no baseline; the page has the reason at its top."""
+    before = (project / "main.json").read_bytes()
+    text = (project / "pyproject.toml").read_text()
+    (project / "pyproject.toml").write_text(text.replace("baseline =", "at-most = 0\nbaseline ="))
+    capsys.readouterr()
+    assert main(["guard", "forecaster", "--update", "--out", "pages"]) == 1
+    assert "main.json was not written: ε = 0.1 needs the last " in capsys.readouterr().out
+    assert (project / "main.json").read_bytes() == before
+    page = (project / "pages" / "forecaster" / "index.html").read_text()
+    assert 'class="problems"' in page
+    assert "more than 0" in page
