@@ -74,7 +74,8 @@ def truncate_model(
             error.certificate, model, asked, cell=cell, ignore=ignore, layer=layer
         )
         return show_certificate(tried, format)
-    exports = {path: exported(module, certificate, path) for path in export or ()}
+    with waiting(f"exporting {plural(module.k, 'step')}"):
+        exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports
     if page is not None:
         told = certificate_page(certificate, out.name, f"rnnbounds check {out.name}")
