@@ -7,6 +7,7 @@ written by `impl.convert.truncate`, whose digests are computed here anew from th
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ FAMILY = "rnnbounds/truncated/"
 FORMAT = f"{FAMILY}4"
 METADATA = ("format", "k", "cell", "output", "certificate")  # and their seal, sha256
 ALL, LATEST = "all", "latest"  # outputs that the model gives
+_BEGINNING = re.compile(rb'"schema": "rnnbounds/(truncated-)?certificate/')
 EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
 LARGEST = 2048  # states beyond which nobody waits for a check
 
@@ -75,9 +77,9 @@ class TruncatedFile:
 
 
 def is_certificate(path: Path) -> bool:
-    """Whether a file begins as certificates of 'certify' do, of this format or another."""
+    """True for a file that begins as the JSON of 'certify' or 'truncate' does, of any version."""
     try:
-        return b'"schema": "rnnbounds/certificate/' in disk.read(path, MOST)[:64]
+        return _BEGINNING.search(disk.read(path, MOST)[:64]) is not None
     except OSError:
         return False
 

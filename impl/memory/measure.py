@@ -5,7 +5,7 @@ Everything but the statement is an observation, in float64, of these windows alo
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from impl.memory.statement import (
 )
 from impl.memory.tube.near import Near, size_of
 from impl.memory.tube.near import near as near_data
+from impl.memory.window_count import WindowCount
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
 from impl.numbers.told import as_json
@@ -171,6 +172,7 @@ def measure(
     readout: str | None = None,
     near: float | None = None,
     states: float = 0.0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Measurement:
     """Run a model on data, in full and truncated, and state what follows for data drawn alike.
 
@@ -180,7 +182,8 @@ def measure(
     shorter. With a `share`, data that cannot reach it at that `confidence` for all ε together are
     refused; without, the statement says which share they reach.
     `near`: what is certified of all inputs within that of these, number by number, from states with
-    no entry above `states`. Raises an InputError for what is no model, for `states` without `near`,
+    no entry above `states`. `progress` is called with how many windows were run, and of how many.
+    Raises an InputError for what is no model, for `states` without `near`,
     for data of another width, beyond the `input_bound` (or set of inputs), shorter than the window,
     or on which the model overflows.
 
@@ -207,8 +210,15 @@ def measure(
         alpha, needed = require_enough(M, len(eps), confidence, share)
         each = len(ks) * (runner.states + runner.outputs) + held[0, 0].size
         some = min(M, CURVE, max(FEWEST, CURVE_WORK // max(1, sum(ks) * runner.products)))
+        out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
+        near_count = 0 if near is None else min(M, CURVE)
+        total = some + near_count + (0 if unstated else len(eps) * out)
+        report = WindowCount(total, progress)
         seen = Truncations.joined(
-            [truncations(runner, _part(held, block), ks) for block in blocks(some, each)]
+            [
+                report.after(block, truncations(runner, _part(held, block), ks))
+                for block in blocks(some, each)
+            ]
         )
         if not bool(torch.isfinite(seen.gaps).all()):
             raise InputError(
@@ -218,10 +228,12 @@ def measure(
         chosen = [least_window(ks, seen.gaps[: M // 2], epsilon) for epsilon in eps]
         statement = None
         if unstated is None:
-            out = min(M - M // 2, max(2 * needed, HELD_WORK // (6 * T * runner.products)))
             lines = []
             for epsilon, k in zip(eps, chosen, strict=True):
-                told = None if k is None else _held_out(runner, held, M // 2, out, k, epsilon)
+                if k is None:
+                    told = report.after(slice(0, out), None)
+                else:
+                    told = _held_out(runner, held, M // 2, out, k, epsilon, report)
                 lines.append(stated(epsilon, k, told, alpha))
             aim = SHARE if share is None else share
             presupposed = PRESUPPOSED + (CUT if held.shape[1] > 1 else "") + FOUND
@@ -231,8 +243,9 @@ def measure(
         around = None
         if near is not None:
             seen_ks = [least_window(ks, seen.gaps, epsilon) for epsilon in eps]
-            some = _part(held, slice(0, min(M, CURVE)))
-            around = near_data(runner, some, near, eps, states=states, seen=seen_ks)
+            part = slice(0, near_count)
+            found = near_data(runner, _part(held, part), near, eps, states=states, seen=seen_ks)
+            around = report.after(part, found)
     return Measurement(
         loaded, read.source, M, T, ks, seen, steps, eps, statement,
         None if unstated is None else str(unstated), around,
@@ -254,12 +267,18 @@ def _unstated(data: Data, held: np.ndarray[Any, Any]) -> InputError | None:
 
 
 def _held_out(
-    runner: Runner, held: np.ndarray[Any, Any], first: int, count: int, k: int, epsilon: float
+    runner: Runner,
+    held: np.ndarray[Any, Any],
+    first: int,
+    count: int,
+    k: int,
+    epsilon: float,
+    report: WindowCount,
 ) -> Decided:
     """Which of so many windows, from `first` on, are within ε at k for certain."""
     each = 8 * (runner.states + runner.outputs) + held[0, 0].size
     parts = [slice(first + b.start, first + b.stop) for b in blocks(count, each)]
-    told = [within(runner, _part(held, part), k, epsilon) for part in parts]
+    told = [report.after(part, within(runner, _part(held, part), k, epsilon)) for part in parts]
     return Decided(*map(torch.cat, zip(*told, strict=True)))
 
 

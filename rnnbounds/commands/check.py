@@ -17,13 +17,14 @@ from impl.checker.unitary import Finding, Source, check
 from impl.checker.witnesses import begins_as_attacked
 from impl.errors import InputError, exactly, shown
 from rnnbounds.commands.options import As
-from rnnbounds.shell.output import Format, echo, print_json, print_table
+from rnnbounds.shell.output import Format, echo, print_json, print_table, waiting
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {
     truncated_file.FAMILY: check_truncated,
     unitary_file.FAMILY: check,
 }
+PROVING = "proving the certificate anew"
 _SHOWN = 4  # sides of a box
 
 
@@ -102,9 +103,12 @@ def check_file(
     if is_certificate(file):
         if original is None:
             raise ModelNeededError("this is a certificate of")
-        certificate, findings = check_certificate(file, original)
+        with waiting(PROVING):
+            certificate, findings = check_certificate(file, original)
     else:
-        certificate, findings = _checker(file)(file, original)
+        checker = _checker(file)
+        with waiting(PROVING):
+            certificate, findings = checker(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "certificate": certificate})
@@ -145,7 +149,8 @@ def check_witnesses(
 
     read = readout_stated(file)
     held = load_model(source, cell, ignore=ignore, layer=layer, readout=read)
-    document, findings = check_attacked(file, held, source)
+    with waiting(PROVING):
+        document, findings = check_attacked(file, held, source)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
         print_json({**_found(file, holds, findings), "attacked": document})

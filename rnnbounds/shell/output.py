@@ -153,15 +153,30 @@ def check_folder(folder: Path, *names: str) -> Path:
 
 
 @contextmanager
-def waiting(title: str) -> Iterator[None]:
-    """On a terminal, a line on standard error that says what is done, gone when it is."""
+def waiting(
+    title: str, clock: Callable[[], float] = monotonic
+) -> Iterator[Callable[[int, int], None]]:
+    """Yield report(done, total). On a terminal, a line on standard error says what is done, how
+    much of it and about how long the rest takes; it is gone at the end. Elsewhere nothing."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield
+        yield lambda done, total: None
         return
     from rich.console import Console
 
-    with Console(stderr=True, markup=False).status(printable(title)):
-        yield
+    start = clock()
+    with Console(stderr=True, markup=False).status(printable(title)) as line:
+        yield lambda done, total: line.update(
+            printable(f"{title}: {done} of {total}{time_left(done, total, clock() - start)}")
+        )
+
+
+def time_left(done: int, total: int, elapsed: float) -> str:
+    """About how long the rest takes if it is as fast as what is done; empty at both ends."""
+    if not 0 < done < total:
+        return ""
+    seconds = elapsed / done * (total - done)
+    left = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(seconds, 1):.0f} s"
+    return f", about {left} left"
 
 
 @contextmanager

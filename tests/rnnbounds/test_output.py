@@ -12,7 +12,22 @@ from reports.files import WriteError
 from reports.table import carried
 from rnnbounds.cli import main
 from rnnbounds.shell import output
-from rnnbounds.shell.output import check_folder, print_json, print_table, progress, waiting
+from rnnbounds.shell.output import (
+    check_folder,
+    print_json,
+    print_table,
+    progress,
+    time_left,
+    waiting,
+)
+
+
+class TerminalStream(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self):
+        """Always."""
+        return True
 
 
 def test_one_json_document(capsys):
@@ -151,16 +166,52 @@ def test_waiting_shows_on_a_terminal_alone(monkeypatch, capsys):
         pass
     assert capsys.readouterr() == ("", "")
 
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    stream = Terminal()
+    stream = TerminalStream()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(output.sys, "stderr", stream)
     with waiting("certifying 256 states"):
         pass
     assert "certifying 256 states" in stream.getvalue()
+
+
+def test_waiting_says_how_much_is_left(monkeypatch, capsys):
+    """By the share that is done and a clock; elsewhere than on a terminal nothing."""
+
+    class Line:
+        def __init__(self):
+            self.texts = []
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self.texts.append("gone")
+
+        def update(self, text):
+            self.texts.append(text)
+
+    line, times = Line(), iter((0.0, 10.0, 20.0, 50.0))
+    monkeypatch.setattr("rich.console.Console.status", lambda self, title: line)
+    monkeypatch.setattr(output.sys, "stderr", TerminalStream())
+    with waiting("windows\x1b[2J", lambda: next(times)) as report:
+        for done in (1, 20, 50):
+            report(done, 50)
+    assert line.texts == [
+        "windows\\x1b[2J: 1 of 50, about 8 min left",
+        "windows\\x1b[2J: 20 of 50, about 30 s left",
+        "windows\\x1b[2J: 50 of 50",
+        "gone",
+    ]
+    monkeypatch.setattr(output.sys, "stderr", io.StringIO())
+    with waiting("windows", lambda: next(times)) as report:
+        report(1, 50)
+    assert (line.texts[-1], output.sys.stderr.getvalue()) == ("gone", "")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_no_time_is_left_before_the_first_part_and_after_the_last():
+    """There nothing is known, or nothing is left; a second is the least."""
+    assert [time_left(done, 10, 5.0) for done in (0, 9, 10)] == ["", ", about 1 s left", ""]
 
 
 def test_a_folder_is_checked_without_being_made(tmp_path):

@@ -12,7 +12,7 @@ from impl.errors import exactly, shown
 from impl.memory.adversary.attack import Attacked, attack, bracket
 from impl.models.loaded import LoadedModel
 from rnnbounds.commands.options import path_option
-from rnnbounds.shell.output import echo
+from rnnbounds.shell.output import echo, waiting
 
 Found = Attacked | None
 Attack = Annotated[
@@ -27,7 +27,8 @@ def attacked(model: LoadedModel[Any], certificate: Certificate) -> Attacked:
     """The attack on the model of a certificate at its ε. Raises ContradictionError."""
     epsilons = [epsilon for epsilon, _ in certificate.windows]
     asked = certificate.input_bound if certificate.inputs is None else certificate.inputs
-    found = attack(model, asked, epsilons)
+    with waiting("seeking inputs that are remembered for long"):
+        found = attack(model, asked, epsilons)
     bracket(certificate, found)
     return found
 

@@ -83,10 +83,11 @@ def measure_model(
         check_folder(out, *FILES)
     loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
     read, bound = read_data(data), asked.of(model, loaded.d) if asked.given else None
-    told = measure(
-        loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
-        input_bound=bound, near=near, states=states,
-    )  # fmt: skip
+    with waiting(f"measuring {plural(loaded.n, 'state')}, windows") as report:
+        told = measure(
+            loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
+            input_bound=bound, near=near, states=states, progress=report,
+        )  # fmt: skip
     missing = short_of(told, share)
     if out is not None:
         with waiting(CERTIFYING.format(loaded.n)):

@@ -79,7 +79,8 @@ def truncate_model(
         if format is Format.text:
             echo(f"{out} was not written: no window is certified")
         return code
-    exports = {path: exported(module, certificate, path) for path in export or ()}
+    with waiting(f"exporting {plural(module.k, 'step')}"):
+        exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports
     if page is not None:
         told = certificate_page(certificate, out.name, f"rnnbounds check {out.name}")

@@ -18,7 +18,7 @@ from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, write_page
 from rnnbounds.commands.options import As
-from rnnbounds.shell.output import Format, check_folder, echo, print_json
+from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
 
 
 def unitary_model(
@@ -43,7 +43,8 @@ def unitary_model(
         check_folder(page, *FILES)
     chosen: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
-        made = unitary(model, input_bound, rescale=rescale, **chosen)
+        with waiting("seeking the unitary equivalent"):
+            made = unitary(model, input_bound, rescale=rescale, **chosen)
     except NoUnitaryError as error:
         asked = Asked(repr(input_bound), None, None, 0.0)
         called = Called(model, asked, **chosen)
