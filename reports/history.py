@@ -1,18 +1,30 @@
-"""Runs that are kept: a folder of records, each named by its own content, none ever changed.
+"""Runs that are kept: a folder of records, each named by its own content, none ever changed; and
+the file of what a guard found, a line a run.
 
 A record's name is the hash of its bytes, so that two writers of one run write the same file, and
 two of different runs different ones; no index is written, that two could tear. The order is that
-of the times that the records tell.
+of the times in the records.
 """
 
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
+
+from reports import disk
 from reports.errors import InputError
 from reports.files import write_atomic
-from reports.records.codec import encode, load_with_bytes
+from reports.records.codec import LIMIT, encode, load_with_bytes
+from reports.records.guarded import Guarded
 from reports.records.record import Run
+
+
+class LineError(InputError):
+    """A line of a guard's history that is no record."""
+
+    def __init__(self, path: Path, number: int, reason: str) -> None:
+        super().__init__(f"{path}: line {number}: {reason}; remove it, or name another file")
 
 
 class KeptError(InputError):
@@ -46,3 +58,21 @@ class History:
                     raise KeptError(path)
                 found.append(run)
         return sorted(found, key=lambda run: (run.environment.started, run.seed))
+
+
+def guarded_in(path: Path) -> list[Guarded]:
+    """What a guard found in each run, in the order of the file that its --history adds a line to;
+    none of a file that does not exist. Raises LineError."""
+    try:
+        lines = disk.read(path, LIMIT).splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise LineError(path, 1, error.strerror or "it cannot be read") from None
+    found = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            found.append(msgspec.json.decode(line, type=Guarded))
+        except (ValueError, RecursionError) as error:
+            raise LineError(path, number, str(error)[:200]) from None
+    return found

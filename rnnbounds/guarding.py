@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -24,6 +25,9 @@ from reports.gate.certified import certificate_of, load_certificate
 from reports.gate.models import Asked, Certified, Measured, Question, questions
 from reports.gate.questions import PairError
 from reports.pages.certificate import certificate_page, write_certificate
+from reports.pages.experiment import Verdict
+from reports.pages.guard_page import problems_of as problems_shown
+from reports.pages.guard_page import since as changes_since
 from reports.pages.measurement import measurement_page, write_measurement
 from reports.records.changes import Changes
 from reports.records.guarded import Outcome
@@ -74,17 +78,24 @@ class Guard:
             changes = self._since(asked, document)
             since = [f"since {asked.baseline}: {row.line}" for row in changes.failing]
             if since:
-                accept = f"rnnbounds guard {name} --update, and commit {asked.baseline}"
-                advice.append(f"if this is intended: {accept}")
+                accept = f"if this is intended, write {asked.baseline} anew and commit it"
+                advice.append(f"{accept}: rnnbounds guard {quote(name)} --update")
             problems += since
-        if self.out is not None:
-            page = certificate_page(document, Path(asked.model).name, next=advice)
-            page = replace(page, problems=tuple(problems), kicker=f"guard · {name}")
-            write_certificate(document, self.out / name, page)
-        return Outcome(
+        advice += longer(k, asked.at_most)
+        outcome = Outcome(
             name=name, line=found.line(), problems=tuple(problems), changes=changes,
-            lam=document["lambda"], k=k, advice=tuple(advice),
+            lam=document["lambda"], k=k, verdict=found.verdict, advice=tuple(advice),
         )  # fmt: skip
+        if self.out is not None:
+            more = advice[len(found.next_steps) :]
+            page = certificate_page(
+                document, Path(asked.model).name, more=changes_since(outcome), next=more
+            )  # fmt: skip
+            if problems:
+                fails = Verdict("fails", "bad")
+                page = replace(page, verdict=fails, problems=problems_shown(outcome), failed=True)
+            write_certificate(document, self.out / name, page)
+        return outcome
 
     def _updated(self, baseline: str, found: Certificate, problems: Sequence[str]) -> str:
         """Writes the certificate as the new baseline, if it is what was asked; whether it did."""
@@ -130,9 +141,11 @@ class Guard:
             page = measurement_page(document, beside, Path(asked.model).name, problems)
             write_measurement(document, beside, self.out / name, page)
         line = None if found.statement is None else found.statement.lines[0]
+        k = None if line is None else line.k
         return Outcome(
-            name=name, line=found.line(), problems=tuple(problems),
-            k=None if line is None else line.k,
+            name=name, line=found.line(), problems=tuple(problems), k=k,
+            verdict="not stated" if line is None or line.share is None else "stated",
+            advice=(*_more_windows(found), *longer(k, asked.at_most)),
         )  # fmt: skip
 
 
@@ -181,3 +194,18 @@ def beyond(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
     if at_most_k is not None and k > at_most_k:
         return [f"ε = {exactly(eps)} needs the last {k} inputs, more than {at_most_k}"]
     return []
+
+
+def longer(k: int | None, at_most_k: int | None) -> list[str]:
+    """What to do about a k that is larger than asked."""
+    if k is None or at_most_k is None or k <= at_most_k:
+        return []
+    return [f"if this is intended, set at-most = {k}"]
+
+
+def _more_windows(found: Measurement) -> list[str]:
+    """How many windows the share takes, if too few were held out to state it."""
+    stated = found.statement
+    if stated is None or stated.reached or stated.held >= stated.needed:
+        return []
+    return [f"record {2 * stated.needed} windows in all, or ask for a smaller share"]

@@ -13,8 +13,9 @@ class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """One model: the answer in a line, and each reason why it fails.
 
     changes: since its baseline, None without one. lam, k: of the answer, None where none is known.
-    advice: what to do about what fails, or which file was written. unread: whether the model, its
-    data, or its baseline could not be read, which the only problem then says.
+    verdict: of the certificate, or "stated" or "not stated" of a measurement. advice: what to do
+    about what fails, or which file was written. unread: whether the model, its data, or its
+    baseline could not be read, which the only problem then says.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     changes: Changes | None = None
     lam: float | None = None
     k: int | None = None
+    verdict: str = ""
     advice: tuple[str, ...] = ()
     unread: bool = False
 

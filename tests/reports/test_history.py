@@ -1,13 +1,19 @@
 """Runs that are kept: by content, never changed, in the order of their times."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from reports import RecordError
-from reports.history import History, KeptError
-from reports.pages.trends import render_trends, trends
+from reports.history import History, KeptError, LineError, guarded_in
+from reports.pages.kept_models import kept_models, render_kept_models
+from reports.pages.trends import TRENDS, render_trends, trends
+from reports.records.guarded import Guarded, Outcome
+
+TITLES = {title for title, *_ in TRENDS}
 
 
 def at(run, started, **fields):
@@ -63,4 +69,73 @@ def test_trends(run):
     html = render_trends(runs).decode()
     assert html.count("<svg") >= 4
     assert "<b>0" not in html
-    assert b"0 runs" in render_trends([])
+    assert b"No runs are kept." in render_trends([])
+
+
+def test_axes_of_trends(run):
+    """Dates in ISO form below, whole numbers beside counts, and one point is said to be one."""
+    runs = [at(run, f"2026-{month}-21T10:00:00Z") for month in ("09", "10", "11")]
+    figures = {s.title: s.blocks[0] for s in trends(runs).sections if s.title in TITLES}
+    for figure in figures.values():
+        labels = re.findall(r">(2026-\d\d-\d\d)</text>", figure.svg)
+        assert len(labels) >= 2
+        assert labels == sorted(labels)
+        assert "One point" not in figure.caption
+    for title in ("Pairs", "Coverage"):
+        (axis,) = re.findall('class="axis y">(.*?)</g>', figures[title].svg)
+        labels = re.findall(">([^<]+)</text>", axis)
+        assert labels
+        assert not any("." in label or "·" in label for label in labels)
+    one = trends(runs[:1])
+    assert one.sections[0].blocks[0].caption.endswith("One point so far.")
+    assert one.lead == "One run is kept, of 2026-09-21; a trend takes two."
+    undated = trends([at(run, "")] * 2).sections[0].blocks[0]
+    assert re.findall('class="axis x">(.*?)</g>', undated.svg)[0].count("<text") == 2
+
+
+def test_the_last_run_leads(run):
+    """Its verdict is the page's, and each run's stands in its row."""
+    broken = replace(run, missing_parts=("state-bound/random/0",))
+    page = trends([at(run, "2026-11-20"), at(broken, "2026-11-21")])
+    assert page.verdict.tone == "bad"
+    assert page.lead == "The last of 2 runs, of 2026-11-21; 1 of them passes."
+    assert [row[5].word for row in page.tables[0].rows] == ["passes", "FAILS"]
+
+
+def outcome(**fields):
+    """What a guard found of a model."""
+    return Outcome(**({"name": "net", "line": "certified", "verdict": "certified"} | fields))
+
+
+def test_a_guard_s_history(tmp_path):
+    """k and λ of each model against dates, a row a run, the latest first."""
+    found = [
+        Guarded(finished=f"2026-11-{day}T09:00:00+00:00", outcomes=(
+            outcome(lam=0.5, k=day), outcome(name="free", k=3, verdict="stated"),
+        ))
+        for day in (20, 21)
+    ]  # fmt: skip
+    red = outcome(verdict="refuted", problems=("refuted: two states stay apart",))
+    found.append(Guarded(finished="2026-11-22T09:00:00+00:00", outcomes=(red,)))
+    path = tmp_path / "h.jsonl"
+    path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
+    assert guarded_in(path) == found
+    page = kept_models(guarded_in(path))
+    assert (page.verdict.tone, page.failed) == ("bad", True)
+    net, free = page.sections
+    assert [type(block).__name__ for block in net.blocks] == ["Plot", "Plot", "Table"]
+    assert [type(block).__name__ for block in free.blocks] == ["Plot", "Table"]
+    latest = net.blocks[-1].rows[0]
+    assert (latest[0], latest[1].word, latest[2]) == ("2026-11-22", "FAILS", "refuted")
+    assert "2026-11-21" in net.blocks[0].svg
+    assert render_kept_models(found[:1])
+    assert kept_models(found[:2]).verdict.tone == "good"
+
+
+def test_a_guard_s_history_that_is_none(tmp_path):
+    """The line is named; a file that does not exist is empty."""
+    path = tmp_path / "h.jsonl"
+    assert guarded_in(path) == []
+    path.write_text('{"finished": "2026-11-22", "outcomes": []}\n{}\n')
+    with pytest.raises(LineError, match=r"line 2: .*finished.*; remove it"):
+        guarded_in(path)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from reports.pages.figures.axis import LENGTH, decades, linear
+from reports.pages.figures.dates import dates
 from reports.pages.figures.drawing import Point, Shape, draw
 from reports.pages.figures.figure import Series
 from reports.pages.figures.quiet import FigureError
@@ -16,12 +17,14 @@ LARGEST = 1e300  # beyond, the length of an axis may be no float
 
 
 def plot(
-    series: Sequence[Series], *, x_label: str, y_label: str, log_y: bool = False, summary: str = ""
-) -> Markup:
+    series: Sequence[Series], *, x_label: str, y_label: str, log_y: bool = False,
+    dates_x: bool = False, summary: str = "",
+) -> Markup:  # fmt: skip
     """The series as one <svg>, at most six of them, in the order of the legend.
 
     Points that are not finite, or beyond 1e300, leave gaps; on a logarithmic axis those that are
-    not positive too. Raises FigureError for more than six series, and for one whose x and y differ
+    not positive too. With `dates_x` the x are seconds since 1970, and labels are dates. Raises
+    FigureError for more than six series, and for one whose x and y differ
     in length.
     """
     if not 1 <= len(series) <= MOST:
@@ -30,17 +33,16 @@ def plot(
     for number, line in enumerate(series, 1):
         if band := _band(line, log_y):
             shapes.append(Shape(f"s{number} band", [band], closed=True))
-        cloud = line.style == "points"
         runs = _runs(_points(line, line.y, log_y))
-        dots = [[point] for run in runs for point in run if cloud or len(run) == 1]
-        lines = [] if cloud else [run for run in runs if len(run) > 1]
+        dotted = line.style in ("points", "dotted")
+        dots = [[point] for run in runs for point in run if dotted or len(run) == 1]
+        lines = [] if line.style == "points" else [run for run in runs if len(run) > 1]
         shapes += [Shape(f"s{number} {line.style}", lines), Shape(f"s{number} points", dots)]
     xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
-    return draw(
-        shapes, linear(x_label, xs, LENGTH), (decades if log_y else linear)(y_label, ys),
-        summary or f"{y_label} against {x_label}: {names}",
-    )  # fmt: skip
+    x = (dates if dates_x else linear)(x_label, xs, LENGTH)
+    y = (decades if log_y else linear)(y_label, ys)
+    return draw(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
 
 
 def _points(line: Series, heights: Iterable[float], log_y: bool) -> list[Point | None]:

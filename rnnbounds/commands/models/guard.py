@@ -10,10 +10,13 @@ from typing import Annotated
 import msgspec
 import typer
 
-from reports.files import write_atomic
+from reports.files import write_all, write_atomic
 from reports.formats.guarded import junit, markdown, sarif
 from reports.gate.models import questions
 from reports.gate.thresholds import PROJECT
+from reports.history import guarded_in
+from reports.pages.guard_page import render_guard
+from reports.pages.kept_models import render_kept_models
 from reports.records.guarded import Guarded
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.guarding import Guard, UnknownModelError
@@ -30,7 +33,7 @@ def guard(
     ] = PROJECT,
     out: Annotated[
         Path | None,
-        path_option("--out", "DIR", "write a folder per model, with its record and page"),
+        path_option("--out", "DIR", "write a page of all models, and a folder per model"),
     ] = None,
     junit_file: Annotated[
         Path | None, path_option("--junit", "FILE.xml", "write JUnit XML, one test case per model")
@@ -43,7 +46,7 @@ def guard(
     ] = None,
     history: Annotated[
         Path | None,
-        path_option("--history", "FILE.jsonl", "append today's λ and k, one line per run"),
+        path_option("--history", "FILE.jsonl", "append λ and k, a line per run, and write a page"),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="write the baselines of models that are certified")
@@ -64,7 +67,10 @@ def guard(
     for path in files:
         check_folder(path.parent, path.name)
     if out is not None:
-        check_folder(out)
+        check_folder(out, "index.html")
+    runs = [] if history is None else guarded_in(history)
+    if history is not None:
+        check_folder(history.parent, page_of(history).name)
     chosen = {name: one for name, one in asked.items() if not names or name in names}
     guard = Guard(config.parent, out, update)
     outcomes = []
@@ -81,8 +87,13 @@ def guard(
     if summary is not None:
         write_atomic(summary, markdown(found).encode())
     if history is not None:
-        before = history.read_bytes() if history.exists() else b""
-        write_atomic(history, before + msgspec.json.encode(found) + b"\n")
+        before = history.read_bytes() if runs else b""
+        write_all(history.parent, {
+            history.name: before + msgspec.json.encode(found) + b"\n",
+            page_of(history).name: render_kept_models([*runs, found]),
+        })  # fmt: skip
+    if out is not None:
+        write_atomic(out / "index.html", render_guard(found, list(chosen)))
     if step := os.environ.get(STEP):
         add_summary(Path(step), markdown(found))
     if format is Format.json:
@@ -92,6 +103,11 @@ def guard(
     if any(one.unread for one in outcomes):
         return 2
     return int(bool(found.problems))
+
+
+def page_of(history: Path) -> Path:
+    """The page beside a history."""
+    return history.with_suffix(".html" if history.suffix != ".html" else ".page.html")
 
 
 def show(found: Guarded) -> None:

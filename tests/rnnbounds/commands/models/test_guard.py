@@ -70,6 +70,8 @@ def test_it_passes_and_writes_all(project, capsys):
     assert json.loads((project / "s.sarif").read_bytes())["runs"][0]["results"] == []
     assert "all pass" in (project / "s.md").read_text()
     assert len((project / "h.jsonl").read_text().splitlines()) == 2
+    assert "The last of 2 runs" in (project / "h.html").read_text()
+    assert "all pass" in (project / "pages" / "index.html").read_text()
 
 
 def test_a_regression_is_red_and_a_better_model_green(project, capsys):
@@ -86,6 +88,13 @@ def test_a_regression_is_red_and_a_better_model_green(project, capsys):
     assert ASKED.splitlines()[place["region"]["startLine"] - 1].startswith("[tool.rnnbounds.models")
     failure = ElementTree.fromstring((project / "j.xml").read_bytes()).find(".//failure")
     assert "since main.json" in failure.get("message")
+    assert main(["guard", "--out", "pages"]) == 1
+    page = (project / "pages" / "forecaster" / "index.html").read_text()
+    for words in ("masthead fails", "Changes since the baseline", "regressed", "--update"):
+        assert words in page
+    assert 'class="verdict bad"' in page
+    assert page.count("k for ε = 0.1") == 1
+    assert "1 of 2 models fail" in (project / "pages" / "index.html").read_text()
     model(0.2)
     assert main(["guard", "forecaster"]) == 0
     assert "improved: " in capsys.readouterr().out
@@ -152,7 +161,8 @@ def test_at_most_is_the_largest_k_that_passes(project, capsys):
     assert main(["guard", "forecaster"]) == 1
     told = capsys.readouterr().out
     assert "since main.json: lstm: λ: 0." in told
-    assert "if this is intended: rnnbounds guard forecaster --update, and commit main.json" in told
+    accept = "if this is intended, write main.json anew and commit it: rnnbounds guard forecaster"
+    assert f"{accept} --update" in told
     wide = text.replace("baseline =", "window = 30\nbaseline =")
     (project / "pyproject.toml").write_text(wide)
     assert main(["guard", "forecaster"]) == 0
@@ -246,3 +256,23 @@ def test_update_keeps_the_baseline_of_a_model_that_fails(project, capsys):
     page = (project / "pages" / "forecaster" / "index.html").read_text()
     assert 'class="problems"' in page
     assert "more than 0" in page
+
+
+def test_what_is_asked_of_data_says_its_remedy(project, capsys):
+    """More windows for a share, a larger at-most for a k; its page fails."""
+    text = (project / "pyproject.toml").read_text()
+    (project / "pyproject.toml").write_text(text.replace("eps = 0.5", "eps = 1e-3\nat-most = 0"))
+    capsys.readouterr()
+    assert main(["guard", "seen", "--out", "pages"]) == 1
+    assert "if this is intended, set at-most = " in capsys.readouterr().out
+    assert "masthead fails" in (project / "pages" / "seen" / "index.html").read_text()
+
+
+def test_a_history_that_is_none_is_refused_before_the_work(project, capsys):
+    """Exit 2, and the file stays as it was."""
+    (project / "h.jsonl").write_text("{}\n")
+    capsys.readouterr()
+    assert main(["guard", "--history", "h.jsonl"]) == 2
+    assert "h.jsonl: line 1: " in capsys.readouterr().err
+    assert (project / "h.jsonl").read_text() == "{}\n"
+    assert not (project / "h.html").exists()

@@ -1,0 +1,99 @@
+"""The page of a guard: each model with its verdict, the change since its baseline, the remedy."""
+
+from collections.abc import Collection
+from urllib.parse import quote
+
+from markupsafe import Markup, escape
+
+from reports.pages.changes import table
+from reports.pages.experiment import (
+    Block,
+    Cell,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+    Verdict,
+    render_experiment,
+)
+from reports.pages.figures.dates import iso_date
+from reports.pages.memory import next_steps
+from reports.pages.text import NOTHING, plural, readable, up
+from reports.pages.trends import of_run
+from reports.records.guarded import Guarded, Outcome
+from reports.redact import redacted
+
+TONES = {"certified": "good", "stated": "good", "refuted": "bad"}
+
+
+def guard_page(found: Guarded, pages: Collection[str] = ()) -> Page:
+    """The models that fail first; `pages` are those with a page of their own in a folder of their
+    name."""
+    order = sorted(found.outcomes, key=lambda one: one.passes)
+    failing = sum(not one.passes for one in order)
+    verdict = f"{failing} of {plural(len(order), 'model')} fail" if failing else "all pass"
+    return Page(
+        title="Models of the project",
+        kicker=f"guard · {iso_date(found.finished)}",
+        verdict=Verdict(verdict, "bad" if failing else "good"),
+        lead=_lead(order),
+        failed=bool(failing),
+        sections=(_overview(order), *(_model(one, one.name in pages) for one in order)),
+    )
+
+
+def render_guard(found: Guarded, pages: Collection[str] = ()) -> bytes:
+    """One self-contained page, UTF-8."""
+    return render_experiment(guard_page(found, pages))
+
+
+def _lead(order: list[Outcome]) -> str:
+    """Which models fail."""
+    failing = [one.name for one in order if not one.passes]
+    if not failing:
+        return f"{plural(len(order), 'model')} keep what pyproject.toml asks."
+    return f"These do not keep what pyproject.toml asks: {', '.join(failing)}."
+
+
+def _overview(order: list[Outcome]) -> Section:
+    rows = tuple(
+        (one.name, of_run(one.passes), _verdict(one),
+         NOTHING if one.lam is None else up(one.lam, 6), NOTHING if one.k is None else str(one.k),
+         NOTHING if one.changes is None else one.changes.summary)
+        for one in order
+    )  # fmt: skip
+    columns = ("model", "guard", "verdict", "λ", "k", "since the baseline")
+    return Section("All models", (Table(columns, rows, frozenset((3, 4))),))
+
+
+def _verdict(one: Outcome) -> Cell:
+    tone = TONES.get(one.verdict, "open")
+    return Verdict(one.verdict, tone) if one.verdict else NOTHING  # type: ignore[arg-type]
+
+
+def _model(one: Outcome, has_page: bool) -> Section:
+    """Why it fails, the answer, what changed, what to do."""
+    blocks: list[Block] = [Paragraph(f"Fails: {line}.") for line in problems_of(one)]
+    blocks.append(Paragraph(redacted(one.line)))
+    blocks += [
+        block for section in since(one) for block in (Paragraph(section.title), *section.blocks)
+    ]
+    blocks += [block for section in next_steps({}, one.advice) for block in section.blocks]
+    if has_page:
+        link = f'<a href="{escape(quote(one.name))}/index.html">{escape(readable(one.name))}</a>'
+        blocks.append(Paragraph(Markup(f"Its page: {link}")))
+    return Section(one.name, tuple(blocks))
+
+
+def problems_of(one: Outcome) -> tuple[str, ...]:
+    """Why a model fails, but for what the table of changes since its baseline says."""
+    rows = () if one.changes is None else one.changes.failing
+    listed = tuple(f": {row.line}" for row in rows)
+    return tuple(redacted(line) for line in one.problems if not line.endswith(listed))
+
+
+def since(one: Outcome) -> tuple[Section, ...]:
+    """What changed since the baseline, if anything did."""
+    if one.changes is None or not one.changes.rows:
+        return ()
+    return (Section("Changes since the baseline", (table(one.changes),)),)
