@@ -8,39 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
-from sympy import Expr, Integer, Symbol, exp, log, nan, sympify
+from sympy import Expr, Integer, Symbol, sympify
 
-from theory.errors import InputError, StatementError
+from theory.errors import StatementError
 
 Relation: TypeAlias = Literal["<=", "<", "==", "!=", "exists"]
 ZERO, ONE = Integer(0), Integer(1)
-
-
-class NoValueError(InputError):
-    """A term that has no real value where another one is put into it."""
-
-
-def put(term: Expr, values: Mapping[Expr, Expr]) -> Expr:
-    """The term with every key replaced by its value, all at once.
-
-    Raises NoValueError where a part leaves the reals: SymPy goes on, log(y)² at y = −1 is −π².
-    """
-    if term in values:
-        return values[term]
-    arguments = tuple(put(argument, values) for argument in term.args)
-    if arguments == term.args:
-        return term
-    try:
-        made = term.func(*arguments)
-    except ValueError as error:  # of Max and Min
-        raise NoValueError(f"{error}: {term} has no value there") from error
-    if isinstance(term, exp) and not isinstance(made, exp) and arguments[0].has(log):
-        raise NoValueError(
-            f"{arguments[0]} meets exp, which hides where its logarithm has no value"
-        )
-    if made is nan or (made.is_commutative and made.is_real is False):
-        raise NoValueError(f"{made} is no real number; it comes from {term}")
-    return made
 
 
 @dataclass(frozen=True)
@@ -67,7 +40,8 @@ class Statement:
 
     def replace(self, values: Mapping[Expr, Expr]) -> "Statement":
         """The statement with every key replaced by its value, all at once."""
-        return Statement(put(self.lhs, values), self.relation, put(self.rhs, values))
+        table = dict(values)
+        return Statement(self.lhs.xreplace(table), self.relation, self.rhs.xreplace(table))
 
 
 def le(lhs: Expr, rhs: Expr) -> Statement:

@@ -168,7 +168,5 @@ CELL_CHAIN = (
         "curved term",
         "drifted term",
         "gradient bound",
-        "window",
-        "some window",
     ),
 )
