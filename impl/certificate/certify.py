@@ -11,6 +11,7 @@ number is rounded so that this stays true for the weights as stored, in real ari
 Miller & Hardt, Lemma 1.
 """
 
+import logging
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -23,7 +24,7 @@ from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
 from impl.certificate.least import least
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
-from impl.errors import InputError, UnknownNameError, renamed
+from impl.errors import InputError, UnknownNameError, factor, renamed
 from impl.models.device import check_device
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
@@ -35,6 +36,7 @@ from impl.numbers.outward import mul_up
 from impl.reading.adapters import Source, load_model
 from impl.training.certificate import Task
 
+_LOG = logging.getLogger("rnnbounds.certify")
 REFUTATION = "refutation"  # among what was skipped
 
 
@@ -109,6 +111,9 @@ def certify(
     if inputs is not None:
         inputs.require(loaded.d)
     here = device == "cpu"
+    _LOG.info("certifying %s, %d outputs, %s", loaded.name, loaded.n, loaded.dtype)
+    for what, reason in skipped:
+        _LOG.info("%s: skipped: %s", what, reason)
     placed = loaded if here else replace(loaded, cell=kind.cell_of(loaded.weights, device))
     system = kind.analyse(placed, bound)
     norms, unanswered = _norms(system, names)
@@ -122,6 +127,8 @@ def certify(
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     # Witnesses are sought one point after another, in balls: on the CPU.
     seeking = system if here or best.lam < 1 else kind.analyse(loaded, bound)
+    if not best.lam < 1:
+        _LOG.info("no norm certifies it; seeking a witness")
     with limited() as work:
         witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
@@ -196,8 +203,10 @@ def _norms(
     for name in names:
         try:
             found.append(system.norm(name))
+            _LOG.debug("%s norm: λ ≤ %s", name, factor(found[-1].lam))
         except UnansweredError as error:
             unanswered = error
+            _LOG.info("%s norm: skipped: %s", name, error)
     return found, unanswered
 
 
