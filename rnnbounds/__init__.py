@@ -7,6 +7,7 @@ The public names are imported when first used: pytest loads the plugin of this p
 session, which must neither pay for torch nor fail where a project has a `reports` of its own.
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from theory import CLAIMS
 
 __version__ = "0.2.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent until a user configures it
 
 __all__ = [
     "CLAIMS",

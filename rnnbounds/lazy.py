@@ -17,6 +17,7 @@ import typer
 
 from rnnbounds import __version__
 from rnnbounds.shell.help import SETTINGS, Command, Group
+from rnnbounds.shell.logs import verbosity
 from rnnbounds.shell.terminal import echo
 
 HOME = "rnnbounds.commands"
@@ -68,7 +69,7 @@ def group(name: str, help: str, epilog: str, places: Mapping[str, str]) -> Group
 
 
 def _options() -> list[Any]:
-    """What can be asked without a command: the version, and completion for the shell."""
+    """What can be asked before a command: the version, completion for the shell, the log."""
     app = typer.Typer(rich_markup_mode=None)
 
     @app.callback()
@@ -77,6 +78,16 @@ def _options() -> list[Any]:
             bool,
             typer.Option("--version", is_eager=True, callback=_version, help="Print the version."),
         ] = False,
+        verbose: Annotated[
+            int,
+            typer.Option(
+                "--verbose",
+                "-v",
+                count=True,
+                callback=_verbose,
+                help="Log what is done on standard error; -vv each detail.",
+            ),
+        ] = 0,
     ) -> None:
         """Nothing by itself."""
 
@@ -87,6 +98,10 @@ def _version(asked: bool) -> None:
     if asked:
         echo(f"rnnbounds {__version__}")
         raise typer.Exit
+
+
+def _verbose(count: int) -> None:
+    verbosity(count)
 
 
 def docstring(module: str, function: str) -> str | None:

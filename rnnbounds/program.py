@@ -9,6 +9,7 @@ import typer
 from rnnbounds.lazy import group
 from rnnbounds.shadow import ROOMS, room_module
 from rnnbounds.shell.imports import failed_import
+from rnnbounds.shell.logs import logged
 from rnnbounds.shell.terminal import flush, wrong
 
 COMMANDS = {
@@ -45,7 +46,8 @@ def call(arguments: list[str] | None) -> int:
     """Run a command and return its exit code."""
     command = group("rnnbounds", PURPOSE, EPILOG, COMMANDS)
     try:
-        result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
+        with logged():
+            result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
         flush()
     except input_errors() as error:
         return wrong(str(error))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ from reports.records.codec import load
 from reports.records.record import Run
 from rnnbounds.shell.output import check_folder
 
+_LOG = logging.getLogger("rnnbounds.results")
 STEP = "GITHUB_STEP_SUMMARY"
 WORKFLOW = "GITHUB_WORKFLOW_REF"  # OWNER/NAME/.github/workflows/FILE@REF
 
@@ -113,7 +114,7 @@ def add_summary(path: Path, text: str) -> None:
         with path.open("a", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        print(f"rnnbounds: no summary in {STEP}: {error.strerror}", file=sys.stderr)
+        _LOG.warning("no summary in %s: %s", STEP, error.strerror)
 
 
 def claim_files() -> dict[str, str]:

@@ -11,6 +11,7 @@ number is rounded so that this stays true for the weights as stored, in real ari
 Miller & Hardt, Lemma 1.
 """
 
+import logging
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -21,8 +22,9 @@ from impl.cells.kind import Analysis, Kind
 from impl.cells.refutation.work import CUT, limited
 from impl.cells.table import CELLS, NORM_NAMES, kind_of
 from impl.certificate.advice import Advice, advise
+from impl.certificate.least import least
 from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
-from impl.errors import InputError, UnknownNameError, renamed
+from impl.errors import InputError, UnknownNameError, factor, renamed
 from impl.models.device import check_device
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed
@@ -34,6 +36,7 @@ from impl.numbers.outward import mul_up
 from impl.reading.adapters import Source, load_model
 from impl.training.certificate import Task
 
+_LOG = logging.getLogger("rnnbounds.certify")
 REFUTATION = "refutation"  # among what was skipped
 
 
@@ -78,7 +81,8 @@ def certify(
 
     `model`, `cell`, `ignore`, `layer` and `readout` as in `load_model`; with a readout ε is one of
     its outputs, and so is `gain`; `eps` is one ε or several; `norm` is
-    one of the cell's, or "auto", which keeps the one with the least k at the smallest ε; `training`
+    one of the cell's, or "auto", which keeps the one with the least k at the smallest ε, and the
+    least gain and rounding of all that certify; `training`
     is the training that is asked about. An `InputSet` in place of B says which inputs there are.
     The model is the cell in real arithmetic with the weights as stored and both biases added
     unrounded; both runs of a gap start from the zero state. `device` is where boxes, norms and
@@ -107,6 +111,9 @@ def certify(
     if inputs is not None:
         inputs.require(loaded.d)
     here = device == "cpu"
+    _LOG.info("certifying %s, %d outputs, %s", loaded.name, loaded.n, loaded.dtype)
+    for what, reason in skipped:
+        _LOG.info("%s: skipped: %s", what, reason)
     placed = loaded if here else replace(loaded, cell=kind.cell_of(loaded.weights, device))
     system = kind.analyse(placed, bound)
     norms, unanswered = _norms(system, names)
@@ -120,6 +127,8 @@ def certify(
     best = min(norms, key=lambda tried: _rank(tried, smallest))
     # Witnesses are sought one point after another, in balls: on the CPU.
     seeking = system if here or best.lam < 1 else kind.analyse(loaded, bound)
+    if not best.lam < 1:
+        _LOG.info("no norm certifies it; seeking a witness")
     with limited() as work:
         witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
@@ -135,7 +144,7 @@ def certify(
     at_one = system.rounds_to_one
     known = best.lam < 1 and best.window(smallest) is not None
     forgets = known and system.refused is None and not at_one.get(loaded.dtype, 0)
-    rounding, aim = system.rounding(best), of_h[epsilons[0]]
+    bounds, aim = least(system, norms, best), of_h[epsilons[0]]
 
     def tries(changed: LoadedModel[Any], B: float) -> tuple[str, float, int | None] | None:
         told = kind.analyse(changed, B)
@@ -163,17 +172,17 @@ def certify(
         verdict="certified" if forgets else undecided,
         input_bound=float(bound),
         constants=system.constants(best)
-        | {"gain": _gain(best, loaded) if forgets else math.inf}
+        | {"gain": _gain(bounds.gain, loaded) if forgets else math.inf}
         | ({} if trained is None else trained.named),
         windows=tuple((one, best.window(of_h[one]) if forgets else None) for one in epsilons),
         tried=tuple((tried.name, tried.lam, tried.window(smallest)) for tried in norms),
         weights=best.weights,
-        rounding=rounding.bound,
+        rounding=bounds.rounded.bound,
         witness=witness,
         training=trained,
         skipped=skipped,
         rounds_to_one=at_one,
-        unrounded=rounding.reason,
+        unrounded=bounds.rounded.reason,
         states=system.region,
         refused=system.refused,
         tensors=loaded.tensors,
@@ -182,7 +191,7 @@ def certify(
         inputs=inputs,
         advising=advising,
         readout=None if loaded.readout is None else loaded.readout.to_json(),
-        proof=system.proof(best) if forgets else {},
+        proof=system.proof(best) | bounds.proof(system) if forgets else {},
     )
 
 
@@ -194,8 +203,10 @@ def _norms(
     for name in names:
         try:
             found.append(system.norm(name))
+            _LOG.debug("%s norm: λ ≤ %s", name, factor(found[-1].lam))
         except UnansweredError as error:
             unanswered = error
+            _LOG.info("%s norm: skipped: %s", name, error)
     return found, unanswered
 
 

@@ -18,7 +18,8 @@ from impl.cells.refutation.refute import ALL, BOX, Witness
 from impl.certificate.record import SCHEMA, Certificate
 from impl.checker.stored import strict
 from impl.checker.truncated_file import CertificateFileError
-from impl.checker.truncated_record import NAMES
+from impl.checker.truncated_record import NAMES, record
+from impl.checker.truncated_record import SCHEMA as TRUNCATED
 from impl.errors import shown
 from impl.training.bound import TrainingConstants
 from impl.training.certificate import CELL, LENGTH, Task, TrainingCertificate
@@ -110,6 +111,7 @@ class _Document(msgspec.Struct):
     skipped: list[_Skipped] = []
     rounds_to_one: dict[str, _Count] = {}
     training: _Training | None = None
+    other_norms: dict[str, dict[str, Any]] | None = None
     readout: dict[str, Any] | None = None
     next: _Next | None = None
 
@@ -120,6 +122,9 @@ def read_certificate(data: bytes, path: Path) -> Certificate:
     try:
         document = strict(data.decode())
         json.dumps(document, allow_nan=False)  # 1e999 is a number to JSON, and no float
+        if isinstance(document, dict) and document.get("schema") == TRUNCATED:
+            record(document)
+            return of_truncated(document, path)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA}")
         return _certificate(msgspec.convert(document, _Document), document)
@@ -128,19 +133,19 @@ def read_certificate(data: bytes, path: Path) -> Certificate:
         raise CertificateFileError(path, f"no certificate ({shown(reason)})") from None
 
 
-def of_truncated(record: Mapping[str, Any], path: Path) -> Certificate:
+def of_truncated(stated: Mapping[str, Any], path: Path) -> Certificate:
     """The certificate of a truncated model, of the record that travels in its file; what the record
     leaves out (other norms, training) is empty. Raises CertificateFileError."""
-    information, inputs = record["information"], record["inputs"]
-    boxes = [part["box"] or () for part in record["layers"] or [record]]
+    information, inputs = stated["information"], stated["inputs"]
+    boxes = [part["box"] or () for part in stated["layers"] or [stated]]
     named = {name: information[name] for name in NAMES if name in information}
-    whole = {"model": "", **record, **named, "stable": True, "norms_tried": [], "witness": None} | {
+    whole = {"model": "", **stated, **named, "stable": True, "norms_tried": [], "witness": None} | {
         "inputs": None if inputs is None else inputs | {"what": information.get("inputs", "")},
-        "rounding": {"state": information.get("rounding", record["rounding"]["state"])},
+        "rounding": {"state": information.get("rounding", stated["rounding"]["state"])},
         "states": BOX if all(set(box) - {None} for box in boxes) else ALL,
     }
     try:
-        return _certificate(msgspec.convert(whole, _Document), dict(record))
+        return _certificate(msgspec.convert(whole, _Document), dict(stated))
     except (LookupError, ValueError) as error:
         again = "write it again with 'rnnbounds truncate'"
         raise CertificateFileError(path, f"no certificate ({shown(error)})", again) from None
@@ -186,7 +191,8 @@ def _certificate(told: _Document, document: dict[str, Any]) -> Certificate:
         ignored=told.ignored,
         unread=told.unread,
         readout=told.readout,
-        proof={"box": told.box, "layers": told.layers},
+        proof={"box": told.box, "layers": told.layers}
+        | ({} if told.other_norms is None else {"other_norms": told.other_norms}),
         inputs=None if told.inputs is None else _inputs(told),
         measuring="" if told.next is None else told.next.measure,
         document=document,

@@ -13,7 +13,8 @@ for what it calls information; the cell, the input bound and each ε are what it
 - drive: sup ‖φ(0, x)‖_* over ‖x‖₂ ≤ B, and x in the stated box if there is one, is at most the
   claimed S;
 - equivalence: ‖h‖₂ ≤ C‖s‖_* for the output h of all states s; reach: ‖s‖_* ≤ c‖s‖₂;
-- gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one;
+- gain: C L/(1 − λ), where φ moves by at most L‖Δx‖₂ in ‖·‖_*, is at most the claimed one, in a
+  norm of its own if one is stated, of which all of the above is proved as well;
 - constants: S_0 and, of vanilla cells, each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂ and L_x is at least what its
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
@@ -29,6 +30,7 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +159,22 @@ def proved(file: TruncatedFile) -> list[Finding]:
         if not all(finding.holds for finding in found):
             return found
         found += [Finding(*proof) for proof in proofs(told.stated, norm, cell)]
-        found += _constants(told, cell, norm) + _of_states(told, cell, norm)
-        return found + _rounding(file, cell)
+        found += _constants(told, cell) + _of_states(told, cell, norm)
+        for constant in told.others:
+            found += _in_another_norm(file, constant)
+            if not all(finding.holds for finding in found):
+                return found
+        return found + _gain(file) + _rounding(file, cell)
+
+
+def _in_another_norm(file: TruncatedFile, constant: str) -> list[Finding]:
+    """What is proved of the norm in which that constant is stated, and of the states in it."""
+    other = file.record.of(constant)
+    found, cell, norm = _system(replace(file, record=other))
+    if all(finding.holds for finding in found):
+        found += [Finding(*proof) for proof in proofs(other.stated, norm, cell)]
+    states = _held(other, cell)
+    return [replace(one, name=f"{constant}: {one.name}") for one in [*found, *states]]
 
 
 def _system(file: TruncatedFile) -> tuple[list[Finding], Any, Norm]:
@@ -183,18 +199,11 @@ def _system(file: TruncatedFile) -> tuple[list[Finding], Any, Norm]:
     return [Finding("box", cell.held(), "states stay in the box that is stated")], cell, norm
 
 
-def _constants(told: Record, cell: Any, norm: Norm) -> list[Finding]:
-    """The gain, and what is claimed of the cell and of Euclidean norms, by name."""
-
-    def gains(most: float) -> bool:
-        """C L_*/(1 − λ) ≤ most."""
-        size = arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
-        return told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
-
+def _constants(told: Record, cell: Any) -> list[Finding]:
+    """What is claimed of the cell and of Euclidean norms, by name."""
     proofs: dict[str, Callable[[float], bool]] = {
         "B_x": lambda v: v == told.input_bound,
         "S_0": lambda v: bool(cell.start <= arb(v)),
-        "gain": gains,
     }
     if isinstance(cell, Cell):
         steep = [[cell.slope * v for v in row] for row in cell.U]
@@ -210,12 +219,32 @@ def _constants(told: Record, cell: Any, norm: Norm) -> list[Finding]:
         value = told.constants[name]
         if value < math.inf:
             most = at_least(value, 9)
-            detail = {
-                "B_x": f"B_x = {exactly(value)}",
-                "gain": f"inputs δ apart drive outputs at most {most} δ apart",
-            }.get(name, f"{name} ≤ {most}")
+            detail = f"B_x = {exactly(value)}" if name == "B_x" else f"{name} ≤ {most}"
             found.append(Finding(name, proof(value), detail))
     return found
+
+
+def _gain(file: TruncatedFile) -> list[Finding]:
+    """C L/(1 − λ) in the norm in which the gain is stated, if there is one."""
+    told, most = file.record.of("gain"), file.record.constants["gain"]
+    if most == math.inf:
+        return []
+    _, cell, norm = _system(replace(file, record=told))
+    size = arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
+    holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
+    detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
+    return [Finding("gain", holds, detail)]
+
+
+def _held(told: Record, cell: Any) -> list[Finding]:
+    """The bound on ‖h_t‖₂, if there is one."""
+    states = told.constants["B_h"]
+    if states == math.inf:
+        return []
+    held = bounded(told.stated, cell, states)
+    if isinstance(cell, Stack):
+        held = held or cell.below(states)
+    return [Finding("states", held, f"‖h‖₂ ≤ {at_least(states, 9)}")]
 
 
 def _of_states(told: Record, cell: Any, norm: Norm) -> list[Finding]:
@@ -229,12 +258,7 @@ def _of_states(told: Record, cell: Any, norm: Norm) -> list[Finding]:
         by_drive = arb(C) * arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(C) * arb(R) * size <= most))
 
-    found = []
-    if (states := told.constants["B_h"]) < math.inf:
-        held = bounded(told.stated, cell, states)
-        if isinstance(cell, Stack):
-            held = held or cell.below(states)
-        found.append(Finding("states", held, f"‖h‖₂ ≤ {at_least(states, 9)}"))
+    found = _held(told, cell)
     for epsilon, k in told.windows:
         held = within(lam**k, epsilon)
         if not held and within(lam ** (enough := _geometric(told, epsilon, k)), epsilon):
@@ -256,7 +280,7 @@ def _geometric(told: Record, epsilon: float, k: int) -> int:
 
 def _rounding(file: TruncatedFile, cell: Any) -> list[Finding]:
     """The bound on rounding, if there is one; it takes B_h, C, c and λ as the file states them."""
-    told = file.record
+    told = file.record.of("rounding")
     if told.rounding == math.inf:
         return []
     states, C, c = (told.constants[name] for name in ("B_h", "equivalence", "reach"))

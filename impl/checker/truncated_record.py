@@ -5,11 +5,19 @@ of training, how the model was read. None of it is proved again, so it stays out
 is worth keeping all the same stands apart, as information. Free of torch.
 """
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
+
+from impl.checker.stated_norms import Layer as Layer
+from impl.checker.stated_norms import Other, known, layer, listed, other, sides
+from impl.checker.stated_norms import RecordError as RecordError
+from impl.checker.stated_norms import Stated as Stated
+from impl.checker.stated_norms import number as number
+from impl.checker.stated_norms import require_keys as require_keys
+from impl.checker.stated_norms import signed as signed
+from impl.checker.stated_norms import whole as whole
 
 SCHEMA = "rnnbounds/truncated-certificate/2"
 WHOLE = "rnnbounds/certificate/1"
@@ -25,16 +33,12 @@ _TEXTS = ("cell", "dtype", "sha256", "norm", "verdict")
 _KEPT = (*_TEXTS, "lambda", "input_bound", "weights")
 _BOX = ("set", "low", "high")
 _PROOF = ("box", "layers")
+OTHERS = "other_norms"  # of constants that are less in another norm, where there are any
+OTHER = {"gain", "rounding"}
 _KEYS = {
     "schema", *_KEPT, *_PROOF, "inputs", "shape", "constants", "truncation", "rounding",
     "information",
 }  # fmt: skip
-_NORM = {"norm", "lambda", "weights", "steps", "drive", "equivalence", "reach", "radius"}
-_LAYER = {"norm", "bounded", "coupling", "input_bound", "box"}
-
-
-class RecordError(ValueError):
-    """A record that states more, less or something else than its format."""
 
 
 def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,6 +54,9 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
     weights = certificate["weights"]
     if proof["layers"] is not None:  # which have their norms with them
         weights = [row[0] for row in weights]
+    others = certificate.get(OTHERS) or {}
+    if names != CONSTANTS:  # of others than vanilla cells no rounding is proved
+        others = {name: one for name, one in others.items() if name != "rounding"}
     return {
         "schema": SCHEMA,
         **{key: certificate[key] for key in _KEPT},
@@ -70,6 +77,7 @@ def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
         "information": {key: certificate[key] for key in NAMES if key in certificate}
         | ({} if box is None else {"inputs": box["what"]})
         | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),
+        **({OTHERS: others} if others else {}),
     }
 
 
@@ -82,33 +90,6 @@ def left_out(whole: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
         if name not in told[part]
     ]
     return [name for name in whole if name not in {*told, *told["information"]}] + inner
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A norm with its constants, as `impl.checker.cells.claimed` proves them; reach and radius are
-    infinite where nothing is known."""
-
-    name: str
-    lam: float
-    weights: list[Any] | None
-    steps: int
-    drive: float
-    equivalence: float
-    reach: float
-    radius: float
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One layer of a stack: the norm in which it contracts, and the one that bounds its outputs if
-    that is another; how far it moves with the layer below; the bound on its inputs; its box."""
-
-    norm: Stated
-    bounded: Stated | None
-    coupling: float
-    input_bound: float
-    box: list[float] | None
 
 
 @dataclass(frozen=True)
@@ -136,6 +117,7 @@ class Record:
     rounding: float
     box: list[float] | None
     layers: tuple[Layer, ...] | None
+    others: Mapping[str, Other]
 
     @property
     def stated(self) -> Stated:
@@ -144,6 +126,18 @@ class Record:
         return Stated(
             self.norm, self.lam, self.weights, int(known["steps"]),
             *(known[name] for name in ("drive", "equivalence", "reach", "radius")),
+        )  # fmt: skip
+
+    def of(self, constant: str) -> "Record":
+        """The record in the norm in which that constant is stated."""
+        if constant not in self.others:
+            return self
+        one, told = self.others[constant], self.others[constant].norm
+        names = ("steps", "drive", "equivalence", "reach", "radius")
+        changed = {name: float(getattr(told, name)) for name in names} | {"B_h": one.states}
+        return replace(
+            self, norm=told.name, lam=told.lam, weights=told.weights, layers=one.layers, others={},
+            constants={**self.constants, **changed},
         )  # fmt: skip
 
     @property
@@ -155,7 +149,7 @@ class Record:
 def record(told: Any) -> Record:
     """What a parsed record states; raises RecordError unless it has each key and no other, each of
     its type, and numbers that are finite and ≥ 0."""
-    require_keys(told, _KEYS)
+    require_keys(told, _KEYS | ({OTHERS} if type(told) is dict and OTHERS in told else set()))
     require_keys(told["shape"], {"n", "d"})
     require_keys(told["rounding"], {"dtype", "state"})
     if (told["schema"], told["verdict"]) != (SCHEMA, "certified"):
@@ -182,39 +176,13 @@ def record(told: Any) -> Record:
         input_bound=number(told["input_bound"]),
         inputs=_inputs(told["inputs"], told["shape"]["d"], number(told["input_bound"])),
         weights=weights,
-        constants={name: _known(value) for name, value in told["constants"].items()},
+        constants={name: known(value) for name, value in told["constants"].items()},
         windows=windows_of(told["truncation"]),
-        rounding=_known(told["rounding"]["state"]),
-        box=_sides(told["box"]),
-        layers=None if told["layers"] is None else tuple(map(_layer, _listed(told["layers"]))),
+        rounding=known(told["rounding"]["state"]),
+        box=sides(told["box"]),
+        layers=None if told["layers"] is None else tuple(map(layer, listed(told["layers"]))),
+        others=_others(told.get(OTHERS, {})),
     )
-
-
-def require_keys(told: object, keys: set[str]) -> None:
-    """Raises RecordError unless it has each of these keys and no other."""
-    if type(told) is not dict or told.keys() != keys:
-        raise RecordError("other keys than those of its format")
-
-
-def number(value: object) -> float:
-    """A finite number ≥ 0, as the float that it is; raises RecordError for anything else."""
-    if type(value) is float and 0 <= value < math.inf:
-        return value
-    if type(value) is int and 0 <= value <= 2**53:
-        return float(value)
-    raise RecordError("no finite number ≥ 0")
-
-
-def signed(value: object) -> float:
-    """A finite number of either sign."""
-    return -number(-value) if type(value) in (int, float) and value < 0 else number(value)  # type: ignore[operator]
-
-
-def whole(value: object, most: int = 10**9) -> int:
-    """An integer from 0 to the most that makes sense; raises RecordError for anything else."""
-    if type(value) is int and 0 <= value <= most:
-        return value
-    raise RecordError("no integer ≥ 0")
 
 
 def ends(told: Mapping[str, Any], d: object, bound: float) -> tuple[list[float], list[float]]:
@@ -243,10 +211,6 @@ def windows_of(told: object) -> tuple[tuple[float, int], ...]:
     return windows
 
 
-def _known(value: object) -> float:
-    return math.inf if value is None else number(value)
-
-
 def _inputs(told: Any, d: object, bound: float) -> tuple[list[float], list[float]] | None:
     """The ends of a box; rows are not kept in a file."""
     if told is None:
@@ -257,29 +221,8 @@ def _inputs(told: Any, d: object, bound: float) -> tuple[list[float], list[float
     return ends(told, d, bound)
 
 
-def _layer(told: Any) -> Layer:
-    require_keys(told, _LAYER)
-    bounded = None if told["bounded"] is None else _stated(told["bounded"])
-    sizes = (number(told["coupling"]), number(told["input_bound"]))
-    return Layer(_stated(told["norm"]), bounded, *sizes, _sides(told["box"]))
-
-
-def _stated(told: Any) -> Stated:
-    require_keys(told, _NORM)
-    if type(told["norm"]) is not str:
-        raise RecordError("a name is no text")
-    weights = None if told["weights"] is None else _listed(told["weights"])
-    sizes = (number(told["drive"]), number(told["equivalence"]))
-    ends = (_known(told["reach"]), _known(told["radius"]))
-    lam = number(told["lambda"])
-    return Stated(told["norm"], lam, weights, whole(told["steps"]), *sizes, *ends)
-
-
-def _sides(told: Any) -> list[float] | None:
-    return None if told is None else [_known(side) for side in _listed(told)]
-
-
-def _listed(told: Any) -> list[Any]:
-    if type(told) is not list:
-        raise RecordError("no list")
-    return told
+def _others(told: Any) -> dict[str, Other]:
+    """The norms of single constants, by the name of the constant."""
+    if type(told) is not dict or not told.keys() <= OTHER:
+        raise RecordError("norms of other constants")
+    return {name: other(one) for name, one in told.items()}

@@ -4,6 +4,7 @@ Everything but the statement is an observation, in float64, of these windows alo
 & Hardt, section 4, data-dependent stability; Clopper & Pearson for the statement.
 """
 
+import logging
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from impl.numbers.told import as_json
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource, float64, read_data
 
+_LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"
 CURVE, FEWEST = 2000, 20  # windows of which every truncation is run
 CURVE_WORK, HELD_WORK = 2**35, 2**36  # products, beyond which fewer windows are taken
@@ -214,6 +216,7 @@ def measure(
         near_count = 0 if near is None else min(M, CURVE)
         total = some + near_count + (0 if unstated else len(eps) * out)
         report = WindowCount(total, progress)
+        _LOG.info("measuring %s on %d windows of %d inputs", loaded.name, M, T)
         seen = Truncations.joined(
             [
                 report.after(block, truncations(runner, _part(held, block), ks))

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -35,6 +36,7 @@ from impl.numbers.outward import (
 )
 from impl.numbers.spectra.inverse import certified_inverse
 from impl.numbers.spectra.spectral_norm import certified_norm
+from impl.numbers.told import finite
 
 _USUAL = 1e-6  # the ε at which iterated norms are compared with each other
 
@@ -82,6 +84,19 @@ class StateNorm:
         """At least ‖h_t‖₂ for all t: C times the least of S/(1 − λ) and the radius."""
         gap, (drive, radius) = subtract_down(1.0, self.lam), self.shown
         return min(float(div_up(drive, gap)) if gap > 0 else math.inf, radius)
+
+    def to_json(self) -> dict[str, Any]:
+        """The norm with its constants as plain JSON data; what is infinite is null."""
+        return {
+            "norm": self.name,
+            "lambda": self.lam,
+            "weights": self.weights,
+            "steps": self.steps,
+            "drive": self.drive,
+            "equivalence": self.equivalence,
+            "reach": finite(self.reach),
+            "radius": finite(self.radius),
+        }
 
     def window(self, epsilon: float) -> int | None:
         """The least k for which a bound on ‖h_T − h_T^k‖₂ is at most ε: C λᵏ times that on states,

@@ -67,8 +67,8 @@ class LayerAnalysis:
         least = min(self.norms, key=lambda one: one.states)
         boxed = self.box is not None and float(norm_up(self.box)) <= least.states
         return {
-            "norm": _told(norm),
-            "bounded": None if boxed or least is norm else _told(least),
+            "norm": norm.to_json(),
+            "bounded": None if boxed or least is norm else least.to_json(),
             "coupling": coupling,
             "input_bound": float(self.B),
             "box": None if self.whole is None else sides(self.whole),
@@ -163,17 +163,3 @@ def _rank(norm: StateNorm) -> tuple[bool, float, float]:
     """Certified first, then the shortest window, then the smallest factor."""
     k = norm.geometric(_WANTED) if norm.lam < 1 else None
     return (not norm.lam < 1, math.inf if k is None else k, norm.lam)
-
-
-def _told(norm: StateNorm) -> dict[str, Any]:
-    """A norm with its constants as plain JSON data."""
-    finite = {name: getattr(norm, name) for name in ("reach", "radius")}
-    return {
-        "norm": norm.name,
-        "lambda": norm.lam,
-        "weights": norm.weights,
-        "steps": norm.steps,
-        "drive": norm.drive,
-        "equivalence": norm.equivalence,
-        **{name: size if math.isfinite(size) else None for name, size in finite.items()},
-    }

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import impl.norms.solver.client
+import rnnbounds
 
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
 
@@ -31,6 +32,26 @@ def test_truncated(call, files):
     document = call("check", short, "--format", "json").json
     assert document["holds"]
     assert document["certificate"]["norm"] == "iterated"
+
+
+def test_the_certificate_beside_a_page(call, refused, files, tmp_path):
+    """It is proved of the model that is named, or of its truncated form, and refused alone."""
+    source, short = files
+    page = tmp_path / "page"
+    again = tmp_path / "again.safetensors"
+    assert call("truncate", source, *TANH, "--eps", 0.01, "--out", again, "--page", page).code == 0
+    written = page / "certificate.json"
+    assert "a model, which is not in the file; name it with --source" in refused("check", written)
+    for model in (source, short):
+        told = call("check", written, "--source", model, "--cell", "rnn-tanh")
+        assert (told.code, told.err) == (0, "")
+        assert "the certificate holds" in told.out
+    kept = rnnbounds.load_certificate(written)
+    assert kept.windows == rnnbounds.load_certificate(again).windows
+    other = tmp_path / "other.pt"
+    torch.save({"weight_hh_l0": torch.zeros(2, 2), "weight_ih_l0": torch.ones(2, 1)}, other)
+    told = refused("check", written, "--source", other, "--cell", "rnn-tanh")
+    assert "is the certificate of another model" in told
 
 
 def test_another_source(call, files, tmp_path):

@@ -86,11 +86,11 @@ def test_a_baseline_is_not_written_over(refused, record, tmp_path):
     assert found.rows == ()
 
 
-def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, capsys):
+def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, caplog):
     """The step's summary is a courtesy: where it cannot be written the run stands."""
     monkeypatch.setenv(STEP, str(tmp_path))
     assert Wanted().write(load(record), None) == []
-    assert "no summary in GITHUB_STEP_SUMMARY" in capsys.readouterr().err
+    assert "no summary in GITHUB_STEP_SUMMARY" in caplog.text
 
 
 def test_where_claims_are_stated(monkeypatch, tmp_path):

@@ -1,0 +1,60 @@
+"""The least gain and the least bound on rounding over all norms that certify.
+
+Each norm ‖·‖_* in which the step contracts by λ < 1 on the same states and inputs bounds the same
+quantities: ‖h_T − h′_T‖₂ ≤ C L δ/(1 − λ) for runs whose inputs are within δ of one another, and
+‖fl(h_T) − h_T‖₂. So the least of these bounds holds, whichever norm has the least k.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from impl.cells.kind import Analysis
+from impl.gradients.rounding import Rounding
+from impl.norms.state_norms import StateNorm
+from impl.numbers.told import finite
+
+
+@dataclass(frozen=True)
+class Least:
+    """The least bounds, each with its norm; `best` is the norm of the windows."""
+
+    best: StateNorm
+    gain: StateNorm
+    rounding: StateNorm
+    rounded: Rounding
+
+    def proof(self, system: Analysis) -> dict[str, Any]:
+        """The norms of gain and rounding as JSON data, each where it is another than the best."""
+        named = {"gain": self.gain, "rounding": self.rounding}
+        others = {
+            name: one.to_json()
+            | {"B_h": finite(system.states(one)), "layers": system.proof(one).get("layers")}
+            for name, one in named.items()
+            if one is not self.best
+        }
+        for one in others.values():
+            if one["layers"] is not None:  # which have their norms with them
+                one["weights"] = [row[0] for row in one["weights"]]
+        return {"other_norms": others} if others else {}
+
+
+def least(system: Analysis, norms: Sequence[StateNorm], best: StateNorm) -> Least:
+    """The least gain and rounding of the norms that certify, those of the best one if it ties."""
+    certifying = [
+        one
+        for one in norms
+        if one.lam < 1 and math.isfinite(one.drive) and math.isfinite(one.equivalence)
+    ]
+    rounded = {id(one): system.rounding(one) for one in [best, *certifying]}
+
+    def bound(one: StateNorm) -> float:
+        found = rounded[id(one)].bound
+        return math.inf if found is None else found
+
+    candidates = [best, *certifying]  # of equal ones the first is kept, and of any that underflow
+    gain = min(candidates, key=lambda one: max(one.gain, sys.float_info.min))
+    rounding = min(candidates, key=bound)
+    return Least(best, gain, rounding, rounded[id(rounding)])
