@@ -49,7 +49,7 @@ def experiment(
 
     With --resume and the same options a stopped run continues, to the same record.
     """
-    from rnnbounds.experiments.engine.page import lead, tables
+    from rnnbounds.experiments.engine.page import headline, tables
     from rnnbounds.experiments.engine.running import OptionError, run, settings, work
 
     if told:
@@ -74,7 +74,7 @@ def experiment(
         return int(bool(record.problems))
     for table in tables(record, chosen.sections(record)):
         print_table(table.columns, table.rows)
-    echo(lead(record))
+    echo(headline(record))
     for problem in record.problems:
         echo(f"FAILS: {problem}")
     echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")

@@ -15,7 +15,7 @@ from impl.training.projection import stable
 from reports.pages.experiment import Code, Section
 from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import (
     Outcome,
     Record,

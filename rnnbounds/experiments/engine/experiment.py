@@ -29,7 +29,7 @@ import torch
 from msgspec.structs import replace
 
 from reports.pages.experiment import Section
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.parts import Parts, Slot
 from rnnbounds.experiments.engine.record import (
     Certified,

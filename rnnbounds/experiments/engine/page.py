@@ -1,58 +1,50 @@
 """The one kind of page of experiments, made from a record: its first line says what holds."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import floor, log10
 from statistics import fmean, stdev
 
-from reports.pages.experiment import Block, Code, Page, Paragraph, Plot, Section, Table
-from reports.pages.figures.figure import Series as Line
-from reports.pages.figures.plot import MOST
+from reports.pages.experiment import (
+    Block,
+    Code,
+    Drawing,
+    Page,
+    Paragraph,
+    Plot,
+    Section,
+    Table,
+    Verdict,
+)
 from reports.pages.summary import environment_items
 from reports.pages.text import NOTHING, plural, ratio, typed, up
+from rnnbounds.experiments.engine.figures import Chart, figures, first_figure, rows_of
 from rnnbounds.experiments.engine.record import Record, Run
 
-LEADS = {
-    "holds": "Holds at this size.",
-    "does not hold": "Does not hold at this size.",
-    "undecided": "Undecided at this size.",
+VERDICTS = {
+    "holds": Verdict("holds at this size", "good"),
+    "does not hold": Verdict("does not hold at this size", "bad"),
+    "undecided": Verdict("undecided at this size", "open"),
 }
 _LISTED = 150  # runs that the page lists one by one: all are in the record
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """Curves to be drawn, one figure a task (one a model where they are more than six lines).
-
-    A line is the mean over the seeds, shaded by their standard deviation; curves named in `dashed`
-    are bounds. `tasks` and `models`: those alone, if any are named.
-    """
-
-    title: str
-    curves: tuple[str, ...]
-    x: str
-    y: str
-    caption: str = ""
-    log_y: bool = False
-    dashed: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-
-
 def page(record: Record, charts: Sequence[Chart] = (), more: Sequence[Section] = ()) -> Page:
-    """What is told of a run; it fails unmistakably if a certified statement broke."""
+    """The verdict and what was found, a figure first; it fails unmistakably if something that was
+    certified or presupposed broke."""
     tasks = dict.fromkeys(run.task for run in record.runs)
     seeds = sorted({run.seed for run in record.runs})
+    drawn = any(isinstance(block, (Plot, Drawing)) for one in more for block in one.blocks)
+    of_tasks = [section(record, task, charts, drawn=drawn) for task in tasks]
     return Page(
         record.title,
         (
+            *((*more, *of_tasks) if drawn else (*of_tasks, *more)),
             asked(record),
-            *(section(record, task, charts) for task in tasks),
-            *more,
             each(record),
             made(record),
         ),
         lead=lead(record),
+        verdict=verdict(record),
         kicker=f"experiment {record.name} · {plural(len(seeds), 'seed')} from {seeds[0]}",
         problems=record.problems,
         environment=(*record.sources.items(), *environment_items(record.environment)),
@@ -69,40 +61,47 @@ def tables(record: Record, more: Sequence[Section] = ()) -> list[Table]:
     ]
 
 
+def verdict(record: Record) -> Verdict:
+    """Whether the conclusion holds; with problems nothing is concluded, whatever it says."""
+    return Verdict("fails", "bad") if record.problems else VERDICTS[record.outcome.holds]
+
+
 def lead(record: Record) -> str:
-    """Whether the conclusion holds, and what was found."""
-    return f"{LEADS[record.outcome.holds]} {record.outcome.said}"
+    """The conclusion that is tried, and what was found."""
+    tried = record.conclusion.rstrip(".")
+    broken = "Nothing is concluded, since something that was certified or presupposed broke. "
+    return f"{broken if record.problems else ''}Tried: {tried}. Found: {record.outcome.said}"
+
+
+def headline(record: Record) -> str:
+    """The verdict and what was found, in a line of text."""
+    word = verdict(record).word
+    return f"{word[:1].upper()}{word[1:]}. {record.outcome.said}"
 
 
 def asked(record: Record) -> Section:
-    """The question, the papers' conclusion, and the rule."""
-    tried = record.conclusion.rstrip(".")
+    """The question, the source of the conclusion, and the rule."""
     return Section(
         "What was asked",
         (
             Paragraph(record.question),
-            Paragraph(f"The conclusion that is tried: {tried} ({record.source})."),
-            Paragraph(f"The rule, stated before the figures: {record.rule}"),
+            Paragraph(f"The conclusion is of {record.source}."),
+            Paragraph(f"The rule, stated before the runs: {record.rule}"),
         ),
     )
 
 
-def section(record: Record, task: str, charts: Sequence[Chart]) -> Section:
-    """One task: its table, and its figures."""
+def section(record: Record, task: str, charts: Sequence[Chart], *, drawn: bool = False) -> Section:
+    """One task: its figures, then its table. Without a curve and unless the page is `drawn`
+    elsewhere, the figure is of the first number of each run."""
     runs = [run for run in record.runs if run.task == task]
-    blocks: list[Block] = [table(runs)]
+    blocks: list[Block] = []
     for chart in charts:
         if not chart.tasks or task in chart.tasks:
             blocks += figures(runs, chart)
-    return Section(task[:1].upper() + task[1:], tuple(blocks))
-
-
-def rows_of(runs: Iterable[Run]) -> dict[tuple[str, str], list[Run]]:
-    """The runs of each model and variant, one for each seed, in their order."""
-    found: dict[tuple[str, str], list[Run]] = {}
-    for run in runs:
-        found.setdefault((run.model, run.variant), []).append(run)
-    return found
+    if not blocks and not drawn:
+        blocks += first_figure(runs)
+    return Section(task[:1].upper() + task[1:], (*blocks, table(runs)))
 
 
 def table(runs: Sequence[Run]) -> Table:
@@ -155,55 +154,6 @@ def memory(runs: Sequence[Run]) -> tuple[str, str, str]:
     told += f", {refuted} refuted" if refuted else ""
     lam = up(max(lams), 4) if lams else NOTHING
     return told, lam, str(max(ks)) if ks else NOTHING
-
-
-def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
-    """The figures of one chart: one, or one a model, or one a model and curve."""
-    some = [run for run in runs if not chart.models or run.model in chart.models]
-    lines = [
-        (model, name, line)
-        for (model, variant), group in rows_of(some).items()
-        for name in chart.curves
-        for line in mean(f"{model}, {variant}", name, group, chart)
-    ]
-    lines.sort(key=lambda line: line[2].style == "dashed")  # bounds have the last colours
-    several = len({run.seed for run in some}) > 1
-    shade = "Means over the seeds, shaded by their standard deviation." if several else ""
-    groups: list[tuple[str, list[Line]]] = [("", [line for _, _, line in lines])]
-    if len(lines) > MOST:
-        split: dict[str, list[Line]] = {}
-        for model, _, line in lines:
-            split.setdefault(model, []).append(line)
-        groups = list(split.items())
-    return [
-        Plot(
-            part[first : first + MOST],
-            chart.x,
-            chart.y,
-            f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption} {shade}".strip(),
-            log_y=chart.log_y,
-        )
-        for model, part in groups
-        for first in range(0, len(part), MOST)
-    ]
-
-
-def mean(who: str, name: str, runs: Sequence[Run], chart: Chart) -> list[Line]:
-    """The mean curve over the runs, where all have a finite point; no line where none has."""
-    known = [run.curves[name] for run in runs if name in run.curves]
-    points: dict[float, list[float]] = {}
-    for curve in known:
-        for x, y in zip(curve.x, curve.y, strict=True):
-            if y is not None:
-                points.setdefault(x, []).append(y)
-    whole = {x: ys for x, ys in sorted(points.items()) if len(ys) == len(known)}
-    if not whole:
-        return []
-    label = who if len(chart.curves) == 1 else f"{who}: {name}"
-    dashed = name in chart.dashed
-    spreads = [stdev(ys) if len(ys) > 1 else 0.0 for ys in whole.values()]
-    ys = [fmean(ys) for ys in whole.values()]
-    return [Line(label, list(whole), ys, "dashed" if dashed else "line", spreads)]
 
 
 def each(record: Record) -> Section:

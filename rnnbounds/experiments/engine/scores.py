@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from reports.pages.text import NOTHING
-from rnnbounds.experiments.engine.page import rows_of, spread
+from rnnbounds.experiments.engine.figures import rows_of
+from rnnbounds.experiments.engine.page import spread
 from rnnbounds.experiments.engine.record import Run
 
 

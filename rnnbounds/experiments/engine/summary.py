@@ -40,7 +40,8 @@ def markdown(records: Sequence[Record]) -> list[str]:
     for record in records:
         told, seeds = record.outcome, str(len({run.seed for run in record.runs}))
         fails = f" Fails: {'; '.join(told.problems)}." if told.problems else ""
-        row = (f"`{record.name}`", record.conclusion, told.holds, told.said + fails, seeds)
+        here = "fails" if told.problems else told.holds
+        row = (f"`{record.name}`", record.conclusion, here, told.said + fails, seeds)
         lines.append(_line((*row, f"`{command(record)}`")))
     return lines
 

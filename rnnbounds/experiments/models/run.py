@@ -25,6 +25,7 @@ from rnnbounds.experiments.models.line import (
     Line,
 )
 from rnnbounds.experiments.models.nets import Echo, Net
+from rnnbounds.experiments.models.pictures import pictures
 from rnnbounds.experiments.models.tasks import Learned
 from rnnbounds.experiments.models.training import kept_short, penalised, projected
 
@@ -181,12 +182,12 @@ def table(runs: Sequence[Run]) -> Table:
 
 def sections(record: Record) -> list[Section]:
     """The table, and how to read it."""
-    return [Section("An answer for every model", (Paragraph(READ), table(record.runs)))]
+    return [Section("Each model", (*pictures(record.runs), Paragraph(READ), table(record.runs)))]
 
 
 EXPERIMENT = Experiment(
     name="models",
-    title="An answer for every model",
+    title="How long trained models remember",
     question="Of models of many kinds, trained freely, with the penalty or under the projection: "
     "how long do they remember?",
     conclusion="of each something is known: a certified memory and, beside it, what an adversary "

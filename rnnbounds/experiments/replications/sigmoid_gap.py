@@ -9,7 +9,7 @@ from torch import Tensor
 from impl.convert.urnn import polar
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
-from rnnbounds.experiments.engine.page import rows_of
+from rnnbounds.experiments.engine.figures import rows_of
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
 from rnnbounds.experiments.engine.scores import held_out, picked, stated
 from rnnbounds.experiments.engine.trainer import Plan, losses

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from impl.memory.measure import measure
 from rnnbounds.experiments.engine.experiment import Job
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
-from rnnbounds.experiments.engine.scores import worst
+from rnnbounds.experiments.engine.scores import figure, worst
 from rnnbounds.experiments.stable import trained
 from rnnbounds.experiments.stable.trained import Sizes
 
@@ -45,12 +45,12 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     if not nominal:
         return Outcome("undecided", "Every network is certified: none is nominally unstable.")
     holds, count, missed = trained.tallied(nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0)
-    ratios = sum((run.figures[RATIO] or 0.0) >= 1 for run in nominal)
+    grew = sum(figure(run, RATIO) >= 1 for run in nominal)
+    steps = f"in {grew} of them a step took two states apart" if grew else "no step of them did"
     said = (
         f"Of {len(runs)} networks {len(nominal)} are certified in no norm; along held-out data the "
         f"Lyapunov exponent of {count} of these is below 0 in every window (greatest a step: "
-        f"{worst(nominal, EXPONENT)}), though single steps of {ratios} took two states apart."
-        f"{missed}"
+        f"{worst(nominal, EXPONENT)}); {steps}.{missed}"
     )
     return Outcome(holds, said)
 
@@ -62,7 +62,7 @@ def certified(run: Run) -> bool:
 
 EXPERIMENT = trained.experiment(
     name="data-stability",
-    title="Whether nominally unstable models contract on their data",
+    title="Contraction of uncertified models along their data",
     question=(
         "A network that is certified in no norm may still forget on the inputs that it meets. "
         f"Windows of {LENGTH} held-out inputs are run from the zero state, and the Jacobians J of "

@@ -12,7 +12,7 @@ from impl.numbers.outward import add_up, mul_up
 from impl.numbers.spectra.spectral_norm import certified_norm
 from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Job
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.engine.scores import figure, worst
 from rnnbounds.experiments.networks.recurrent import Network
@@ -82,7 +82,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
 
 EXPERIMENT = trained.experiment(
     name="gradient-decay",
-    title="How gradients vanish in trained models",
+    title="Gradients of trained models by lag",
     question=(
         "By how much does an input move a forecast i steps later? The loss at the last of "
         f"{trained.LENGTH} held-out inputs is differentiated with respect to each input before it."

@@ -18,7 +18,7 @@ from impl.numbers.ball_functions import float_above
 from impl.numbers.outward import add_up, gamma, mul_up
 from impl.training.descent import descend, descent_error
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve
 from rnnbounds.experiments.engine.scores import farthest, figure, picked, stated
 from rnnbounds.experiments.stable.instances import TRAINED, Instances, Sizes, draw

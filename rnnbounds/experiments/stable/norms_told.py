@@ -107,7 +107,7 @@ def sections(record: Record) -> Sequence[Section]:
     found = []
     for task, title in titles.items():
         if runs := of_task(record.runs, task):
-            blocks: list[Block] = [Paragraph(words[task]), table(runs), plot(runs)]
+            blocks: list[Block] = [plot(runs), Paragraph(words[task]), table(runs)]
             if task == LSTMS:
                 blocks.append(Paragraph(_bounded(runs)))
             found.append(Section(title, tuple(blocks)))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.experiments.engine.experiment import Job
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.engine.scores import figure, worst
 from rnnbounds.experiments.gaps import certified_gaps

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve
 from rnnbounds.experiments.engine.scores import worst
 from rnnbounds.experiments.engine.trainer import Plan

@@ -11,7 +11,8 @@ from torch.nn.functional import cross_entropy
 
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
-from rnnbounds.experiments.engine.page import Chart, spread
+from rnnbounds.experiments.engine.figures import Chart
+from rnnbounds.experiments.engine.page import spread
 from rnnbounds.experiments.engine.record import Holds, Outcome, Run, Setting, curve
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.tasks.pixels import Pixels

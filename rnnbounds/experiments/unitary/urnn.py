@@ -13,7 +13,7 @@ from impl.numbers.outward import norm_up
 from reports.pages.experiment import Section, Table
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Holds, Outcome, Record, Run, curve, finite
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.unitary.students import KINDS, Kind, Students, draw, rows

@@ -79,7 +79,8 @@ def test_record_round_trip(ran):
     assert encode(told) == (out / "tiny.json").read_bytes()
     page = (out / "index.html").read_bytes()
     assert render_experiment(page_of(told, tiny.EXPERIMENT)) == page
-    assert b"Does not hold at this size. 8 runs were made." in page
+    assert b"</span> does not hold at this size</strong> Tried: " in page
+    assert b"Found: 8 runs were made." in page
     assert page.count(b"<svg") == 1
     assert not any(absent in page for absent in (b"http:", b"https:", b"<script ", b"<link"))
     assert b"rnnbounds experiment tiny --seed" not in page
@@ -235,7 +236,7 @@ def test_table(call, refused, entered, ran, tmp_path):
         )
     record = decode((out / "tiny.json").read_bytes())
     failed = replace(record, outcome=Outcome("holds", "All is well.", ("a bound fell",)))
-    assert " | holds | All is well. Fails: a bound fell. | " in markdown([failed])[2]
+    assert " | fails | All is well. Fails: a bound fell. | " in markdown([failed])[2]
     (tmp_path / "a.json").write_text("{}")
     assert "no record of an experiment is there; give" in refused("experiment", "--table", tmp_path)
     assert "choose among" in refused("experiment")

@@ -14,7 +14,7 @@ from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine import running
-from rnnbounds.experiments.engine.page import LEADS, lead
+from rnnbounds.experiments.engine.page import headline, lead, verdict
 from rnnbounds.experiments.engine.parts import PartError
 from rnnbounds.experiments.engine.record import decode, encode, timeless
 from rnnbounds.experiments.engine.running import page_of, run, work
@@ -55,8 +55,13 @@ def test_page_stands_alone(name, ran):
     assert page.count("url(") == page.count("url(#")
     assert f"rnnbounds experiment {name} " in page
     first = page.split('<p class="lead">')[1].split("</p>")[0]
-    assert unescape(first) == lead(record)
-    assert lead(record) == f"{LEADS[record.outcome.holds]} {record.outcome.said}"
+    badge, words = first.split("</strong> ")
+    assert badge.endswith(f"</span> {record.outcome.holds} at this size")
+    assert unescape(words) == lead(record)
+    assert lead(record).endswith(f"Found: {record.outcome.said}")
+    assert headline(record).lower().startswith(verdict(record).word)
+    body = page.split("<main")[1]
+    assert body.index("<svg") < body.index("<table")
 
 
 SLOW = ("certifiable", "sunspots")

@@ -11,7 +11,7 @@ import pytest
 
 from reports import disk
 from rnnbounds.experiments import HOMES, find_experiment
-from rnnbounds.experiments.engine.page import LEADS
+from rnnbounds.experiments.engine.page import VERDICTS
 from rnnbounds.experiments.engine.summary import COLUMNS, markdown, read
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -42,7 +42,7 @@ def test_rows_say_what_the_experiments_say(name):
     if row is None:
         return
     assert row["conclusion"] == one.conclusion
-    assert row["here"] in LEADS
+    assert row["here"] in VERDICTS
     assert int(row["seeds"]) >= 3
     assert row["again"].startswith(f"`rnnbounds experiment {name}")
     assert 50 < len(row["found"]) < 600

@@ -6,7 +6,7 @@ import torch
 
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Loaded, Unit
-from rnnbounds.experiments.engine.page import Chart
+from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Setting, certified, curve
 from rnnbounds.experiments.engine.trainer import Plan, losses
 
