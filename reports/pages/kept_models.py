@@ -47,9 +47,8 @@ def _model(name: str, runs: Sequence[Guarded]) -> Section:
         for when, one in reversed(found)
     )  # fmt: skip
     columns = ("date", "guard", "verdict", "λ", "k", "why it fails")
-    return Section(
-        name, (*figures, Table(columns, rows, frozenset((0, 3, 4)), "The latest first."))
-    )
+    table = Table(columns, rows, frozenset((0, 3, 4)), "The latest first.")
+    return Section(name, (*figures, table))
 
 
 def _lam(one: Outcome) -> str:

@@ -15,9 +15,9 @@ from reports.records.record import Run
 
 SHOWN = 12  # runs that the table of tightness has room for
 TRENDS: tuple[tuple[str, str, Callable[[Run], float]], ...] = (
-    ("Tightness", "median of the claims' greatest lhs/rhs", lambda run: tightness(run)),
+    ("Tightness", "median of tightest lhs/rhs", lambda run: tightness(run)),
     ("Pairs", "pairs of system and input", lambda run: sum(claim.pairs for claim in run.claims)),
-    ("Coverage", "cells of the matrix, claim by claim, that were judged", lambda run: judged(run)),
+    ("Coverage", "cells judged, of all claims", lambda run: judged(run)),
     ("Time", "seconds", lambda run: run.environment.seconds),
 )
 

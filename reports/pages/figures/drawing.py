@@ -22,7 +22,7 @@ from reports.pages.figures.axis import DIGIT, Axis
 from reports.pages.figures.quiet import quiet_matplotlib
 
 WIDTH, HEIGHT = 460, 230
-TOP, RIGHT, BOTTOM = 8, 18, 38  # units about the frame; to the left they are those of the labels
+TOP, RIGHT, BOTTOM = 12, 18, 38  # units about the frame; to the left they are those of the labels
 _TITLE, _SPACE = 22, 4
 _SVG = "{http://www.w3.org/2000/svg}"
 Point = tuple[float, float]
@@ -40,6 +40,12 @@ class Shape:
 def left_of(y: Axis) -> float:
     """Where the frame begins, right of the labels of that axis."""
     return _TITLE + _SPACE + DIGIT * max((len(label) for _, label in y.ticks), default=0)
+
+
+def fitting(title: str, length: float) -> str:
+    """A title, or its beginning if it is longer than that; the caption has all of it."""
+    most = int(length / DIGIT)
+    return title if len(title) <= most else f"{title[: most - 1]}…"
 
 
 def draw(shapes: Sequence[Shape], x: Axis, y: Axis, summary: str, height: float = HEIGHT) -> Markup:
@@ -80,9 +86,10 @@ def draw(shapes: Sequence[Shape], x: Axis, y: Axis, summary: str, height: float 
         for value, label in y.ticks:
             write("axis y", (x.low, value), label, place + beside, ha="right", va="center")
         upright = {"rotation": 90, "rotation_mode": "anchor"}
+        tall = fitting(y.title, height - TOP)
         flat, middle = IdentityTransform(), ((left + right) / 2, (BOTTOM + top) / 2)
         write("title", (middle[0], 5), x.title, flat, ha="center")
-        write("title", (13, middle[1]), y.title, flat, ha="center", **upright)
+        write("title", (13, middle[1]), tall, flat, ha="center", **upright)
         out = StringIO()
         canvas: Any = FigureCanvasSVG(figure)
         canvas.print_svg(out, metadata={"Date": None})

@@ -142,11 +142,13 @@ def table(runs: Sequence[Run]) -> Table:
     )  # fmt: skip
 
 
-def plot(runs: Sequence[Run]) -> Plot:
-    """The windows in increasing order."""
+def plot(runs: Sequence[Run]) -> Plot | Paragraph:
+    """The windows in increasing order, or that there are none."""
     known = [(name, ks) for name in names(runs) if (ks := of_norm(runs, name))]
     lines = [Line(name, range(1, len(ks) + 1), ks) for name, ks in known[1 - _LINES :]]
     chosen = of_norm(runs, AUTO)
+    if not (known or chosen):
+        return Paragraph("No network is certified in any norm, so that there is no k to draw.")
     lines.append(Line(AUTO, range(1, len(chosen) + 1), chosen, "dashed"))
     return Plot(
         lines,

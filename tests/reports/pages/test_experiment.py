@@ -50,6 +50,16 @@ def test_plot_scales():
     assert "<svg" in plot([Series("a", [1], [0.0])], x_label="", y_label="", log_y=True)
 
 
+def test_a_long_title_of_an_axis_is_cut():
+    """Rather than run out of the figure; its summary has all of it."""
+    drawn = plot([Series("a", [1], [1])], x_label="k", y_label="long " * 20)
+    title = re.findall('class="title">.*?</g>', drawn)[0]
+    (told,) = re.findall(">(long [^<]*)<", title)
+    assert told.endswith("…")
+    assert len(told) < 30
+    assert "long " * 20 in drawn
+
+
 def labels(drawn, side):
     """The labels of one axis."""
     (axis,) = re.findall(f'<g class="axis {side}">(.*?)</g>', drawn)
