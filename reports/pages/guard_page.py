@@ -1,6 +1,5 @@
 """The page of a guard: each model with its verdict, the change since its baseline, the remedy."""
 
-from collections.abc import Collection
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
@@ -26,8 +25,8 @@ from reports.redact import redacted
 TONES = {"certified": "good", "stated": "good", "refuted": "bad"}
 
 
-def guard_page(found: Guarded, pages: Collection[str] = ()) -> Page:
-    """The models that fail first; `pages` are those with a page of their own in a folder of their
+def guard_page(found: Guarded) -> Page:
+    """The models that fail first; each that was read has a page of its own in a folder of its
     name."""
     order = sorted(found.outcomes, key=lambda one: one.passes)
     failing = sum(not one.passes for one in order)
@@ -38,13 +37,13 @@ def guard_page(found: Guarded, pages: Collection[str] = ()) -> Page:
         verdict=Verdict(verdict, "bad" if failing else "good"),
         lead=_lead(order),
         failed=bool(failing),
-        sections=(_overview(order), *(_model(one, one.name in pages) for one in order)),
+        sections=(_overview(order), *map(_model, order)),
     )
 
 
-def render_guard(found: Guarded, pages: Collection[str] = ()) -> bytes:
+def render_guard(found: Guarded) -> bytes:
     """One self-contained page, UTF-8."""
-    return render_experiment(guard_page(found, pages))
+    return render_experiment(guard_page(found))
 
 
 def _lead(order: list[Outcome]) -> str:
@@ -57,7 +56,7 @@ def _lead(order: list[Outcome]) -> str:
 
 def _overview(order: list[Outcome]) -> Section:
     rows = tuple(
-        (one.name, of_run(one.passes), _verdict(one),
+        (one.name, _guarded(one), _verdict(one),
          NOTHING if one.lam is None else up(one.lam, 6), NOTHING if one.k is None else str(one.k),
          NOTHING if one.changes is None else one.changes.summary)
         for one in order
@@ -66,12 +65,16 @@ def _overview(order: list[Outcome]) -> Section:
     return Section("All models", (Table(columns, rows, frozenset((3, 4))),))
 
 
+def _guarded(one: Outcome) -> Cell:
+    return Verdict("not read", "bad") if one.unread else of_run(one.passes)
+
+
 def _verdict(one: Outcome) -> Cell:
     tone = TONES.get(one.verdict, "open")
     return Verdict(one.verdict, tone) if one.verdict else NOTHING  # type: ignore[arg-type]
 
 
-def _model(one: Outcome, has_page: bool) -> Section:
+def _model(one: Outcome) -> Section:
     """Why it fails, the answer, what changed, what to do."""
     blocks: list[Block] = [Paragraph(f"Fails: {line}.") for line in problems_of(one)]
     blocks.append(Paragraph(redacted(one.line)))
@@ -79,7 +82,7 @@ def _model(one: Outcome, has_page: bool) -> Section:
         block for section in since(one) for block in (Paragraph(section.title), *section.blocks)
     ]
     blocks += [block for section in next_steps({}, one.advice) for block in section.blocks]
-    if has_page:
+    if not one.unread:
         link = f'<a href="{escape(quote(one.name))}/index.html">{escape(readable(one.name))}</a>'
         blocks.append(Paragraph(Markup(f"Its page: {link}")))
     return Section(one.name, tuple(blocks))

@@ -93,7 +93,7 @@ def guard(
             page_of(history).name: render_kept_models([*runs, found]),
         })  # fmt: skip
     if out is not None:
-        write_atomic(out / "index.html", render_guard(found, list(chosen)))
+        write_atomic(out / "index.html", render_guard(found))
     if step := os.environ.get(STEP):
         add_summary(Path(step), markdown(found))
     if format is Format.json:

@@ -14,15 +14,15 @@ WORSE = Outcome(
 )  # fmt: skip
 
 
-def page_of(*outcomes, pages=()):
+def page_of(*outcomes):
     """The page of these outcomes, which renders."""
     found = Guarded(finished="2026-11-21T10:00:00+00:00", outcomes=outcomes)
-    return guard_page(found, pages), render_guard(found, pages).decode()
+    return guard_page(found), render_guard(found).decode()
 
 
 def test_a_failing_model_leads():
     """In colour, before those that pass; what changed is a table and is said once."""
-    page, html = page_of(FINE, WORSE, pages=["fine"])
+    page, html = page_of(FINE, WORSE)
     assert (page.verdict.word, page.verdict.tone, page.failed) == (
         "1 of 2 models fail",
         "bad",
@@ -44,6 +44,16 @@ def test_a_failing_model_leads():
     assert fine.title == "fine"
 
 
+def test_a_model_that_is_not_read_has_no_page():
+    """It fails, and no link leads to what was not written."""
+    gone = Outcome(name="gone", line="m is not judged", problems=("m: no file",), unread=True)
+    page, html = page_of(FINE, gone)
+    assert page.failed
+    assert page.sections[0].blocks[0].rows[0][1].word == "not read"
+    assert "gone/index.html" not in html
+    assert "m: no file." in html
+
+
 def test_all_pass():
     """Green, and the date of the run."""
     page, html = page_of(FINE)
@@ -56,6 +66,6 @@ def test_names_are_text():
     """Of a model, in a link, too."""
     page_of(FINE)
     name = '"><script>alert(1)</script>'
-    _, html = page_of(Outcome(name=name, line="x"), pages=[name])
+    _, html = page_of(Outcome(name=name, line="x"))
     assert html.count("<script>") == 1
     assert "%22%3E%3Cscript" in html
