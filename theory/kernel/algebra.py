@@ -69,7 +69,7 @@ def plus(*terms: Term) -> Term:
     """The sum."""
     found: dict[Term, Fraction] = {}
     for term in terms:
-        for part in term.args if term.head is SUM else (term,):
+        for part in parts_of(term):
             factor, rest = split(part)
             found[rest] = found.get(rest, Fraction(0)) + factor
     parts = [_scaled(factor, rest) for rest, factor in found.items() if factor]
@@ -268,6 +268,5 @@ def _is_stored(term: Term) -> bool:
 
 def _leads_negative(term: Term) -> bool:
     """Whether the first of the terms of a sum, whatever their signs, has a negative factor."""
-    parts = term.args if term.head is SUM else (term,)
-    factor, _ = min((split(part) for part in parts), key=lambda pair: pair[1].key)
+    factor, _ = min(map(split, parts_of(term)), key=lambda pair: pair[1].key)
     return factor < 0

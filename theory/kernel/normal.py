@@ -8,7 +8,7 @@ of words, and its transpose by theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -28,6 +28,7 @@ from theory.kernel.powers import Powers
 from theory.kernel.rewriting import is_vector_equation, partial_powers
 from theory.kernel.statements import Clause, Statement
 from theory.kernel.terms import (
+    HALF,
     NUMBER,
     ONE,
     POWER,
@@ -62,22 +63,21 @@ def difference(statement: Statement, powers: Powers) -> Term:
 
 def divisors(statement: Statement) -> list[Term]:
     """What stands in divisors, and is to differ from 0."""
-    found = {
-        one.args[0]
-        for side in statement.sides
-        for one in within(side)
-        if one.head is POWER and one.args[1].head is NUMBER and one.args[1].value < 0
-    }
-    return sorted(found, key=lambda one: one.key)
+    return _bases(statement, lambda exponent: exponent < 0)
 
 
 def radicands(statement: Statement) -> list[Term]:
     """What stands under roots, and is to be no less than 0."""
+    return _bases(statement, lambda exponent: exponent.denominator > 1)
+
+
+def _bases(statement: Statement, wanted: Callable[[Fraction], bool]) -> list[Term]:
+    """The bases of powers, at any depth, by numbers that are wanted."""
     found = {
         one.args[0]
         for side in statement.sides
         for one in within(side)
-        if one.head is POWER and one.args[1].head is NUMBER and one.args[1].value.denominator > 1
+        if one.head is POWER and one.args[1].head is NUMBER and wanted(one.args[1].value)
     }
     return sorted(found, key=lambda one: one.key)
 
@@ -98,7 +98,7 @@ def _quotient(term: Term) -> Term | None:
         for one in _factors(part):
             if one.head is POWER and one.args[1].head is NUMBER:
                 base, exponent = one.args
-                rooted = base.head is POWER and base.args[1].value == Fraction(1, 2)
+                rooted = base.head is POWER and base.args[1] is HALF
                 if exponent.value < 0 or (rooted and exponent.value >= 2):
                     found.add(base)
     return max(found, key=lambda one: (len(one.key), one.key), default=None)

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import floor
 from typing import TypeAlias
 
-from theory.kernel.algebra import minus, plus
-from theory.kernel.terms import NUMBER, SUM, Gap, Term, number, symbolic_powers
+from theory.kernel.algebra import minus, parts_of, plus
+from theory.kernel.terms import NUMBER, Gap, Term, number, symbolic_powers
 
 Key: TypeAlias = tuple[Term, Term]
 
@@ -20,8 +20,8 @@ Key: TypeAlias = tuple[Term, Term]
 def decompose(power: Term) -> tuple[Key, int]:
     """((base, symbolic part of the exponent), its integer part)."""
     base, exponent = power.args
-    parts = exponent.args if exponent.head is SUM else (exponent,)
-    whole = floor(sum((part.value for part in parts if part.head is NUMBER), Fraction(0)))
+    numbers = (part.value for part in parts_of(exponent) if part.head is NUMBER)
+    whole = floor(sum(numbers, Fraction(0)))
     return (base, minus(exponent, number(whole))), whole
 
 
