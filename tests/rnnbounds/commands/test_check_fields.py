@@ -26,7 +26,8 @@ from rnnbounds.commands.check import check_file
 from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
-          "orthogonality_defect", "difference", "gap", "no_k_below", "witnesses"}  # fmt: skip
+          "orthogonality_defect", "difference", "gap", "no_k_below", "witnesses",
+          "other_norms"}  # fmt: skip
 SPOKEN_OF = {"input_bound", "inputs", "initial_state", "scaling"}
 NAMES = {"dtype", "schema", "cell", "sha256", "verdict", "set", "what"}  # in any part
 
