@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Sequence
 
-from reports.pages.text import ratio
+from reports.pages.text import above, ratio
 from reports.records.changes import Change, Kind, change, listed
 from reports.records.number import Number
 from reports.words import count
@@ -68,13 +68,21 @@ def grown(
     subject: str, what: str, old: float | None, new: float | None,
     *, share: float = 0.0, room: int = 0,
 ) -> Iterator[Change]:  # fmt: skip
-    """Bounds that are to be small, of which None is none at all, the worst; all digits are told."""
+    """Bounds that are to be small, of which None is none at all, the worst; both are rounded up to
+    as few digits, from six on, as tell them apart."""
     before, after = ((math.inf if bound is None else bound) for bound in (old, new))
-    told = words(old), words(new)
+    pairs = ((_bound(old, digits), _bound(new, digits)) for digits in (6, 9, 13, 17))
+    told = next(pair for pair in pairs if pair[0] != pair[1] or before == after)
     if after > _most(before, share, room):
         yield change("regressed", subject, what, *told)
     elif before > _most(after, share, room):
         yield change("improved", subject, what, *told)
+
+
+def _bound(bound: float | None, digits: int) -> str:
+    if bound is None or bound == float(f"{bound:.{digits}g}"):
+        return words(bound)
+    return above(bound, digits)
 
 
 def _most(bound: float, share: float, room: int) -> float:

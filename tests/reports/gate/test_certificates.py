@@ -7,6 +7,7 @@ import pytest
 from reports import RecordError, encode
 from reports.errors import InputError
 from reports.gate.certified import load_certificate
+from reports.gate.compare import grown
 from reports.gate.files import compare_files
 from reports.gate.thresholds import Thresholds
 
@@ -173,6 +174,20 @@ def test_unitary_certificates(save, fields):
     assert compare_files(old, zero, Thresholds()).rows == ()
     with pytest.raises(InputError, match="different initial states"):
         compare_files(old, save("start.json", **UNITARY | {"initial_state": [0.5]}), Thresholds())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (0.87592807569189, 0.9744464695056939, "0.875929 → 0.974447"),
+        (1 / 3, 1 / 3 + 1e-8, "0.333333334 → 0.333333344"),
+        (0.1 + 0.2, 0.3 + 1.2e-16, "0.30000000000000004 → 0.3000000000000001"),
+        (1e-5, 1e-4, "1e-05 → 0.0001"),
+    ],
+)
+def test_bounds_in_few_digits(old, new, told):
+    """Rounded up, and in as many as tell them apart."""
+    assert [row.line for row in grown("rnn", "λ", old, new)] == [f"rnn: λ: {told}"]
 
 
 def test_certificates_of_truncated_files(save):
