@@ -11,6 +11,7 @@ or w_m the largest norm over the vertices where these are few. Source: `impl.nor
 """
 
 import math
+from functools import reduce
 from itertools import product
 
 import numpy as np
@@ -32,9 +33,15 @@ def norm_above(matrices: list[arb_mat]) -> arb:
             worst = larger(worst, norm(A.entries()))
         else:
             left.append(A)
+    if not left:
+        return worst
+    # Entries near 1, so that floats can estimate norms of any size.
+    top = reduce(larger, (abs(v) for A in left for v in A.entries())).upper()
+    if not top.is_finite():
+        return arb("inf")
+    unit = arb(2) ** (top.log() / arb(2).log()).mid().floor()
+    left = [A / unit for A in left]
     middles = [[[float(v.mid()) for v in row] for row in A.tolist()] for A in left]
-    if not left or not np.isfinite(middles).all():
-        return arb("inf") if left else worst
     estimate = float(np.linalg.norm(np.array(middles), 2, axis=(1, 2)).max())
     excess = _FIRST
     for _ in range(_DOUBLINGS):
@@ -42,7 +49,7 @@ def norm_above(matrices: list[arb_mat]) -> arb:
         while left and below(left[-1], s):
             left.pop()
         if not left:
-            return larger(worst, s)
+            return larger(worst, s * unit)
         excess *= 2
     return arb("inf")
 

@@ -5,13 +5,14 @@ import pytest
 import torch
 from cell_systems import EPSILONS, SYSTEMS, weights_of
 from checked import source
-from flint import arb, ctx
+from flint import arb, arb_mat, ctx
 
 from impl.arithmetic.activation import ACTIVATIONS
 from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
 from impl.checker.cells.claimed import cell_of
+from impl.checker.cells.iterated import norm_above
 from impl.checker.cells.units import Units, mixed, still
 from impl.checker.definite import exact
 from impl.checker.truncated import check_truncated
@@ -49,6 +50,14 @@ def test_a_unit_that_saturates_stays_in_its_box():
     cell = cell_of("gru", dict(source(loaded).weights), arb(1), None, [1.0])
     with ctx.workprec(512):
         assert cell.held()
+
+
+@pytest.mark.parametrize("size", ["1e-690", "1e-20", "1", "1e400"])
+def test_norms_of_any_size(size):
+    """Slopes so small, or weights so large, that no float tells them: √2 times a rotation."""
+    unit = arb(size)
+    bound = norm_above([arb_mat([[unit, -unit], [unit, unit]])]) / unit
+    assert arb(2).sqrt() <= bound <= 1.41422
 
 
 def test_a_stack_that_saturates_is_checked(tmp_path):
