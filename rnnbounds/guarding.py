@@ -138,7 +138,8 @@ class Guard:
             document = found.to_json()
             inputs = certify(model, input_data(self.home / asked.data), asked.eps)
             beside = inputs.to_json()
-            page = measurement_page(document, beside, Path(asked.model).name, problems)
+            read = {"layer": asked.layer, "readout": asked.readout, "ignore": asked.ignore}
+            page = measurement_page(document, beside, Path(asked.model).name, problems, read)
             write_measurement(document, beside, self.out / name, page)
         line = None if found.statement is None else found.statement.lines[0]
         k = None if line is None else line.k

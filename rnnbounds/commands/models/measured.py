@@ -23,10 +23,11 @@ def tell_both(
     folder: Path,
     format: Format,
     problems: Sequence[str] | None = None,
+    read: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write both records and one page; `problems` as in `measurement_page`."""
+    """Write both records and one page; `problems` and `read` as in `measurement_page`."""
     document = told.to_json()
-    page = measurement_page(document, certificate, Path(told.model.source).name, problems)
+    page = measurement_page(document, certificate, Path(told.model.source).name, problems, read)
     write_measurement(document, certificate, folder, page)
     if format is Format.text:
         echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")

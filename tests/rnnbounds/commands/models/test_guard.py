@@ -4,6 +4,8 @@ import json
 import re
 import subprocess
 import sys
+from html import unescape
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -72,6 +74,23 @@ def test_it_passes_and_writes_all(project, capsys):
     assert len((project / "h.jsonl").read_text().splitlines()) == 2
     assert "The last of 2 runs" in (project / "h.html").read_text()
     assert "all pass" in (project / "pages" / "index.html").read_text()
+
+
+def test_what_a_page_says_to_add_passes(tmp_path, monkeypatch, capsys):
+    """The lines of a measurement's page, pasted: of that layer and of its readout."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    parts = {"a": torch.nn.LSTM(1, 4), "b": torch.nn.GRU(1, 4), "head": torch.nn.Linear(4, 1)}
+    torch.save(torch.nn.ModuleDict(parts).state_dict(), "my net.pt")
+    np.save("data.npy", np.random.default_rng(0).uniform(-1, 1, (200, 12, 1)))
+    asked = ["--data", "data.npy", "--layer", "b", "--readout", "head", "--eps", "0.2"]
+    assert main(["measure", "my net.pt", *asked, "--out", "page"]) == 0
+    page = unescape(Path("page/index.html").read_text())
+    (lines,) = re.findall(r"(\[tool\.rnnbounds\.models\.my-net\].*?)</", page, re.DOTALL)
+    Path("pyproject.toml").write_text(lines)
+    capsys.readouterr()
+    assert main(["guard"]) == 0
+    assert capsys.readouterr().out.startswith("passes: my-net: ")
 
 
 def test_a_regression_is_red_and_a_better_model_green(project, capsys):
