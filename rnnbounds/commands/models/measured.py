@@ -98,8 +98,9 @@ def print_steps(record: Mapping[str, Any], growth: float) -> None:
         what = "contracts" if stability["contracts"] else "does not contract"
         most = at_least(stability["largest_ratio"], 4)
         echo(
-            f"seen: {what} on pairs of visited states (Miller & Hardt, section 4): a step changes "
-            f"their distance by a factor of at most {most}, and increases it in "
+            f"seen: {what} in the Euclidean norm on pairs of visited states (Miller & Hardt, "
+            f"section 4): a step changes their distance by a factor of at most {most}, and "
+            f"increases it in "
             f"{stability['expanding']} of {stability['pairs']} steps"
         )
     told = "−∞" if growth == -math.inf else _number(growth)

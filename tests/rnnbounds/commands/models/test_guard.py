@@ -113,7 +113,7 @@ def test_a_regression_is_red_and_a_better_model_green(project, capsys):
         assert words in page
     assert 'class="verdict bad"' in page
     assert page.count("k for ε = 0.1") == 1
-    assert "1 of 2 models fail" in (project / "pages" / "index.html").read_text()
+    assert "1 of 2 models fails" in (project / "pages" / "index.html").read_text()
     model(0.2)
     assert main(["guard", "forecaster"]) == 0
     assert "improved: " in capsys.readouterr().out
