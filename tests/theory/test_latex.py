@@ -7,6 +7,7 @@ import subprocess
 import pytest
 import sympy
 
+import theory
 from theory import CLAIMS
 from theory.errors import UnknownClaimError
 from theory.language.parse import parse_statement
@@ -128,6 +129,6 @@ def test_all_claims_compile(tmp_path):
 
 def test_an_inclusion_is_marked() -> None:
     """An assumption that no step derives; a hypothesis of the theorem has no mark."""
-    box, plain = (section(claim("truncation"), form) for form in ("box", "finite"))
+    box, plain = (section(theory.claim("truncation"), form) for form in ("box", "finite"))
     assert box.count("(assumed inclusion) ") == 1
     assert "(assumed inclusion)" not in plain
