@@ -22,7 +22,7 @@ from reports.table import CARRIED, carried, encode_table, table_of
 from rnnbounds.cli import main
 from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
-from theory.proof.basis import basis
+from theory.proof.basis import Kind, basis
 from theory.proof.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
@@ -68,7 +68,12 @@ def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):
 def test_a_form_is_told_by_what_it_rests_on():
     """Each form of each claim, as the theory has it now: no proof needs to be run for that."""
     told = {row.id: row.proof.forms for row in carried().claims}
-    assert told == {c.id: {form.name: basis(form).kind for form in c.forms} for c in CLAIMS}
+    assert told == {claim.id: resting(claim) for claim in CLAIMS}
+
+
+def resting(claim: Claim) -> dict[str, Kind]:
+    """What each form of a claim rests on."""
+    return {form.name: basis(form).kind for form in claim.forms}
 
 
 def test_every_entry_of_the_matrix():
@@ -117,11 +122,18 @@ def write(record: Path) -> None:
 
 
 def reword() -> None:
-    """Carry the texts of today's claims, with the results of the run that is carried."""
+    """Carry the texts of today's claims, and what their forms rest on, with the results of the run
+    that is carried."""
     old, claims = carried(), {claim.id: claim for claim in CLAIMS}
     now = [(row, row_of(claims[row.id], ())) for row in old.claims]
     rows = tuple(
-        structs.replace(row, title=new.title, source=new.source, needs=new.needs)
+        structs.replace(
+            row,
+            title=new.title,
+            source=new.source,
+            needs=new.needs,
+            proof=structs.replace(row.proof, forms=resting(claims[row.id])),
+        )
         for row, new in now
         if set(row.needs.values()) == set(new.needs.values())
     )
