@@ -21,13 +21,14 @@ from typing import Literal, TypeAlias
 
 from sympy import Expr
 
+from theory.kernel import door
 from theory.kernel.terms import is_formal, within
 from theory.language import Assumption, Axiom, Instance, Use
 from theory.language.definitions import Definition
 from theory.proof.claim import Form
 from theory.proof.lemma import Lemma
 from theory.proof.methods.base import Direct
-from theory.proof.proof import Step, run
+from theory.proof.proof import Step, proves
 from theory.proof.scope import Known, assumed
 
 Kind: TypeAlias = Literal["derived", "inclusion assumed", "restates"]
@@ -57,12 +58,12 @@ def _restated(form: Form) -> str:
     uses, methods = dict.fromkeys(use for use, _ in found), {method for _, method in found}
     known = Known({assumption.id: assumption for assumption in form.assumptions}, explains=False)
     numbers = {name for name, part in known.assumptions.items() if _is_of_numbers(part)}
+    goal = door.goal(form.statement)
     formal = [use for use in uses if _is_formal(use)]
     others = [use for use in uses if _name(use) in numbers]
 
     def suffice(some: list[Use]) -> bool:
-        steps = (Step("alone", form.statement, method(*some)) for method in methods)
-        return any(run(step, known).verdict == "proved" for step in steps)
+        return any(proves(method(*some), goal, known) for method in methods)
 
     for name in known.assumptions:
         own = [use for use in uses if _name(use) == name]
