@@ -9,18 +9,21 @@ from unittest.mock import patch
 
 import msgspec
 
+from reports.records.basis import counted, sentence
 from reports.records.matrix import Matrix
 from reports.table import carried
 from rnnbounds.cli import main
 from rnnbounds.program import COMMANDS
 from theory import CLAIMS
 from theory.axioms.base import AXIOMS
+from theory.claims.models import NO_MODEL
 from theory.language.mathml import markup
 from theory.language.printing import plain, statement_mathml
 from theory.language.quantity import VALUES
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.basis import basis
 from theory.proof.claim import Claim
-from theory.proof.laws import counted
+from theory.proof.laws import counted as counted_laws
 
 HERE = Path(__file__).parent
 WIDTH = 92  # columns of what a command prints
@@ -43,8 +46,8 @@ def claims() -> Iterator[str]:
         yield from (f"(claim-{claim.id})=", f"## {claim.id}", "", f"{claim.title}.", "")
         yield from _statement(claim)
         row = rows[claim.id]
-        proof = "proved" if row.proof.proved else "**not proved**"
-        yield f"{claim.source.text}. Its ledgers are {proof}: {row.proof.steps} steps, which use "
+        yield f"{claim.source.text}. [Forms](../reference/forms.md): {row.proof.words}; "
+        yield f"{row.proof.steps} steps, which use "
         yield f"{len(row.proof.axioms)} textbook theorems. Closest to its bound: {row.reached}."
         yield ""
         yield "Assumed, of one form or another:"
@@ -66,6 +69,22 @@ def _statement(claim: Claim) -> Iterator[str]:
         yield ""
 
 
+def forms() -> Iterator[str]:
+    """What each form rests on, and the inclusions that forms assume, from the theory itself."""
+    known = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
+    found = {name: basis(form) for name, form in known.items()}
+    yield from (f"{sentence(counted(one.kind for one in found.values()))}.", "")
+    yield "| form | rests on | by the assumptions | a system meets all assumptions |"
+    yield "|---|---|---|---|"
+    for name, one in found.items():
+        met = "not shown" if name in NO_MODEL else "yes"
+        yield f"| `{name}` | {one.kind} | {', '.join(one.assumptions)} | {met} |"
+    yield from ("", "| inclusion | it says | forms |", "|---|---|---|")
+    assumed = [a for form in known.values() for a in form.assumptions if a.inclusion]
+    for a in dict.fromkeys(assumed):
+        yield f"| {a.id} | {_plain(a.text)} | {assumed.count(a)} |"
+
+
 def quantities() -> Iterator[str]:
     """The vocabulary: name, notation, meaning, norm, formal definition of what is measured."""
     yield "| name | notation | meaning | norm or unit | definition |"
@@ -81,7 +100,7 @@ def quantities() -> Iterator[str]:
 
 def laws() -> Iterator[str]:
     """The textbook lemmas that ledgers may use without proof."""
-    yield f"{counted(AXIOMS).text}."
+    yield f"{counted_laws(AXIOMS).text}."
     yield ""
     yield "| theorem | law | source |"
     yield "|---|---|---|"
@@ -138,6 +157,7 @@ def _plain(text: str) -> str:
 
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "claims": claims,
+    "forms": forms,
     "quantities": quantities,
     "laws": laws,
     "commands": commands,

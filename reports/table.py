@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from reports.pages.text import NOTHING, ratio
+from reports.records.basis import Standing, counted, short
 from reports.records.matrix import Matrix
 from reports.records.number import Number
 from reports.records.record import ClaimRecord, Run
@@ -19,12 +20,21 @@ CARRIED = Path(__file__).with_name("claims.json")
 
 
 class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The ledgers of a claim together; `human` are the steps in prose, by name."""
+    """The ledgers of a claim together; `human` are the steps in prose, by name, and `forms` says of
+    each form what it rests on, which older tables lack."""
 
     steps: int
     axioms: tuple[str, ...]
     human: tuple[str, ...]
     proved: bool
+    forms: dict[str, Standing] = {}
+
+    @property
+    def words(self) -> str:
+        """What its forms rest on; of an older table, whether it is proved."""
+        if self.forms:
+            return short(counted(self.forms.values()))
+        return "proved" if self.proved else "not proved"
 
 
 class Tightest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -98,6 +108,7 @@ def _row(claim: ClaimRecord, attacks: tuple[str, ...]) -> Row:
             axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
             human=claim.human,
             proved=claim.proved,
+            forms=claim.standings,
         ),
         tightest=Tightest(ratio=best, attack=by[0]) if best and by else None,
     )  # fmt: skip

@@ -64,7 +64,9 @@ def section(claim: Claim, form: str | None = None) -> str:
 def _form(form: Form, named: bool, label: str) -> list[str]:
     head = [f"\\paragraph{{{prose(form.name)}}}"] if named else []
     note = [f"({prose(form.note)})"] if form.note else []
-    assumed = [f"  \\item {prose(assumption.text)}" for assumption in form.assumptions]
+    marks = (f"({a.label}) " * a.inclusion for a in form.assumptions)
+    texts = (prose(a.text) for a in form.assumptions)
+    assumed = [f"  \\item {mark}{text}" for mark, text in zip(marks, texts, strict=True)]
     listed = ["Assume:", r"\begin{itemize}", *assumed, r"\end{itemize}", "Then"] if assumed else []
     shown = [_upright(line) for line in lines(form.statement)]
     if len(shown) > 1:

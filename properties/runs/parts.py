@@ -26,9 +26,11 @@ from properties.runs.stack import roomy
 from reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from reports.records.record import VariantRecord
 from theory import CLAIMS, claim
+from theory.claims.models import NO_MODEL
 from theory.language.definitions import DEFINED
 from theory.language.printing import law_text, statement_mathml
-from theory.proof.claim import Claim, prove
+from theory.proof.basis import basis
+from theory.proof.claim import Claim, Form, prove
 from theory.proof.proof import Ledger, Proof
 from theory.typeset import law as typeset_law
 from theory.typeset import quantifier
@@ -175,7 +177,19 @@ def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ..
     """The proofs of a claim's forms, as run now."""
     require_sound()
     forms = zip(entry.forms, prove(entry, minimal), strict=True)
-    return tuple(ledger_record(form.name, ledger, form.proof) for form, ledger in forms)
+    return tuple(
+        judged(entry, form, ledger_record(form.name, ledger, form.proof)) for form, ledger in forms
+    )
+
+
+def judged(entry: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
+    """The record of a form's ledger, with what the form rests on if it is proved, and whether a
+    test has a system that meets all its assumptions."""
+    met = f"{entry.id}/{form.name}" not in NO_MODEL
+    if not record.proved:
+        return replace(record, met=met)
+    found = basis(form)
+    return replace(record, basis=found.kind, presupposed=found.assumptions, met=met)
 
 
 def unused(entry: Claim) -> dict[str, tuple[str, ...]]:

@@ -40,7 +40,7 @@ def _row(claim: ClaimRecord) -> tuple[str, ...]:
     convicted = sum(variant.convicted for variant in claim.variants)
     return (
         cut(claim.id),
-        "proved" if claim.proved else "not proved",
+        claim.basis,
         *map(count, (tally.holds, tally.violated, tally.undecided)),
         NOTHING if best is None else ratio(best),
         f"{convicted} of {len(claim.variants)}",

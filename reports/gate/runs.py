@@ -16,6 +16,7 @@ from reports.words import plural
 
 VERDICTS = ("holds", "never tested", "undecided", "violated")
 PROOFS = ("proved", "argued in prose", "not proved")
+BASES = ("derived", "inclusion assumed", "restates")
 CONVICTIONS = ("refuted", "survives")
 STANDINGS = tuple(
     WORDS[name]
@@ -131,16 +132,20 @@ def _forms(
 
 
 def _proofs(old: ClaimRecord, new: ClaimRecord) -> Iterator[Change]:
-    """Definitions that say something else; steps that are gone though nothing more is taken."""
+    """Definitions that say something else; forms that rest on more; steps that are gone though
+    nothing more is taken."""
     texts = [_defined(claim) for claim in (old, new)]
     for name in (name for name in texts[1] if name in texts[0]):
         yield from reworded(new.id, f"definition of {name}", *(told[name] for told in texts))
     before = {ledger.form: ledger for ledger in old.ledgers}
     for ledger in (ledger for ledger in new.ledgers if ledger.form in before):
         known = before[ledger.form]
+        where = f"{new.id} ({ledger.form})"
+        if known.basis and ledger.basis:
+            yield from ranked(where, "basis", BASES, known.basis, ledger.basis)
         same = (known.axioms, known.definitions) == (ledger.axioms, ledger.definitions)
         if same:
-            where, counts = f"{new.id} ({ledger.form})", (len(known.steps), len(ledger.steps))
+            counts = (len(known.steps), len(ledger.steps))
             yield from fewer(where, "steps of its proof", 0, *counts)
 
 

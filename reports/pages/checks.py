@@ -33,9 +33,9 @@ def unmet(claim: ClaimRecord) -> list[tuple[str, int, tuple[str, str]]]:
     The name `finite X` stands for a constant X without a finite bound.
     """
     texts = {
-        id: assumed
+        id: (typeset, plain)
         for form in reversed(claim.forms)
-        for id, assumed in zip(form.ids, form.assumed, strict=False)
+        for id, typeset, plain in form.assumed
     }
     found = []
     for name, count in sorted(claim.vacuous_by_assumption.items()):

@@ -17,6 +17,7 @@ from reports.pages.ledger import told, usual
 from reports.pages.mathml import mathml, prose
 from reports.pages.summary import applying, reach, seen
 from reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
+from reports.records.basis import phrase
 
 SILENT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 PLACE = Path(__file__).parent / "templates"
@@ -45,6 +46,7 @@ def templates() -> Templates:
         "file_name": file_name,
         "gap_figure": gap_figure,
         "mathml": mathml,
+        "phrase": phrase,
         "plural": lambda number, noun: text.plural(number, noun),
         "prose": prose,
         "quoted": quoted,

@@ -3,13 +3,20 @@
 Both speak of the claims of this run alone, and name what a proof leaves open.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from reports.pages import text
+from reports.records.basis import Standing, counted, derived, sentence
 from reports.records.ledger import Axiom
 from reports.records.outcome import claim_problems
 from reports.records.record import ClaimRecord, Run
 
+OTHERS: dict[Standing, str] = {
+    "inclusion assumed": "from an assumed inclusion",
+    "restates": "restating an assumption",
+    "argued in prose": "argued in prose",
+    "not proved": "not proved",
+}
 NO_CELL = "no-cell"  # the column of systems that are no recurrent cell, as a single matrix
 
 
@@ -23,11 +30,17 @@ def headline(run: Run, fails: bool, regressed: bool) -> str:
         bad = sum(bool(claim_problems(claim)) for claim in claims)
         of = f" {text.count(bad)} of {text.plural(len(claims), 'claim')} failed." if bad else ""
         return f"This run fails.{of}"
-    proved = sum(claim.proved for claim in claims)
-    who = f"{text.count(proved)} of {text.plural(len(claims), 'claim')} proved"
+    counts = standings(claims)
+    who = f"{text.count(derived(counts))} of {text.plural(sum(counts.values()), 'form')} proved"
     if len(claims) == 1:
-        who = f"1 claim, {claims[0].id}, {'proved' if proved else 'argued in prose'}"
-    told = f"{who} from {text.plural(laws(run), 'law')}; attacked on {_where(run)}, none violated"
+        who = f"1 claim, {claims[0].id}, {who}"
+    others = (
+        f", {text.count(counts[one])} {words}" for one, words in OTHERS.items() if one in counts
+    )
+    told = (
+        f"{who} from {text.plural(laws(run), 'law')}{''.join(others)}; attacked on {_where(run)},"
+        " none violated"
+    )
     return f"{told}, but something regressed." if regressed else f"{told}."
 
 
@@ -47,13 +60,12 @@ def lead(run: Run, fails: bool) -> str:
         violated = sum(claim.tally.violated for claim in claims)
         undecided = sum(claim.tally.undecided for claim in claims)
         return (
-            f"{text.count(sum(claim.proved for claim in claims))} of"
-            f" {text.plural(len(claims), 'claim')} proved. Of {tested},"
+            f"{sentence(standings(claims))}. Of {tested},"
             f" {text.count(violated)} are violated and {text.count(undecided)} undecided;"
             f" {text.count(refuted)} of {text.plural(variants, 'false variant')} refuted."
         )
     return " ".join(filter(None, (
-        _proofs(run), _given(claims), f"Attack: {tested}; none is violated, none undecided.{apart}",
+        _proofs(run), f"Attack: {tested}; none is violated, none undecided.{apart}",
         f"All {text.plural(variants, 'deliberately false variant')} of the claims were refuted."
         if variants else "",
     )))  # fmt: skip
@@ -83,29 +95,18 @@ def _where(run: Run) -> str:
     return text.plural(sum(claim.pairs for claim in run.claims), "pair") + " of system and input"
 
 
+def standings(claims: Iterable[ClaimRecord]) -> dict[Standing, int]:
+    """How many forms of the claims rest on what."""
+    return counted(standing for claim in claims for standing in claim.standings.values())
+
+
 def _proofs(run: Run) -> str:
     claims = run.claims
-    proved = sum(claim.proved for claim in claims)
     steps = sum(len(ledger.steps) for claim in claims for ledger in claim.ledgers)
-    forms = sum(len(claim.forms) for claim in claims)
-    told = (
-        f"Proof: {text.plural(steps, 'step')} for {text.plural(forms, 'form')}, from"
-        f" {text.plural(laws(run), 'law')} of"
-        f" {text.plural(len(theorems(run)), 'textbook theorem')} taken without proof."
-    )
-    if proved == len(claims):
-        return told
     prose = sum(len(claim.human) for claim in claims)
-    return f"{told} {text.plural(len(claims) - proved, 'claim')} not proved:" + (
-        f" {text.plural(prose, 'step')} argued in prose."
+    argued = f" {text.plural(prose, 'step')} argued in prose." if prose else ""
+    return (
+        f"Proof: {sentence(standings(claims))}, in {text.plural(steps, 'step')} from"
+        f" {text.plural(laws(run), 'law')} of"
+        f" {text.plural(len(theorems(run)), 'textbook theorem')} taken without proof.{argued}"
     )
-
-
-def _given(claims: Sequence[ClaimRecord]) -> str:
-    """The claims of which a form assumes in part what it states."""
-    given = [
-        f"{claim.id} ({len(claim.presupposing)} of {text.plural(len(claim.forms), 'form')})"
-        for claim in claims
-        if claim.presupposing
-    ]
-    return f"Forms that assume part of what they state: {', '.join(given)}." if given else ""

@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 
 from reports.pages import text
-from reports.pages.headline import headline, laws, lead, theorems
+from reports.pages.headline import headline, laws, lead, standings, theorems
+from reports.records.basis import Standing, derived, phrase
 from reports.records.changes import Changes
 from reports.records.matrix import Column, Entry, Matrix
 from reports.records.number import Number, finite
@@ -110,9 +111,10 @@ def _forms(claims: tuple[ClaimRecord, ...]) -> int:
 
 def _proved(rows: tuple[Row, ...]) -> tuple[str, ...]:
     variants = sum(len(row.claim.variants) for row in rows)
+    counts = standings(row.claim for row in rows)
     return (
-        f"{text.count(sum(row.claim.proved for row in rows))} of"
-        f" {text.plural(len(rows), 'claim')}, step by step",
+        f"{text.count(derived(counts))} of"
+        f" {text.plural(sum(counts.values()), 'form')}, step by step",
         f"{text.plural(sum(row.steps for row in rows), 'step')} by machine",
         f"{text.count(sum(row.convicted for row in rows))} of"
         f" {text.plural(variants, 'false variant')} refuted",
@@ -123,16 +125,27 @@ def _unproved(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
     """What a reader still has to believe."""
     open_claims = [row.claim.id for row in rows if not row.claim.proved]
     told = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
-    if given := [row.claim.id for row in rows if row.claim.presupposing]:
-        told.append(f"assumed in part what they state: {', '.join(given)}")
+    kinds: tuple[Standing, ...] = ("inclusion assumed", "restates")
+    for kind in kinds:
+        found = [list(row.claim.standings.values()).count(kind) for row in rows]
+        if some := [f"{row.claim.id} ({n})" for n, row in zip(found, rows, strict=True) if n]:
+            said = phrase(kind, sum(found))
+            told.append(f"{text.plural(sum(found), 'form')} {said}: {', '.join(some)}")
+    if unmet := sum(not ledger.met for row in rows for ledger in row.claim.ledgers):
+        told.append(
+            f"{text.plural(unmet, 'form')} whose assumptions no test shows to hold together"
+        )
     told.append(
         f"{text.plural(laws(run), 'law')} of"
         f" {text.plural(len(theorems(run)), 'textbook theorem')}, taken without proof"
     )
     if run.matrix is not None:
         standing = [entry.standing for entry in run.matrix.entries]
-        for kind, words in (("NOT YET PROVED", "not yet proved"), ("NOT ATTACKED", "not attacked")):
-            if number := standing.count(kind):  # type: ignore[arg-type]
+        for entry, words in (
+            ("NOT YET PROVED", "not yet proved"),
+            ("NOT ATTACKED", "not attacked"),
+        ):
+            if number := standing.count(entry):  # type: ignore[arg-type]
                 told.append(f"{text.plural(number, 'pair')} of claim and cell {words}")
     return tuple(told)
 

@@ -43,6 +43,7 @@ def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
     ):
         yield from (f"a {what} is of the form {f}, which the claim does not list"
                     for f in forms if f not in names)  # fmt: skip
+    yield from _bases(claim)
     yield from _counts(claim)
     yield from _ratios(claim)
     yield from _examples(claim)
@@ -50,6 +51,19 @@ def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
     yield from impossible_numbers(claim)
     for variant in claim.variants:
         yield from _variant(variant, claim)
+
+
+def _bases(claim: ClaimRecord) -> Iterator[str]:
+    """What a proved form rests on names its assumptions; a form that is not proved has none."""
+    ids = {form.name: form.ids for form in claim.forms}
+    for ledger in claim.ledgers:
+        if ledger.basis and not ledger.proved:
+            yield f"the form {ledger.form} is not proved, and yet {ledger.basis}"
+        if (ledger.basis in ("inclusion assumed", "restates")) != bool(ledger.presupposed):
+            yield f"the form {ledger.form} does not name what it presupposes"
+        if known := ids.get(ledger.form, ()):
+            yield from (f"the form {ledger.form} presupposes {name!r}, which it does not assume"
+                        for name in ledger.presupposed if name not in known)  # fmt: skip
 
 
 def _counts(claim: ClaimRecord) -> Iterator[str]:

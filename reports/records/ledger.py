@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from reports.records.basis import Basis, Standing
+
 Kind = Literal["machine", "axiom", "human"]
 StepVerdict = Literal["proved", "failed", "human"]
 
@@ -36,7 +38,9 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The proof of one form; `axioms` and `human` name the steps that no machine proved.
 
-    With a human step it is never `proved`, but `argued` if every machine step is.
+    With a human step it is never `proved`, but `argued` if every machine step is. `basis` says what
+    a proved form rests on, empty in older records, and `presupposed` names the assumptions that
+    make it no derivation; `met` is false where no test has a system that meets all assumptions.
     """
 
     form: str
@@ -46,6 +50,16 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     proved: bool
     argued: bool = False
     definitions: tuple[Definition, ...] = ()
+    basis: Basis = ""
+    presupposed: tuple[str, ...] = ()
+    met: bool = True
+
+    @property
+    def standing(self) -> Standing:
+        """What the form rests on; that it is not proved, if it is not."""
+        if self.proved:
+            return self.basis or "proved"
+        return "argued in prose" if self.argued else "not proved"
 
     @property
     def stands(self) -> bool:

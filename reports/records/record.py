@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import field
 
+from reports.records.basis import Standing, counted, derived, short
 from reports.records.check import Check as Check
 from reports.records.check import Record as Record
 from reports.records.check import Verdict as Verdict
@@ -23,9 +24,6 @@ from reports.records.tally import Count
 from reports.records.tally import Tally as Tally
 
 SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
-
-PRESUPPOSED = "presupposed: "
-"""Begins the text of an assumption that states in part what its form concludes."""
 
 
 class Histogram(Record, frozen=True, kw_only=True):
@@ -123,15 +121,13 @@ class FormRecord(Record, frozen=True, kw_only=True):
     typeset: tuple[str, ...] = ()
 
     @property
-    def assumed(self) -> tuple[tuple[str, str], ...]:
-        """Each assumption typeset and as plain text; the first is empty in older records."""
-        typeset = self.typeset if len(self.typeset) == len(self.assumptions) else ()
-        return tuple(zip(typeset or ("",) * len(self.assumptions), self.assumptions, strict=True))
-
-    @property
-    def presupposed(self) -> tuple[str, ...]:
-        """The assumptions that state in part what the form concludes: no step derives them."""
-        return tuple(text for text in self.assumptions if text.startswith(PRESUPPOSED))
+    def assumed(self) -> tuple[tuple[str, str, str], ...]:
+        """Each assumption: name, typeset, plain text; the first two are empty in older records."""
+        none = ("",) * len(self.assumptions)
+        ids, typeset = (
+            known if len(known) == len(none) else none for known in (self.ids, self.typeset)
+        )
+        return tuple(zip(ids, typeset, self.assumptions, strict=True))
 
 
 class VariantRecord(Record, frozen=True, kw_only=True):
@@ -201,10 +197,25 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
             ledger.proved for ledger in self.ledgers
         )
 
+    def ledger(self, form: str) -> LedgerRecord | None:
+        """The proof of the form of this name."""
+        return next((ledger for ledger in self.ledgers if ledger.form == form), None)
+
     @property
-    def presupposing(self) -> tuple[str, ...]:
-        """The forms that assume in part what they conclude, by name."""
-        return tuple(form.name for form in self.forms if form.presupposed)
+    def standings(self) -> dict[str, Standing]:
+        """What each form rests on, by its name."""
+        found = {ledger.form: ledger.standing for ledger in self.ledgers}
+        return {form.name: found.get(form.name, "not proved") for form in self.forms}
+
+    @property
+    def basis(self) -> str:
+        """The same in the words of a table: `4 derived, 3 inclusion assumed`."""
+        return short(counted(self.standings.values()))
+
+    @property
+    def derived(self) -> bool:
+        """Whether every form rests on nothing but hypotheses, as far as the record says."""
+        return self.proved and derived(counted(self.standings.values())) == len(self.forms)
 
     @property
     def argued(self) -> bool:

@@ -204,7 +204,7 @@ def print_run(run: Run) -> None:
         tally, best = entry.tally, entry.best_ratio
         convicted = sum(variant.convicted for variant in entry.variants)
         rows.append((
-            entry.id, "proved" if entry.proved else "NOT PROVED",
+            entry.id, entry.basis if entry.proved else "NOT PROVED",
             tally.holds, tally.violated, tally.undecided, tally.vacuous, entry.pairs,
             "-" if best is None else f"{float(best):.6f}", f"{convicted}/{len(entry.variants)}",
         ))  # fmt: skip

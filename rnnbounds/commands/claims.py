@@ -196,7 +196,7 @@ def markdown_table(rows: Iterable[Row]) -> list[str]:
             f"**not proved**, {len(row.proof.human)} of {plural(row.proof.steps, 'step')} in prose"
         )
         if row.proof.proved:
-            proof = f"proved, {plural(row.proof.steps, 'step')}"
+            proof = f"{row.proof.words}; {plural(row.proof.steps, 'step')}"
         names = (f"`{row.id}`", f"`{row.statement}`")
         lines.append((*names, row.source, proof, row.reached, str(len(row.false_variants))))
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
@@ -205,7 +205,7 @@ def markdown_table(rows: Iterable[Row]) -> list[str]:
 
 def proof_text(proof: Proof) -> str:
     """The state of a proof in a few words."""
-    state = "proved" if proof.proved else "NOT PROVED"
+    state = proof.words if proof.proved else "NOT PROVED"
     prose = f", {len(proof.human)} in prose" if proof.human else ""
     theorems = plural(len(proof.axioms), "textbook theorem")
-    return f"{state}, {plural(proof.steps, 'step')}{prose}, {theorems}"
+    return f"{state}; {plural(proof.steps, 'step')}{prose}, {theorems}"

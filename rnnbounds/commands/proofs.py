@@ -10,6 +10,7 @@ import typer
 
 from properties.runs.parts import chosen_claims, ledger_records, unused
 from properties.runs.probe import probed
+from reports.records.basis import counted, phrase, sentence
 from reports.records.ledger import LedgerRecord
 from reports.records.matrix import Matrix
 from reports.table import Proof, Row
@@ -17,11 +18,11 @@ from reports.words import plural
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
 from rnnbounds.shell.output import Format, echo, print_json, progress
-from theory.claims.models import NO_MODEL
 from theory.language.law import Axiom
 from theory.language.printing import statement_text
 from theory.proof.claim import Claim
-from theory.proof.laws import axioms_of, counted
+from theory.proof.laws import axioms_of
+from theory.proof.laws import counted as counted_laws
 
 
 def matrix_now(workers: int) -> Matrix:
@@ -56,6 +57,7 @@ def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
             axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
             human=tuple(step for ledger in ledgers for step in ledger.human),
             proved=bool(ledgers) and all(ledger.proved for ledger in ledgers),
+            forms={ledger.form: ledger.standing for ledger in ledgers},
         ),
     )
 
@@ -114,6 +116,15 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
     """The JSON document of one claim's proofs."""
     return {
         "id": entry.id,
+        "forms": [
+            {
+                "name": ledger.form,
+                "basis": ledger.standing,
+                "presupposed": ledger.presupposed,
+                "met": ledger.met,
+            }
+            for ledger in ledgers
+        ],
         "steps": [
             {
                 "form": ledger.form,
@@ -131,7 +142,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
         "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
-        "taken": asdict(counted(laws_of(entry))),
+        "taken": asdict(counted_laws(laws_of(entry))),
         "human": [step for ledger in ledgers for step in ledger.human],
         "unused": unused(entry),
         "proved": all(ledger.proved for ledger in ledgers),
@@ -143,10 +154,12 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     below it; what it defines, and what no step used, at the end."""
     spare = unused(entry)
     for ledger in ledgers:
-        echo(f"{entry.id} ({ledger.form}): {'proved' if ledger.proved else 'NOT PROVED'}")
+        said = phrase(ledger.standing) if ledger.proved else "NOT PROVED"
+        by = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
+        echo(f"{entry.id} ({ledger.form}): {said}{by}")
         for assumption in entry.form(ledger.form).assumptions:
-            told(f"assumed: {assumption.id}: {assumption.text}")
-        if f"{entry.id}/{ledger.form}" in NO_MODEL:
+            told(f"{assumption.label}: {assumption.id}: {assumption.text}")
+        if not ledger.met:
             told("not shown: that a system meets all of this; only that z3 does not refute it")
         for step in ledger.steps:
             uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
@@ -169,11 +182,12 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
 
 
 def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
-    """The last line: what was proved, from which laws of which theorems."""
+    """The last line: what the forms rest on, and from which laws of which theorems."""
     axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
     steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
-    taken = counted(axiom for entry, _ in proofs for axiom in laws_of(entry))
-    proved = f"{plural(len(proofs), 'claim')}, {plural(steps, 'step')}"
+    taken = counted_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
+    forms = sentence(counted(ledger.standing for _, ledgers in proofs for ledger in ledgers))
+    proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
     echo(f"{proved}, from {taken.text}: {', '.join(axioms)}")
 
 

@@ -22,6 +22,7 @@ from reports.table import CARRIED, carried, encode_table, table_of
 from rnnbounds.cli import main
 from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
+from theory.proof.basis import Kind, basis
 from theory.proof.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
@@ -58,9 +59,21 @@ def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):
     """Title, source, statement, assumptions, false variants; steps, axioms and what is in prose."""
     told = next(row for row in carried().claims if row.id == claim.id)
     now = row_of(claim, ledger_records(claim, minimal=False))
+    now = structs.replace(now, proof=structs.replace(now.proof, forms=told.proof.forms))
     names = [name for name in now.__struct_fields__ if name != "tightest"]
     assert {n: getattr(told, n) for n in names} == {n: getattr(now, n) for n in names}
     assert told.tightest is None or told.tightest.attack in ATTACKS
+
+
+def test_a_form_is_told_by_what_it_rests_on():
+    """Each form of each claim, as the theory has it now: no proof needs to be run for that."""
+    told = {row.id: row.proof.forms for row in carried().claims}
+    assert told == {claim.id: resting(claim) for claim in CLAIMS}
+
+
+def resting(claim: Claim) -> dict[str, Kind]:
+    """What each form of a claim rests on."""
+    return {form.name: basis(form).kind for form in claim.forms}
 
 
 def test_every_entry_of_the_matrix():
@@ -109,11 +122,18 @@ def write(record: Path) -> None:
 
 
 def reword() -> None:
-    """Carry the texts of today's claims, with the results of the run that is carried."""
+    """Carry the texts of today's claims, and what their forms rest on, with the results of the run
+    that is carried."""
     old, claims = carried(), {claim.id: claim for claim in CLAIMS}
     now = [(row, row_of(claims[row.id], ())) for row in old.claims]
     rows = tuple(
-        structs.replace(row, title=new.title, source=new.source, needs=new.needs)
+        structs.replace(
+            row,
+            title=new.title,
+            source=new.source,
+            needs=new.needs,
+            proof=structs.replace(row.proof, forms=resting(claims[row.id])),
+        )
         for row, new in now
         if set(row.needs.values()) == set(new.needs.values())
     )

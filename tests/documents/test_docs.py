@@ -3,6 +3,7 @@
 import ast
 import doctest
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,11 @@ from safetensors.torch import save_file
 import rnnbounds
 from impl.cells.table import CELLS
 from impl.convert.truncate import truncate
+from reports.records.basis import counted, sentence
 from rnnbounds.cli import main
+from theory import CLAIMS
+from theory.claims.models import NO_MODEL
+from theory.proof.basis import basis
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -54,6 +59,26 @@ def test_no_link_is_dead() -> None:
             continue
         for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", place.read_text(encoding="utf-8")):
             assert (place.parent / link).exists(), f"{place.name}: {link}"
+
+
+def test_every_form_is_in_the_table_with_what_it_rests_on() -> None:
+    """The counts are those of the theory, in the table and in the page that has the rule."""
+    place = spec_from_file_location("tables", DOCS / "tables.py")
+    assert place is not None
+    assert place.loader is not None
+    tables = module_from_spec(place)
+    place.loader.exec_module(tables)
+    first, _, *lines = tables.forms()
+    rows = [line.split(" | ") for line in lines if line.startswith("| `")]
+    kinds = {row[0].strip("|` "): row[1] for row in rows}
+    forms = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
+    assert kinds == {name: basis(form).kind for name, form in forms.items()}
+    assert {row[0].strip("|` ") for row in rows if "not shown" in row[-1]} == NO_MODEL
+    counts = counted(kinds.values())
+    assert first == f"{sentence(counts)}."
+    some, assumed, restating = counts.values()
+    said = f"Of {len(forms)} forms {some} are derived, {assumed} derived from an assumed inclusion"
+    assert f"{said}, and {restating} restate" in " ".join(page("explanation/trust").split())
 
 
 def test_attack_a_bound(

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from reports.records.basis import counted as bases
+from reports.records.basis import sentence
 from rnnbounds.cli import main
 from theory import CLAIMS
 from theory.axioms.base import AXIOMS
+from theory.proof.basis import basis
 from theory.proof.laws import axioms_of, counted
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +30,8 @@ def test_counts() -> None:
     assert {axiom.text for axiom in AXIOMS if axiom not in used} == set()
     assert counted(AXIOMS).text in " ".join(TEXT.split())
     assert f"{len(CLAIMS)} claims are stated" in TEXT
+    kinds = [basis(form).kind for claim in CLAIMS for form in claim.forms]
+    assert sentence(bases(kinds)) in " ".join(TEXT.split())
     assert all(f"`{name}`" in TEXT for name in ("truncation", "certificate", "urnn-tight"))
 
 

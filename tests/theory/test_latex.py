@@ -7,6 +7,7 @@ import subprocess
 import pytest
 import sympy
 
+import theory
 from theory import CLAIMS
 from theory.errors import UnknownClaimError
 from theory.language.parse import parse_statement
@@ -124,3 +125,10 @@ def test_all_claims_compile(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
     displays = re.findall(r"Overfull .hbox .([0-9.]+)pt too wide. detected", done.stdout)
     assert [points for points in displays if float(points) > 5] == []
+
+
+def test_an_inclusion_is_marked() -> None:
+    """An assumption that no step derives; a hypothesis of the theorem has no mark."""
+    box, plain = (section(theory.claim("truncation"), form) for form in ("box", "finite"))
+    assert box.count("(assumed inclusion) ") == 1
+    assert "(assumed inclusion)" not in plain

@@ -133,7 +133,9 @@ class Assumption:
     """What a claim presupposes.
 
     `condition`, over the vocabulary, is tested on each system: where it is not certain, the check
-    is vacuous.  `law` is what the ledger uses of a property that holds by construction.
+    is vacuous.  `law` is what the ledger uses of a property that holds by construction.  An
+    `inclusion` says of sets that a program computes what they contain, or that an object exists:
+    `theory.proof.basis` has the rule.
     """
 
     id: str
@@ -141,6 +143,12 @@ class Assumption:
     condition: Statement | None = None
     law: Law | None = None
     ties: bool = field(default=False, compare=False)
+    inclusion: bool = False
+
+    @property
+    def label(self) -> str:
+        """What stands before its text."""
+        return "assumed inclusion" if self.inclusion else "assumed"
 
 
 @dataclass(frozen=True)
@@ -152,11 +160,12 @@ class Assumed:
     forall: tuple[Symbol, ...] = ()
     condition: Statement | None = None
     ties: bool = False
+    inclusion: bool = False
 
     def that(self, *clauses: Statement | Clause) -> Assumption:
         """What ledgers use of it: a law under its name."""
         stated = law(self.id, self.forall, *clauses)
-        return Assumption(self.id, self.text, self.condition, stated, self.ties)
+        return Assumption(self.id, self.text, self.condition, stated, self.ties, self.inclusion)
 
 
 assume = Assumed

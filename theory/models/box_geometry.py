@@ -68,6 +68,7 @@ class BoxGeometry(Geometry):
             "0 is of an invariant set in the box, discs for complex modes and else the box: no "
             "step on an input of the sequence leaves it",
             forall=(a, m),
+            inclusion=True,
         ).that(inside(ZERO), Clause(inside(phi(a, new)), (inside(a),)))
 
     @property

@@ -101,6 +101,7 @@ INVARIANT = assume(
     "a set in the box is invariant, discs for complex modes and else the box: no step on an input "
     "of either sequence leaves it",
     forall=(a, m),
+    inclusion=True,
 ).that(*(Clause(inside(phi(a, new)), (inside(a),)) for new in both))
 STARTS = assume("starts", "both runs start in the invariant set").that(inside(a), inside(b))
 LIPSCHITZ_INPUT_BOX = assume(

@@ -127,7 +127,7 @@ BOXED = assumed(
 )
 FIRST_STEP = assumed(
     "first step",
-    "presupposed: the printed S_0 bounds ‖h‖₂ after a step from zero",
+    "the printed S_0 bounds ‖h‖₂ after a step from zero",
     (m,),
     le(norm(phi(0, entry(x, m + 1))), S_0),
 )

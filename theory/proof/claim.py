@@ -142,7 +142,7 @@ class Claim:
     def __str__(self) -> str:
         """Title and source; the first form's assumptions and statement, a line each; the names of
         all forms."""
-        assumed = (f"  assumed: {assumption.text}" for assumption in self.assumptions)
+        assumed = (f"  {assumption.label}: {assumption.text}" for assumption in self.assumptions)
         names = ", ".join(form.name for form in self.forms)
         lines = [f"{self.title} ({self.id}; {self.source.text})", *assumed]
         return "\n".join(

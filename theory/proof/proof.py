@@ -216,7 +216,7 @@ def redundant(step: Step, known: Known) -> tuple[str, ...]:
     if not isinstance(step.method, Method):
         return ()
     goal, scope = door.goal(step.conclusion), replace(_supposed(step, known), explains=False)
-    return tuple(name for name, fewer in step.method.reduced() if _proves(fewer, goal, scope))
+    return tuple(name for name, fewer in step.method.reduced() if proves(fewer, goal, scope))
 
 
 def _supposed(step: Step, known: Known) -> Known:
@@ -246,7 +246,8 @@ def _require_fresh(step: Step, known: Known) -> None:
             raise Gap(objection)
 
 
-def _proves(method: Method, goal: Kept, known: Known) -> bool:
+def proves(method: Method, goal: Kept, known: Known) -> bool:
+    """Whether the method proves the goal from what is known."""
     try:
         with limited():
             method.prove(goal, known)

@@ -74,7 +74,7 @@ class Known:
             return self.laws[name]
         if name not in self.assumptions:
             raise Gap(f"{name!r} is neither granted nor proved{self._absence(name)}")
-        return _assumed(self.assumptions[name])
+        return assumed(self.assumptions[name])
 
     def _absence(self, name: str) -> str:
         """Why it is not at hand, if something is known of it."""
@@ -132,7 +132,7 @@ def unfolded(law: Told) -> Law:
     return door.unfolded(law)
 
 
-def _assumed(assumption: Assumption) -> Law:
+def assumed(assumption: Assumption) -> Law:
     """What a step may use of an assumption: its law, or its condition."""
     if assumption.law is not None:
         return unfolded(assumption.law)

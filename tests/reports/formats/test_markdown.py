@@ -33,7 +33,7 @@ def test_a_run_that_holds_and_regresses(run):
     head = "## rnnbounds: all bounds hold, but 1 regression\n"
     assert markdown(run, changes).startswith(head)
     page = render(run, changes).decode()
-    title = "3 of 3 claims proved from 2 laws; attacked on "
+    title = "6 of 6 forms proved from 2 laws; attacked on "
     assert f"<title>FAILS · rnnbounds: {title}" in page
     assert "none violated, but something regressed.</h1>" in page
     assert "<li>regressed: truncation: proof: proved → not proved" in page

@@ -28,6 +28,7 @@ def old(run: Run) -> Run:
         for claim in run.claims for column in COLUMNS
     )  # fmt: skip
     run = defined(attack(run, "extremal", seeded=False), "f = 1")
+    run = ledger(run, basis="derived")
     return replace(run, matrix=Matrix(columns=COLUMNS, entries=entries))
 
 
@@ -126,6 +127,11 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], tuple[str, str, str]]] = {
         ("regressed", "truncation", "definition of f")),
     "a variant reworded": (lambda run: variant(run, statement="h_gap <= 0"),
         ("regressed", "truncation, false variant truncation-off-by-one", "statement")),
+    "an inclusion assumed": (
+        lambda run: ledger(run, basis="inclusion assumed", presupposed=("bounded",)),
+        ("regressed", "truncation (finite)", "basis")),
+    "a restatement": (lambda run: ledger(run, basis="restates", presupposed=("bounded",)),
+        ("regressed", "truncation (finite)", "basis")),
     "fewer steps": (lambda run: ledger(run, steps=run.claims[1].ledgers[0].steps[1:]),
         ("regressed", "truncation (finite)", "steps of its proof")),
     "a form's tightness lost": (lambda run: form(run, best_ratio=0.5),

@@ -43,6 +43,12 @@ def form(run: Run, **fields) -> Run:
     return claim(run, forms=(replace(first, **fields), *others))
 
 
+def ledger(run: Run, **fields) -> Run:
+    """The run with other fields in the first ledger of its first claim."""
+    first, *others = run.claims[0].ledgers
+    return claim(run, ledgers=(replace(first, **fields), *others))
+
+
 def attack(run: Run, **fields) -> Run:
     """The run with other fields in what the random attack found of its first claim."""
     attacks = run.claims[0].attacks
@@ -124,6 +130,12 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
     "names a form of another claim": lambda run: entry(run, forms=("finite", "new")),
     "is of no claim or column": lambda run: entry(run, claim="new"),
     "the matrix counts": lambda run: entry(run, tallies={"linear": Tally(holds=7)}),
+    "is not proved, and yet derived": lambda run: ledger(run, basis="derived", proved=False),
+    "does not name what it presupposes": lambda run: ledger(run, basis="restates"),
+    "finite does not name": lambda run: ledger(run, basis="derived", presupposed=("bounded",)),
+    "which it does not assume": lambda run: ledger(
+        run, basis="inclusion assumed", presupposed=("nothing",)
+    ),
     "but the tally": lambda run: claim(run, tally=replace(first(run).tally, violated=5)),
     "the forms count": lambda run: form(run, tally=Tally(holds=1)),
     "checks, but": lambda run: claim(run, checks=7),

@@ -1,5 +1,8 @@
 """``claims`` and ``prove``."""
 
+import re
+from collections import Counter
+
 import pytest
 
 from reports import load
@@ -10,9 +13,11 @@ from rnnbounds.commands import proofs as module
 from rnnbounds.commands.proofs import row_of
 from theory import CLAIMS
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.basis import basis
 
 # The claims with steps that no machine proves.
 IN_PROSE: set[str] = set()
+STANDS = re.compile(r"  (\d+ )?(derived|inclusion assumed)(, \d+ [a-z ]+)*; \d+ steps?, ")
 
 
 def ledger(*verdicts: str, proved: bool) -> LedgerRecord:
@@ -64,8 +69,20 @@ def test_claims_table(call):
     assert header.split()[:4] == ["claim", "statement", "source", "proof"]
     assert [row.split()[0] for row in rows] == [claim.id for claim in CLAIMS]
     for row, claim in zip(rows, CLAIMS, strict=True):
-        assert (" proved, " in row) is (claim.id not in IN_PROSE)
-        assert (" NOT PROVED, " in row and " in prose" in row) is (claim.id in IN_PROSE)
+        assert bool(STANDS.search(row)) is (claim.id not in IN_PROSE)
+        assert (" NOT PROVED; " in row and " in prose" in row) is (claim.id in IN_PROSE)
+
+
+def test_tables_say_what_forms_rest_on(call):
+    """Text, Markdown and JSON count the forms of each kind; the theory has the same counts."""
+    mixed = "6 derived, 9 inclusion assumed, 6 restates; 70 steps"
+    assert f" {mixed}, " in call("claims", "certificate").out
+    assert f" | {mixed} | " in call("claims", "certificate", "--markdown").out
+    documents = call("claims", "--format", "json").json
+    forms = [kind for document in documents for kind in document["proof"]["forms"].values()]
+    assert len(forms) == sum(len(claim.forms) for claim in CLAIMS)
+    found = Counter(basis(form).kind for claim in CLAIMS for form in claim.forms)
+    assert Counter(forms) == found
 
 
 def test_claims_say_what_is_not_proved(call, proofs):
@@ -73,7 +90,7 @@ def test_claims_say_what_is_not_proved(call, proofs):
     proofs(ledger("failed", proved=False))
     outcome = call("claims", "--now")
     assert outcome.code == 0
-    assert outcome.out.count("NOT PROVED, 1 step, ") == len(CLAIMS)
+    assert outcome.out.count("NOT PROVED; 1 step, ") == len(CLAIMS)
 
 
 @pytest.mark.slow
@@ -83,6 +100,12 @@ def test_prove_document(call):
     assert document["id"] == "state-bound"
     assert document["proved"] is True
     assert document["human"] == []
+    kinds = {form["name"]: (form["basis"], form["presupposed"]) for form in document["forms"]}
+    assert kinds == {
+        "finite": ("derived", []),
+        "uniform": ("derived", []),
+        "box": ("inclusion assumed", ["invariant box"]),
+    }
     assert document["axioms"] == sorted(set(document["axioms"]))
     for step in document["steps"]:
         assert {"statement", "kind", "method", "uses", "verdict"} <= set(step)
@@ -97,7 +120,12 @@ def test_prove_text(call):
     lines = outcome.out.splitlines()
     assert lines[0].startswith("state-bound (")
     assert any(line.startswith("certified-norm (") for line in lines)
-    assert lines[-1].startswith("2 claims, ")
+    assert "state-bound (finite): derived" in lines
+    assert "state-bound (box): derived from an assumed inclusion (invariant box)" in lines
+    (marked,) = (line for line in lines if line.startswith("  assumed inclusion: "))
+    assert marked.startswith("  assumed inclusion: invariant box: 0 is of an invariant set")
+    told = "2 claims, 4 forms: 3 derived, 1 derived from an assumed inclusion; 14 steps, from "
+    assert lines[-1].startswith(told)
     assert "NOT PROVED" not in outcome.out
     assert call("prove", "state-bound").out.splitlines()[-1].startswith("1 claim, ")
 

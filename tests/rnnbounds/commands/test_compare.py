@@ -14,7 +14,7 @@ def worse(record, tmp_path):
     """The record of a run in which the ledger proves nothing and an attack got less far."""
     run = load(record)
     claim = run.claims[0]
-    ledgers = tuple(replace(ledger, proved=False) for ledger in claim.ledgers)
+    ledgers = tuple(replace(ledger, proved=False, basis="") for ledger in claim.ledgers)
     entries = tuple(
         replace(entry, standing="NOT PROVED") if entry.standing == "HOLDS" else entry
         for entry in run.matrix.entries

@@ -23,7 +23,9 @@ def unproved(run):
         for entry in run.matrix.entries
     ]
     claims = tuple(
-        replace(claim, ledgers=tuple(replace(part, proved=False) for part in claim.ledgers))
+        replace(
+            claim, ledgers=tuple(replace(part, proved=False, basis="") for part in claim.ledgers)
+        )
         for claim in run.claims
     )
     return replace(run, claims=claims, matrix=replace(run.matrix, entries=tuple(entries)))

@@ -65,7 +65,7 @@ def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
     monkeypatch.setattr(
         parts,
         "ledger_records",
-        lambda *asked: tuple(replace(ledger, proved=False) for ledger in honest(*asked)),
+        lambda *asked: tuple(replace(ledger, proved=False, basis="") for ledger in honest(*asked)),
     )
     folder = tmp_path / "report"
     code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", folder)

@@ -69,10 +69,11 @@ STARTS = assume("starts", "no entry of the states that the runs start in is larg
 )
 SETS = assume(
     "tube",
-    "presupposed: the sets contain all start states, and the image of each of their states by a "
+    "the sets contain all start states, and the image of each of their states by a "
     "step on an input within δ of the recorded one: images are enclosed by divided differences, "
     "rounded outwards",
     forall=(v, s, j),
+    inclusion=True,
 ).that(
     Clause(held(s, ZERO, v), (le(max_norm(v), states),)),
     Clause(held(s, j + 1, phi(v, now)), (held(s, j, v), close(s + j + 1))),
@@ -85,11 +86,12 @@ SLOPES = assume(
 ).that(eq(phi(u, c), phi(v, c) + chords(u, v, c) * (u - v)))
 DIFFERENCES = assume(
     "differences",
-    "presupposed: the sets of differences contain every difference of a state of the set and a "
+    "the sets of differences contain every difference of a state of the set and a "
     "start state, and the image of each difference by the divided differences M between any two "
     "states of the sets: M is enclosed around the two computed runs, to first order in their "
     "errors, and the rest is rounded outwards",
     forall=(u, v, c, s, j),
+    inclusion=True,
 ).that(
     Clause(apart(s, ZERO, u - v), (held(ZERO, s, u), le(max_norm(v), states))),
     Clause(

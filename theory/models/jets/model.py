@@ -80,6 +80,7 @@ RANGES = assume(
     "intervals bound, on the box, sup |u| of each unit and, of a mixture, inf g, sup g and "
     "sup |p − q|, with 0 ≤ g ≤ 1",
     forall=(v, a),
+    inclusion=True,
 ).that(
     le(Abs(unit_value(v, one)), size(v)),
     *_where(

@@ -37,10 +37,11 @@ seen = function("seen", Operator, __name__)
 
 CONSTANT = assume(
     "constant pattern",
-    "presupposed: there is a cell on which the candidate's pattern D is the same at all times, and "
+    "there is a cell on which the candidate's pattern D is the same at all times, and "
     "there, by the chain rule, ∂ŷ_j/∂x_0 = E (D V)^j D G",
     forall=(j,),
     condition=eq(pattern_constant, ONE),
+    inclusion=True,
 ).that(
     eq(seen(0), E), eq(seen(j + 1), seen(j) * D * V), eq(response_candidate(j, 0), seen(j) * D * G)
 )
@@ -52,10 +53,11 @@ SELECTS = assume("pattern", "D and I − D select the active units and the other
 )
 SCALAR = assume(
     "scalar",
-    "presupposed: W = ρ I with 0 ≤ ρ < 1, and on the cell all units are active, so that "
+    "W = ρ I with 0 ≤ ρ < 1, and on the cell all units are active, so that "
     "∂y_0/∂x_0 = I and ∂y_{j+1}/∂x_0 = ρ ∂y_j/∂x_0",
     forall=(j,),
     condition=eq(scalar_W, ONE),
+    inclusion=True,
 ).that(
     eq(response(0, 0), identity(n)),
     eq(response(j + 1, 0), rho * response(j, 0)),

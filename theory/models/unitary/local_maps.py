@@ -51,17 +51,18 @@ PATTERNS = assume(
 )
 CELL = assume(
     "cell",
-    "presupposed: there is a cell, an open set of inputs on which no unit of the candidate changes "
+    "there is a cell, an open set of inputs on which no unit of the candidate changes "
     "between active and inactive (off finitely many hyperplanes each is on, off, or 0 all around), "
     "and there, by the chain rule, ∂ŷ_t/∂x_t = E D_t G and ∂ŷ_{t+1}/∂x_t = E D_{t+1} V D_t G",
     forall=(m,),
+    inclusion=True,
 ).that(
     eq(response_candidate(m, m), E * pattern(m) * G),
     eq(response_candidate(m + 1, m), E * pattern(m + 1) * V * pattern(m) * G),
 )
 NETWORK = assume(
     "network",
-    "presupposed: on the cell all units of the network are active, and so ∂y_t/∂x_t = I and "
-    "∂y_{t+1}/∂x_t = W",
+    "on the cell all units of the network are active, and so ∂y_t/∂x_t = I and ∂y_{t+1}/∂x_t = W",
     forall=(m,),
+    inclusion=True,
 ).that(eq(response(m, m), identity(n)), eq(response(m + 1, m), W))

@@ -38,7 +38,7 @@ DRIFTS = Assumption(
 )
 EXACTLY = Assumption(
     "printed defect",
-    "presupposed: the printed defect bounds ‖VᵀV − I‖_F of the stored V",
+    "the printed defect bounds ‖VᵀV − I‖_F of the stored V",
     law=law("printed defect", (), le(DEFINITIONS[unitary_defect], defect)),
 )
 STATES = (EUCLIDEAN.contraction, EUCLIDEAN.contractive, EUCLIDEAN.drive, BOUNDED)

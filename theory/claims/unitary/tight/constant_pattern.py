@@ -18,7 +18,6 @@ from theory.axioms.ranks import (
     ROWS_OF_PRODUCT,
     ROWS_OF_SUM,
 )
-from theory.claims.unitary.tight.two_steps import PRESUPPOSED
 from theory.language import ONE, ZERO, at, eq, le
 from theory.language.terms.unitary import rank, rows
 from theory.language.terms.variables import i, j, v
@@ -192,5 +191,4 @@ CONSTANT_PATTERN = theorem(
     (ORTHOGONAL, SELECTS, CONSTANT, SCALAR, AGREEMENT, MATCH, TWO_STEPS, LONG),
     "candidate",
     (*FACTOR, *FRAME, *GROWTH),
-    note=PRESUPPOSED,
 ).by("with fewer states", "long enough")

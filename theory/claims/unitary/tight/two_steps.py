@@ -88,14 +88,12 @@ LEMMAS = (
 )
 MODEL = (ORTHOGONAL, PATTERNS, CELL, NETWORK, AGREEMENT, TWO_STEPS)
 
-PRESUPPOSED = "presupposed: a cell of constant activity exists, with the stated responses on it"
 EXCLUDED = theorem(
     "excluded",
     ne(separation, ZERO),
     (*MODEL, FORGETFUL, FEWER),
     "candidate",
     LEMMAS,
-    note=PRESUPPOSED,
 ).by("two steps need room", "forgetful", "fewer states")
 NEEDED = theorem(
     "needed",
@@ -103,7 +101,6 @@ NEEDED = theorem(
     (*MODEL, MATCH, FORGETFUL),
     "candidate",
     LEMMAS,
-    note=PRESUPPOSED,
 ).by("two steps need room", "match", "forgetful")
 KERNEL = theorem(
     "kernel",
@@ -111,5 +108,4 @@ KERNEL = theorem(
     (*MODEL, MATCH),
     "candidate",
     LEMMAS,
-    note=PRESUPPOSED,
 ).by("two steps need room", "match")

@@ -1,0 +1,58 @@
+"""What the forms of claims rest on, in the words of tables and of sentences, and how many do.
+
+`derived` follows from hypotheses alone, `inclusion assumed` also from an assumption that computed
+sets contain what they should, and `restates` is one assumption again, so that it rests on the
+attack. Older records say that a form is `proved`, and not how.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from reports.words import plural
+
+Basis = Literal["", "derived", "inclusion assumed", "restates"]
+Standing = Literal[
+    "derived", "inclusion assumed", "restates", "proved", "argued in prose", "not proved"
+]
+STANDINGS: tuple[Standing, ...] = (
+    "derived", "inclusion assumed", "restates", "proved", "argued in prose", "not proved",
+)  # fmt: skip
+SENTENCES: dict[Standing, tuple[str, str]] = {  # of one form, of several
+    "inclusion assumed": ("derived from an assumed inclusion",) * 2,
+    "restates": (
+        "restates an assumption and rests on the attack",
+        "restate an assumption and rest on the attack",
+    ),
+}
+
+
+def counted(standings: Iterable[Standing]) -> dict[Standing, int]:
+    """How many there are of each, the best first; what none has is left out."""
+    found = tuple(standings)
+    return {one: found.count(one) for one in STANDINGS if one in found}
+
+
+def derived(counts: Mapping[Standing, int]) -> int:
+    """How many rest on nothing but hypotheses, as far as the record says."""
+    return counts.get("derived", 0) + counts.get("proved", 0)
+
+
+def short(counts: Mapping[Standing, int]) -> str:
+    """For a table: `derived`, or `4 derived, 3 inclusion assumed`."""
+    if not counts:
+        return "not proved"
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{number} {standing}" for standing, number in counts.items())
+
+
+def phrase(standing: Standing, number: int = 1) -> str:
+    """For a sentence: `derived from an assumed inclusion`."""
+    one, several = SENTENCES.get(standing, (standing, standing))
+    return one if number == 1 else several
+
+
+def sentence(counts: Mapping[Standing, int]) -> str:
+    """`7 forms: 4 derived, 3 derived from an assumed inclusion`."""
+    told = (f"{number} {phrase(standing, number)}" for standing, number in counts.items())
+    return f"{plural(sum(counts.values()), 'form')}: {', '.join(told)}"

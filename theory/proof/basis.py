@@ -1,0 +1,115 @@
+"""What a proved form is worth: derived, derived from an assumed inclusion, or a restatement.
+
+A *hypothesis* says what the system, the method or a construction is, as a set by its points or an
+interval by the rule of one operation; relates numbers; or says that a constant of the claim, as a
+norm or a Lipschitz constant, is at least what it bounds. A program shows it on the system at hand.
+An *inclusion* says that a set which the program computes, and of which the statement does not
+speak, contains what it should (the image of an invariant box, the values of a unit), or that an
+object exists. The attack tests it, no step derives it; such an assumption is marked.
+
+A form *restates* an assumption if its statement follows from this one assumption, as the proof uses
+it, in a single step without induction, with nothing else but definitions, the axioms of a norm and
+assumptions on numbers alone. That rests on the attack. Of the others a form that uses a marked
+assumption is *inclusion assumed*, and all else is *derived*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sympy import Expr
+
+from theory.kernel import door
+from theory.kernel.terms import is_formal, within
+from theory.language import Assumption, Axiom, Instance, Use
+from theory.language.definitions import Definition
+from theory.proof.claim import Form
+from theory.proof.lemma import Lemma
+from theory.proof.methods.base import Direct
+from theory.proof.proof import Step, proves
+from theory.proof.scope import Known, assumed
+
+Kind: TypeAlias = Literal["derived", "inclusion assumed", "restates"]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The kind, and the names of the assumptions that make it so; none of a form that is
+    derived."""
+
+    kind: Kind
+    assumptions: tuple[str, ...] = ()
+
+
+def basis(form: Form) -> Basis:
+    """What the proof of the form is worth, if it is proved."""
+    if restated := _restated(form):
+        return Basis("restates", (restated,))
+    inclusions = tuple(a.id for a in form.assumptions if a.inclusion)
+    return Basis("inclusion assumed" if inclusions else "derived", inclusions)
+
+
+def _restated(form: Form) -> str:
+    """The name of an assumption that states the form alone; empty if none does."""
+    *before, last = form.proof.steps
+    found = dict.fromkeys(_written_out(last, {step.id: step for step in before}, {}))
+    uses, methods = dict.fromkeys(use for use, _ in found), {method for _, method in found}
+    known = Known({assumption.id: assumption for assumption in form.assumptions}, explains=False)
+    numbers = {name for name, part in known.assumptions.items() if _is_of_numbers(part)}
+    goal = door.goal(form.statement)
+    formal = [use for use in uses if _is_formal(use)]
+    others = [use for use in uses if _name(use) in numbers]
+
+    def suffice(some: list[Use]) -> bool:
+        return any(proves(method(*some), goal, known) for method in methods)
+
+    for name in known.assumptions:
+        own = [use for use in uses if _name(use) == name]
+        more = formal if name in numbers else [*formal, *others]
+        if own and suffice([*own, *more]) and not suffice(more):
+            return name
+    return ""
+
+
+def _written_out(
+    step: Step, steps: Mapping[str, Step], values: Mapping[Expr, Expr]
+) -> Iterator[tuple[Use, type[Direct]]]:
+    """What a step uses, steps and lemmas replaced by what they use; of inductions nothing."""
+    if not isinstance(step.method, Direct):
+        return
+    for use in step.needs:
+        terms = () if isinstance(use, str) else tuple(t.xreplace(values) for t in use.terms)
+        law = use if isinstance(use, str) else use.law
+        if isinstance(law, str) and law in steps:
+            earlier = steps[law]
+            yield from _written_out(earlier, steps, dict(zip(earlier.forall, terms, strict=False)))
+        elif isinstance(law, Lemma) and not law.variables:
+            *before, last = law.proof.steps
+            yield from _written_out(last, {**steps, **{one.id: one for one in before}}, {})
+        else:
+            yield (use if isinstance(use, str) else Instance(use.law, terms)), type(step.method)
+
+
+def _name(use: Use) -> str:
+    """The assumption that is used, if it is one."""
+    law = use if isinstance(use, str) else use.law
+    return law if isinstance(law, str) else ""
+
+
+def _is_formal(use: Use) -> bool:
+    """Whether it is a definition, or an axiom of a norm."""
+    law = None if isinstance(use, str) else use.law
+    return isinstance(law, Definition) or (isinstance(law, Axiom) and law.id == "norm")
+
+
+def _is_of_numbers(assumption: Assumption) -> bool:
+    """Whether it relates constants, and speaks of no state, no operator and no function."""
+    sides = [side for clause in assumed(assumption).clauses for side in clause.sides]
+    heads = {term.head for side in sides for term in within(side)}
+    kinds = {"norm", "vector", "operator"}
+    return all(
+        head.kind not in kinds and head.range in ("real", "natural") and not is_formal(head)
+        for head in heads
+    )
