@@ -27,7 +27,7 @@ from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource
 from rnnbounds.fields import Module, Probe
-from rnnbounds.guarding import unstated
+from rnnbounds.guarding import remedies, unstated
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -154,7 +154,8 @@ def assert_measured(
         **how,  # type: ignore[arg-type]
     )  # fmt: skip
     if problems := unstated(found, eps, share, at_most):
-        raise AssertionError(f"{'; '.join(problems)}; {found.line()}")
+        advice = (line for line in remedies(found, None))
+        raise AssertionError("; ".join((*problems, *advice, found.line())))
     return found
 
 

@@ -39,7 +39,8 @@ def measurement_page(
     """The answer on the data: a verdict, a sentence, the figure, what to do next, then the rest.
 
     `problems` are the reasons why it is not what was asked for; None if the certificate was asked
-    for, which then leads its own page. `read` is how the file was read, as `layer`.
+    for, which then leads its own page. `read` is how the file was read, as `layer`, for the lines
+    of pyproject.toml that the page shows; none are shown without it.
     """
     more = details(seen)
     if problems is None:
@@ -50,7 +51,7 @@ def measurement_page(
         title,
         (
             answers(seen, certificate),
-            *_next(seen, certificate, read or {}),
+            *_next(seen, certificate, read),
             *more,
             _about(seen, certificate),
         ),
@@ -62,14 +63,14 @@ def measurement_page(
     )
 
 
-def _next(seen: Document, certificate: Document, read: Document) -> list[Section]:
+def _next(seen: Document, certificate: Document, read: Document | None) -> list[Section]:
     """How to keep a k that is stated, then what helps a model that is not certified."""
     told = dict(certificate.get("next") or {})
     told.pop("measure", None)  # it was done
     helps = next_steps({**certificate, "next": told})
     stated = seen["statement"]
     lines = [line for line in (stated or {"lines": ()})["lines"] if line["share"]]
-    if not lines:
+    if not lines or read is None:
         return helps
     line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
     asked = {
