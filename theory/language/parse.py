@@ -54,7 +54,7 @@ def parse_statement(text: str) -> Statement:
     try:
         tree = ast.parse(line, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _error(line, "is not an inequality; write it as lhs <= rhs") from None
+        raise _error(line, "is not an inequality; write it as lhs <= rhs, products with *") from None
     if not isinstance(tree, ast.Compare):
         raise _error(line, "compares nothing; write it as lhs <= rhs")
     if len(tree.ops) > 1:
