@@ -74,7 +74,7 @@ def test_a_factor_that_long_runs_refute(call, factor):
 
 
 def test_a_bound_that_is_false_for_a_few_factors(call):
-    """Its right side is a fifth too small for λ from 0.65 to 0.72 alone: the grid of λ refutes it."""
+    """Its right side is a fifth too small for λ from 0.65 to 0.72 alone: the grid refutes it."""
     dip = "max(0, min(1, 730 - 1000*lam, 1000*lam - 640))"
     statement = f"h_gap <= S_0*(1 - {dip}/5)*(lam**k - lam**T)/(1 - lam)"
     outcome = call("attack", statement, "--attacks", "extremal")
