@@ -7,9 +7,10 @@ asked. They raise AssertionError themselves, so that they hold under ``python -O
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
@@ -18,7 +19,7 @@ from impl.cells.table import kind_of
 from impl.certificate.certify import certify
 from impl.certificate.record import Certificate
 from impl.convert.truncate import NotCertifiedError, truncate, unrolled
-from impl.errors import RangeError, ShapeError, exactly, factor, number, renamed
+from impl.errors import InputError, RangeError, ShapeError, exactly, factor, number, renamed
 from impl.memory.measure import Measurement, measure
 from impl.models.loaded import LoadedModel
 from impl.models.surroundings import undisturbed, untouched
@@ -26,9 +27,27 @@ from impl.numbers.outward import norm_up
 from impl.reading.adapters import Source, load_model
 from impl.reading.data import Data, DataSource
 from rnnbounds.fields import Module, Probe
-from rnnbounds.guarding import unstated
+from rnnbounds.guarding import remedies, unstated
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
+def asserting(function: Callable[P, R]) -> Callable[P, R]:
+    """The assertion, whose arguments that make no sense are told without frames of ours."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except InputError as error:
+            raise error.with_traceback(None) from error.__cause__
+
+    return call
+
+
+@asserting
 def assert_contractive(
     model: Source | LoadedModel[Any],
     input_bound: float | InputSet,
@@ -65,6 +84,7 @@ def assert_contractive(
 
 
 @renamed("0.3", epsilon="eps")
+@asserting
 def assert_remembers(
     model: Source | LoadedModel[Any],
     input_bound: float | InputSet,
@@ -101,6 +121,7 @@ def assert_remembers(
     return certificate
 
 
+@asserting
 def assert_measured(
     model: Source | LoadedModel[Any],
     data: DataSource | Data,
@@ -133,11 +154,13 @@ def assert_measured(
         **how,  # type: ignore[arg-type]
     )  # fmt: skip
     if problems := unstated(found, eps, share, at_most):
-        raise AssertionError(f"{'; '.join(problems)}; {found.line()}")
+        advice = (line for line in remedies(found, None))
+        raise AssertionError("; ".join((*problems, *advice, found.line())))
     return found
 
 
 @renamed("0.3", epsilon="eps")
+@asserting
 @undisturbed()
 def assert_truncation(
     model: Source | LoadedModel[Any],
@@ -181,6 +204,7 @@ def assert_truncation(
         )
 
 
+@asserting
 def assert_receptive_field(
     module: Module,
     inputs: torch.Tensor,

@@ -3,7 +3,7 @@ baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -22,7 +22,7 @@ from impl.reading.adapters import Source, load_model
 from reports.errors import InputError
 from reports.files import write_atomic
 from reports.gate.certified import certificate_of, load_certificate
-from reports.gate.models import Asked, Certified, Measured, Question, questions
+from reports.gate.models import Asked, Certified, Measured, Question, Settings, settings
 from reports.gate.questions import PairError
 from reports.pages.certificate import certificate_page, write_certificate
 from reports.pages.experiment import Verdict
@@ -31,6 +31,7 @@ from reports.pages.guard_page import since as changes_since
 from reports.pages.measurement import measurement_page, write_measurement
 from reports.records.changes import Changes
 from reports.records.guarded import Outcome
+from reports.redact import redacted
 from rnnbounds.input_text import set_in
 
 
@@ -43,16 +44,17 @@ class Guard:
     out: Path | None = None
     update: bool = False
 
-    def each(self, asked: Mapping[str, Question]) -> Iterator[Outcome]:
+    def each(self, asked: Settings, names: Iterable[str]) -> Iterator[Outcome]:
         """The answer for each model; one that cannot be read keeps no other from its own."""
-        for name, one in asked.items():
+        for name in names:
             try:
-                yield self.outcome(name, one)
+                if name in asked.refused:
+                    raise asked.refused[name]
+                yield self.outcome(name, asked.questions[name])
             except (InputError, ImplInputError) as error:
-                yield Outcome(
-                    name=name, line=f"{asked[name].model} is not judged", unread=True,
-                    problems=(str(error),),
-                )  # fmt: skip
+                which = asked.questions[name].model if name in asked.questions else "it"
+                why = (str(error),)
+                yield Outcome(name=name, line=f"{which} is not judged", unread=True, problems=why)
 
     def outcome(self, name: str, asked: Question) -> Outcome:
         """The answer for one model. Raises InputError for what cannot be read or written."""
@@ -77,7 +79,7 @@ class Guard:
         elif asked.baseline is not None:
             changes = self._since(asked, document)
             since = [f"since {asked.baseline}: {row.line}" for row in changes.failing]
-            if since:
+            if since and found.verdict == "certified":
                 accept = f"if this is intended, write {asked.baseline} anew and commit it"
                 advice.append(f"{accept}: rnnbounds guard {quote(name)} --update")
             problems += since
@@ -93,7 +95,8 @@ class Guard:
             )  # fmt: skip
             if problems:
                 fails = Verdict("fails", "bad")
-                page = replace(page, verdict=fails, problems=problems_shown(outcome), failed=True)
+                why = problems_shown(outcome) or tuple(map(redacted, problems[:1]))
+                page = replace(page, verdict=fails, problems=why, failed=True)
             write_certificate(document, self.out / name, page)
         return outcome
 
@@ -143,19 +146,21 @@ class Guard:
         line = None if found.statement is None else found.statement.lines[0]
         k = None if line is None else line.k
         return Outcome(
-            name=name, line=found.line(), problems=tuple(problems), k=k,
+            name=name, line=_stated(found, asked), problems=tuple(problems), k=k,
             verdict="not stated" if line is None or line.share is None else "stated",
-            advice=(*_more_windows(found), *longer(k, asked.at_most)),
+            advice=tuple(remedies(found, asked.at_most)),
         )  # fmt: skip
 
 
-def require_kept(settings: Path, name: str) -> None:
+def require_kept(config: Path, name: str) -> None:
     """Raise AssertionError unless the model of that name keeps what the settings ask of it."""
     __tracebackhide__ = True
-    asked, _ = questions(settings)
-    if name not in asked:
-        raise UnknownModelError(name, list(asked))
-    found = Guard(settings.parent).outcome(name, asked[name])
+    asked = settings(config)
+    if name not in asked.names:
+        raise UnknownModelError(name, asked.names)
+    if name in asked.refused:
+        raise asked.refused[name]
+    found = Guard(config.parent).outcome(name, asked.questions[name])
     if not found.passes:
         raise AssertionError("\n".join((*found.problems, found.line, *found.advice)))
 
@@ -180,11 +185,11 @@ def unstated(found: Measurement, eps: float, share: float, at_most_k: int | None
     """Why a measurement does not state what was asked, at the first ε."""
     if found.statement is None:
         return [f"nothing is stated of other windows: {found.unstated}"]
-    line = found.statement.lines[0]
+    line, found_so = found.statement.lines[0], []
     if line.share is None or line.share < share:
         told = "no share" if line.share is None else f"a share of {at_most(line.share)}"
-        return [f"{told} of windows is stated to be within ε = {exactly(eps)}, not {share:g}"]
-    return beyond(line.k, eps, at_most_k)
+        found_so = [f"{told} of windows is stated to be within ε = {exactly(eps)}, not {share:g}"]
+    return found_so + beyond(line.k, eps, at_most_k)
 
 
 def beyond(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
@@ -203,9 +208,27 @@ def longer(k: int | None, at_most_k: int | None) -> list[str]:
     return [f"if this is intended, set at-most = {k}"]
 
 
-def _more_windows(found: Measurement) -> list[str]:
-    """How many windows the share takes, if too few were held out to state it."""
+def _stated(found: Measurement, asked: Measured) -> str:
+    """What is stated of windows drawn like the recorded ones; what was seen where nothing is."""
+    line = None if found.statement is None else found.statement.lines[0]
+    if line is None or line.share is None or line.k is None:
+        return found.line()
+    return (
+        f"{found.model.source}: {found.model.name}, stated with confidence "
+        f"{exactly(asked.confidence)}: a share of at least {at_most(line.share)} of windows like "
+        f"these is within ε = {exactly(asked.eps)} from k = {line.k} on"
+    )
+
+
+def remedies(found: Measurement, at_most_k: int | None) -> Iterator[str]:
+    """What to do about a share that is not stated, or a k that is larger than asked."""
     stated = found.statement
-    if stated is None or stated.reached or stated.held >= stated.needed:
-        return []
-    return [f"record {2 * stated.needed} windows in all, or ask for a smaller share"]
+    line = None if stated is None else stated.lines[0]
+    if stated is not None and not stated.reached:
+        few = stated.held < stated.needed
+        yield (
+            f"record {2 * stated.needed} windows in all, or ask for a smaller share"
+            if few
+            else "allow a larger ε or ask for a smaller share; more windows state a larger one"
+        )
+    yield from longer(None if line is None else line.k, at_most_k)

@@ -16,7 +16,7 @@ class InputsError(InputError):
 def set_in(text: str, model: Path, d: int) -> InputSet:
     """The box LOW:HIGH,LOW:HIGH,… of d channels, one for all of them, or the rows of the tensor of
     that name in the model's file; raises InputError."""
-    if ":" not in text:
+    if ":" not in text and not set(text) <= set("0123456789.+-;, "):
         return input_tensor(model, text)
     try:
         ends = [tuple(map(float, one.split(":"))) for one in text.split(",")]

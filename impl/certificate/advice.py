@@ -32,6 +32,7 @@ GATES = {"lstm": _OF_LSTM, "lstm-projected": _OF_LSTM, "gru": _OF_GRU, "gru-cho"
 _KEPT = {"f_bar": "forget gate", "z_bar": "update gate", "decay_high": "decay"}
 _ROWS = 1024  # of all recurrent weights, beyond which nothing is sought
 _HALVINGS, _TRIES = 9, 3
+_FEW = 4  # channels whose ends a call lists
 _LEAST = 2.0**-20  # the smallest scale that is sought
 
 
@@ -280,10 +281,14 @@ def _train(kind: Kind, B: float) -> tuple[str, ...]:
 
 
 def _inputs(B: float) -> str:
-    """The inputs in a call: the box that was asked about if it has one side, else the ball."""
+    """The inputs in a call: the box that was asked about, of few channels or equal ones, else its
+    ball."""
     if isinstance(B, InputSet) and B.rows is None:
         sides = {(low, high) for low, high in zip(B.low.tolist(), B.high.tolist(), strict=True)}
         if len(sides) == 1:
             ((low, high),) = sides
             return f"rnnbounds.input_box({exactly(low)}, {exactly(high)}, {B.d})"
+        if B.d <= _FEW:
+            ends = (f"[{', '.join(map(exactly, end.tolist()))}]" for end in (B.low, B.high))
+            return f"rnnbounds.input_box({', '.join(ends)})"
     return to_copy(B)

@@ -168,7 +168,8 @@ class Certificate(Shown):
 
     def line(self) -> str:
         """The verdict, and the memory at each ε."""
-        what = f"{self.model}: {self.cell}, {self.n} outputs, {self.verdict}"
+        outputs = self.n if self.readout is None else self.readout["outputs"]
+        what = f"{self.model}: {self.cell}, {outputs} output{'s' * (outputs != 1)}, {self.verdict}"
         if self.verdict != "certified":
             return what
         told = ", ".join(f"k = {k} at ε = {exactly(eps)}" for eps, k in self.windows)

@@ -18,6 +18,7 @@ for what it calls information; the cell, the input bound and each ε are what it
 - constants: S_0 and, of vanilla cells, each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂ and L_x is at least what its
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
+- readout: of a certificate about predictions C h, a bound on ‖C‖₂, by which gain and windows grow;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and any number of more leave
   as little by `impl.checker.cells.remaining`;
@@ -45,6 +46,7 @@ from impl.checker.cells.rounding import BEYOND, Format, rounding_bound
 from impl.checker.cells.stacked import Stack, stack_of
 from impl.checker.definite import exact, norm_at_most
 from impl.checker.machine import require_floats
+from impl.checker.readout import Readout, readout_norm
 from impl.checker.stored import MOST, digest, encoded, strict
 from impl.checker.truncated_file import (
     CertificateFileError,
@@ -92,9 +94,11 @@ def check_truncated(
     return file.certificate, tuple(found)
 
 
-def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """The record of what 'certify' wrote of a model, and what was found of it for these weights; as
-    `further` information the names of what else the file says.
+def check_certificate(
+    path: Path, source: Source, readout: Readout | None = None
+) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """The record of what 'certify' wrote of a model, and what was found of it for these weights and
+    this readout; as `further` information the names of what else the file says.
 
     Raises CertificateFileError for what is no certificate of this model, or one that certifies
     nothing that is proved here.
@@ -112,14 +116,16 @@ def check_certificate(path: Path, source: Source) -> tuple[dict[str, Any], tuple
         raise
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
-    if whole.get("readout") is not None:
-        raise CertificateFileError(path, "is about a readout, which is not checked")
     if not known(said.cell):
         raise UncheckedCellError(path, said.cell)
     try:
         if not _about(said, source):
             raise CertificateFileError(path, "is the certificate of another model")
-        found = proved(TruncatedFile(source.weights, said, max(said.longest), told))
+        found, about = [], whole.get("readout")
+        if about is not None:
+            scale, shown = readout_norm(about, readout)
+            said, told, found = replace(said, scale=scale), told | {"readout": about}, [shown]
+        found += proved(TruncatedFile(source.weights, said, max(said.longest), told))
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
     further = {"further": rest} if (rest := left_out(whole, told)) else {}
@@ -230,7 +236,7 @@ def _gain(file: TruncatedFile) -> list[Finding]:
     if most == math.inf:
         return []
     _, cell, norm = _system(replace(file, record=told))
-    size = arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
+    size = arb(told.scale) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
     holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
     return [Finding("gain", holds, detail)]
@@ -254,16 +260,17 @@ def _of_states(told: Record, cell: Any, norm: Norm) -> list[Finding]:
     lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
 
     def within(size: arb, most: float) -> bool:
-        """Whether C min(S/(1 − λ), R) size ≤ most."""
-        by_drive = arb(C) * arb(S) * size <= arb(most) * (1 - lam)
-        return bool(by_drive or (not math.isinf(R) and arb(C) * arb(R) * size <= most))
+        """Whether ‖C‖₂ C min(S/(1 − λ), R) size ≤ most, ‖C‖₂ of a readout."""
+        size = arb(told.scale) * arb(C) * size
+        by_drive = arb(S) * size <= arb(most) * (1 - lam)
+        return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
     found = _held(told, cell)
     for epsilon, k in told.windows:
         held = within(lam**k, epsilon)
         if not held and within(lam ** (enough := _geometric(told, epsilon, k)), epsilon):
             most = left(told.stated, norm, cell, range(k, enough))
-            held = bool(most <= epsilon)
+            held = bool(arb(told.scale) * most <= epsilon)
         found.append(Finding("window", held, f"ε = {exactly(epsilon)} for k = {k}"))
     return found
 
@@ -271,7 +278,7 @@ def _of_states(told: Record, cell: Any, norm: Norm) -> list[Finding]:
 def _geometric(told: Record, epsilon: float, k: int) -> int:
     """About the least number of steps, more than k, after which λ alone leaves at most ε."""
     C, S, R = (told.constants[name] for name in ("equivalence", "drive", "radius"))
-    size = C * min(S / (1 - told.lam), R)
+    size = told.scale * C * min(S / (1 - told.lam), R)
     if not 0 < told.lam < 1 or not epsilon < size < math.inf:
         return k + 1
     steps = (math.log(epsilon) - math.log(size)) / math.log(told.lam)  # their ratio may underflow

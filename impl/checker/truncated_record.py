@@ -118,6 +118,7 @@ class Record:
     box: list[float] | None
     layers: tuple[Layer, ...] | None
     others: Mapping[str, Other]
+    scale: float = 1.0  # at least ‖C‖₂ of the readout that windows and gain are about
 
     @property
     def stated(self) -> Stated:

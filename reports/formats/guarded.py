@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from reports.errors import printable
 from reports.formats.sarif import SCHEMA, fingerprint, location
+from reports.pages.text import NOTHING, up
 from reports.records.changes import cut, escaped
 from reports.records.guarded import Guarded, lines_of
-from reports.words import plural
 
 RULE = "model"
 
@@ -65,16 +65,15 @@ def sarif(found: Guarded, file: str, settings: str) -> bytes:
 
 def markdown(found: Guarded) -> str:
     """The verdict, a row for each model, what changed and what fails."""
-    failing = sum(not one.passes for one in found.outcomes)
-    verdict = f"{failing} of {plural(len(found.outcomes), 'model')} fail" if failing else "all pass"
     lines = [
-        f"## rnnbounds: {verdict}",
+        f"## rnnbounds: {found.verdict}",
         "",
         "| model | | λ | k | answer |",
         "|---|---|---|---|---|",
     ]
     for one in found.outcomes:
-        lam, k = ("–" if value is None else f"{value:.4g}" for value in (one.lam, one.k))
+        lam = NOTHING if one.lam is None else up(one.lam)
+        k = NOTHING if one.k is None else str(one.k)
         mark = "passes" if one.passes else "**fails**"
         lines.append(f"| {escaped(one.name)} | {mark} | {lam} | {k} | {escaped(cut(one.line))} |")
     for one in found.outcomes:

@@ -2,6 +2,8 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -101,8 +103,24 @@ class Measured(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", k
 Question: TypeAlias = Certified | Measured
 
 
-def questions(path: Path = PROJECT) -> tuple[dict[str, Question], str]:
-    """The questions by the names of their models, and the text of the file; raises ModelsError."""
+@dataclass(frozen=True)
+class Settings:
+    """What a file asks: the questions by the names of their models, why the table of another model
+    cannot be read, by its name, and the text of the file."""
+
+    questions: Mapping[str, Question]
+    refused: Mapping[str, ModelsError]
+    text: str
+
+    @property
+    def names(self) -> list[str]:
+        """All models."""
+        return [*self.questions, *self.refused]
+
+
+def settings(path: Path = PROJECT) -> Settings:
+    """What the file asks of models; raises ModelsError for one that is no TOML, asks nothing, or
+    has a table of another name."""
     add = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
     try:
         text = disk.read(path, LIMIT).decode()
@@ -113,12 +131,25 @@ def questions(path: Path = PROJECT) -> tuple[dict[str, Question], str]:
         raise ModelsError(path, "it nests too deep", add) from None
     except ValueError as error:
         raise ModelsError(path, str(error), "correct the file") from None
-    found: Any = document
-    for name in ("tool", "rnnbounds", "models"):
-        found = found.get(name, {}) if isinstance(found, dict) else {}
+    ours: Any = document
+    for name in ("tool", "rnnbounds"):
+        ours = ours.get(name, {}) if isinstance(ours, dict) else {}
+    tables = ours if isinstance(ours, dict) else {}
+    for name in (name for name, one in tables.items() if isinstance(one, dict)):
+        if name != "models":
+            what = f"[tool.rnnbounds.{name}] is no table of rnnbounds"
+            raise ModelsError(path, what, "name it [tool.rnnbounds.models.NAME]")
+    found = tables.get("models")
     if not found or not isinstance(found, dict):
         raise ModelsError(path, "it asks about no model", add)
-    return {name: _question(path, name, told) for name, told in found.items()}, text
+    asked: dict[str, Question] = {}
+    refused: dict[str, ModelsError] = {}
+    for name, told in found.items():
+        try:
+            asked[name] = _question(path, name, told)
+        except ModelsError as error:
+            refused[name] = error
+    return Settings(asked, refused, text)
 
 
 def _question(path: Path, name: str, told: Mapping[str, Any]) -> Question:
@@ -126,5 +157,19 @@ def _question(path: Path, name: str, told: Mapping[str, Any]) -> Question:
     try:
         return msgspec.convert(told, sort)
     except (ValueError, msgspec.MsgspecError) as error:
-        known = ", ".join(field.encode_name for field in msgspec.structs.fields(sort))
-        raise ModelsError(path, f"models.{name}: {error}", f"it may set {known}") from None
+        what, remedy = _wrong(str(error), sort)
+        raise ModelsError(path, f"models.{name}: {what}", remedy) from None
+
+
+def _wrong(error: str, sort: type[Question]) -> tuple[str, str]:
+    """A message of msgspec in plain words, and the remedy: the key that was meant, or all keys."""
+    fields = {one: [f.encode_name for f in msgspec.structs.fields(one)] for one in (sort, Measured)}
+    said = error.replace("`", "").replace("Object contains unknown field", "it has no key")
+    said = said.replace("Object missing required field", "it needs the key")
+    said, _, place = said.partition(" - at $.")
+    what = f"{place}: {said}" if place else said
+    known = list(dict.fromkeys(key for keys in fields.values() for key in keys))
+    close = get_close_matches(said.rpartition(" ")[2].replace("_", "-"), known, 1)
+    if said.startswith("it has no key") and close:
+        return what, f"did you mean {close[0]}?"
+    return what, f"it may set {', '.join(fields[sort])}"

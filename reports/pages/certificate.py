@@ -159,9 +159,8 @@ def _named(name: str, item: Any) -> str:
         return ", ".join(sorted(map(str, item.values())))
     if name == "rounding" and isinstance(item, dict) and "dtype" in item:
         state = item.get("state")
-        told = (
-            f"not bounded: {item.get('reason')}" if state is None else f"at most {above(state, 3)}"
-        )
+        why = f": {item['reason']}" if item.get("reason") else ""
+        told = f"not bounded{why}" if state is None else f"at most {above(state, 3)}"
         return f"of {item['dtype']}, {told}"
     if name == "rounds_to_one" and isinstance(item, dict):
         return ", ".join(f"{count} in {dtype}" for dtype, count in item.items())

@@ -29,14 +29,13 @@ def guard_page(found: Guarded) -> Page:
     """The models that fail first; each that was read has a page of its own in a folder of its
     name."""
     order = sorted(found.outcomes, key=lambda one: one.passes)
-    failing = sum(not one.passes for one in order)
-    verdict = f"{failing} of {plural(len(order), 'model')} fail" if failing else "all pass"
+    failing = bool(found.problems)
     return Page(
         title="Models of the project",
         kicker=f"guard · {iso_date(found.finished)}",
-        verdict=Verdict(verdict, "bad" if failing else "good"),
+        verdict=Verdict(found.verdict, "bad" if failing else "good"),
         lead=_lead(order),
-        failed=bool(failing),
+        failed=failing,
         sections=(_overview(order), *map(_model, order)),
     )
 

@@ -1,5 +1,6 @@
 """The page of a model on recorded data: the answer first, then each kind of answer by itself."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -33,11 +34,13 @@ def measurement_page(
     certificate: Document,
     title: str,
     problems: Sequence[str] | None = (),
+    read: Document | None = None,
 ) -> Page:
     """The answer on the data: a verdict, a sentence, the figure, what to do next, then the rest.
 
     `problems` are the reasons why it is not what was asked for; None if the certificate was asked
-    for, which then leads its own page.
+    for, which then leads its own page. `read` is how the file was read, as `layer`, for the lines
+    of pyproject.toml that the page shows; none are shown without it.
     """
     more = details(seen)
     if problems is None:
@@ -46,7 +49,12 @@ def measurement_page(
     data = seen["data"]
     return Page(
         title,
-        (answers(seen, certificate), *_next(seen, certificate), *more, _about(seen, certificate)),
+        (
+            answers(seen, certificate),
+            *_next(seen, certificate, read),
+            *more,
+            _about(seen, certificate),
+        ),
         lead=sentence(seen),
         verdict=verdict(seen, tuple(problems)),
         kicker=f"measure · {plural(data['windows'], 'window')} of {plural(data['length'], 'input')}"
@@ -55,18 +63,19 @@ def measurement_page(
     )
 
 
-def _next(seen: Document, certificate: Document) -> list[Section]:
+def _next(seen: Document, certificate: Document, read: Document | None) -> list[Section]:
     """How to keep a k that is stated, then what helps a model that is not certified."""
     told = dict(certificate.get("next") or {})
     told.pop("measure", None)  # it was done
     helps = next_steps({**certificate, "next": told})
     stated = seen["statement"]
     lines = [line for line in (stated or {"lines": ()})["lines"] if line["share"]]
-    if not lines:
+    if not lines or read is None:
         return helps
     line, share = lines[0], floor(Fraction(lines[0]["share"]) * 100) / 100
     asked = {
         "model": redacted(str(seen["model"])), "cell": seen["cell"],
+        **{name: value for name, value in read.items() if value},
         "data": redacted(str(seen["data"]["source"])), "window": seen["data"]["length"],
         "eps": line["eps"], "share": share, "confidence": stated["confidence"],
         "at-most": line["k"],
@@ -74,7 +83,7 @@ def _next(seen: Document, certificate: Document) -> list[Section]:
     kept = "\n".join(f"{name} = {_value(value)}" for name, value in asked.items())
     keep = (
         Paragraph("Let CI keep it so: add this to pyproject.toml,"),
-        Code(f"[tool.rnnbounds.models.NAME]\n{kept}"),
+        Code(f"[tool.rnnbounds.models.{_key(Path(str(seen['model'])).stem)}]\n{kept}"),
         Paragraph("and run:"),
         Code("rnnbounds guard"),
     )
@@ -110,6 +119,11 @@ def _encoded(document: Document) -> bytes:
     if "data" in told:
         told["data"] = told["data"] | {"source": redacted(str(told["data"]["source"]))}
     return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML, without quotes."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name) or "model"
 
 
 def _value(item: Any) -> str:

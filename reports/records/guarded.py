@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from reports.records.changes import Changes
+from reports.words import plural
 
 SCHEMA: Literal["rnnbounds/guarded/1"] = "rnnbounds/guarded/1"
 
@@ -40,6 +41,14 @@ class Guarded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     schema: Literal["rnnbounds/guarded/1"] = SCHEMA
     finished: str
     outcomes: tuple[Outcome, ...]
+
+    @property
+    def verdict(self) -> str:
+        """How many models fail, in words."""
+        failing = sum(not one.passes for one in self.outcomes)
+        fail = "fails" if failing == 1 else "fail"
+        count = plural(len(self.outcomes), "model")
+        return f"{failing} of {count} {fail}" if failing else "all pass"
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from impl.checker import truncated_file, unitary_file
+from impl.checker.readout import Readout, readout_named
 from impl.checker.stored import said_format
 from impl.checker.truncated import check_certificate, check_truncated
 from impl.checker.truncated_file import EXPORTS, is_certificate
@@ -99,12 +100,15 @@ def check_file(
         return check_witnesses(file, source, cell, ignore or (), layer, format)
     if source is None and (cell is not None or layer is not None or ignore):
         raise CellError
-    original = None if source is None else read_source(source, cell, ignore or (), layer)
+    read = readout_named(file) if is_certificate(file) else None
+    original, readout = None, None
+    if source is not None:
+        original, readout = read_source(source, cell, ignore or (), layer, read)
     if is_certificate(file):
         if original is None:
             raise ModelNeededError("this is a certificate of")
         with waiting(PROVING):
-            certificate, findings = check_certificate(file, original)
+            certificate, findings = check_certificate(file, original, readout)
     else:
         checker = _checker(file)
         with waiting(PROVING):
@@ -116,6 +120,7 @@ def check_file(
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
     of = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
+    of += "" if read is None else f", of predictions {shown(read)} h"
     echo(f"of {of}, {_among(certificate)}")
     _print_findings(findings, certificate["information"])
     return int(not holds)
@@ -194,15 +199,26 @@ def _print_findings(findings: Sequence[Finding], information: Mapping[str, Any])
     )
     for name, value in information.items():
         if value not in ([], {}):
-            echo(f"information, not checked: {name}: {shown(json.dumps(value))}")
+            echo(
+                f"information, not checked: {name}: {shown(json.dumps(value, ensure_ascii=False))}"
+            )
 
 
 def read_source(
-    path: Path, cell: str | None, ignore: Sequence[str], layer: str | None = None
-) -> Source:
-    """The original model, whatever wrote it: torch reads it."""
+    path: Path,
+    cell: str | None,
+    ignore: Sequence[str],
+    layer: str | None = None,
+    readout: str | None = None,
+) -> tuple[Source, Readout | None]:
+    """The original model and its readout, whatever wrote them: torch reads them."""
     from impl.reading.adapters import load_model
 
-    held = load_model(path, cell, ignore=ignore, layer=layer)
+    held = load_model(path, cell, ignore=ignore, layer=layer, readout=readout)
     weights = {role: part.double().numpy() for role, part in held.weights.items()}
-    return Source(held.name, held.dtype, weights)
+    read = None
+    if held.readout is not None:
+        weight = held.readout.weight
+        dtype = str(weight.dtype).removeprefix("torch.")
+        read = Readout(held.readout.name, dtype, weight.double().numpy())
+    return Source(held.name, held.dtype, weights), read

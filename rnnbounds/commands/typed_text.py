@@ -75,13 +75,14 @@ def counted(result: TypedResult) -> str:
 
 
 def tried(scope: Scope, windows: bool) -> str:
-    """The largest sizes, and the first few cells."""
+    """The largest sizes, of which no system had all, and the first few cells."""
     sizes = [f"n ≤ {count(scope.n)}", f"T ≤ {count(scope.T)}"]
     sizes += [f"k ≤ {count(scope.k)}"] if windows else []
     sizes += [f"λ ≤ {up(scope.lam, 6)}"] if scope.lam is not None else []
     shown, left = scope.cells[:CELLS_SHOWN], scope.cells[CELLS_SHOWN:]
     more = f" and {len(left)} more" if left else ""
-    return f"{', '.join(sizes)}; cells {', '.join(shown)}{more}"
+    some = "each by itself, and not every value"
+    return f"{', '.join(sizes)} ({some}); cells {', '.join(shown)}{more}"
 
 
 def down(ratio: float) -> str:

@@ -64,6 +64,25 @@ def test_bad_input_is_no_failed_assertion():
         assert_remembers(scalar(0.5), at_most=3, eps=0.0, input_bound=1.0, **TANH)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: assert_contractive("no.pt", 1.0),
+        lambda: assert_remembers(network(0.5), -1.0, at_most=3, eps=0.1),
+        lambda: rnnbounds.assert_measured(
+            network(0.5), torch.ones(4, 9, 2).numpy(), eps=0.1, at_most=3, share=0.99
+        ),
+        lambda: assert_truncation(network(0.5), torch.ones(1), eps=0.1),
+    ],
+)
+def test_what_makes_no_sense_is_told_without_frames_of_ours(call):
+    """However deep it is noticed: what pytest shows ends at the test's own line."""
+    with pytest.raises(InputError) as caught:
+        call()
+    shown = [entry for entry in caught.traceback if not entry.ishidden(caught)]
+    assert {Path(entry.path).name for entry in shown} == {"test_assertions.py"}
+
+
 def test_memory():
     """k(ε) is compared with what the test allows."""
     certificate = assert_remembers(scalar(0.5), at_most=100, eps=1e-3, input_bound=1.0, **TANH)

@@ -19,7 +19,7 @@ import yaml
 from safetensors.torch import save_file
 
 from reports import load
-from reports.gate.models import Certified, Measured, questions
+from reports.gate.models import Certified, Measured, settings
 from reports.gate.thresholds import Thresholds, thresholds
 from rnnbounds import plugin as plugin_module
 from rnnbounds.lazy import HOME
@@ -109,8 +109,8 @@ def test_the_settings_shown_are_the_defaults(tmp_path):
     assert thresholds(path) == Thresholds()
     names = {field.encode_name for field in msgspec.structs.fields(Thresholds)}
     assert names == set(re.findall(r"^([a-z-]+) =", gate, re.MULTILINE))
-    asked, _ = questions(path)
-    assert list(map(type, asked.values())) == [Certified, Measured]
+    asked = settings(path)
+    assert list(map(type, asked.questions.values())) == [Certified, Measured]
 
 
 def test_pipelines_are_whole():

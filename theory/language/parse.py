@@ -54,7 +54,8 @@ def parse_statement(text: str) -> Statement:
     try:
         tree = ast.parse(line, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _error(line, "is not an inequality; write it as lhs <= rhs") from None
+        how = "write it as lhs <= rhs, products with *"
+        raise _error(line, f"is not an inequality; {how}") from None
     if not isinstance(tree, ast.Compare):
         raise _error(line, "compares nothing; write it as lhs <= rhs")
     if len(tree.ops) > 1:

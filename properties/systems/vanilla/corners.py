@@ -1,8 +1,9 @@
 """Corners of the space of vanilla networks, for statements of which nothing is known beforehand.
 
 One unit held where its activation is steep and left alone for long, so that λᵏ is felt and not
-‖W‖ᵏ; many units driven far, so that sums over them, √n and the like, are felt; and scalar linear
-systems that forget slowly, so that sums over T steps are felt.
+‖W‖ᵏ; many units driven far, so that sums over them, √n and the like, are felt; scalar linear
+systems that forget slowly, so that sums over T steps are felt; and some at each λ of a fine grid,
+so that a statement which is false for a few λ alone is refuted too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ MANY = 48
 # Bits m of λ = 1 − 2⁻ᵐ, which is exact, with the largest window: all of them where T is small.
 SLOW = {1: None, 4: None, 7: None, 10: 1, 13: 1, 17: 1}
 LONGEST = 3 * 2**13
+EVERY = 128  # values of λ, at odd multiples of 1/256
 
 
 def corners(make: Make) -> Iterator[SystemSpec]:
@@ -33,6 +35,7 @@ def corners(make: Make) -> Iterator[SystemSpec]:
         yield turned(make, many(name))
     if make is Linear:
         yield from slow()
+        yield from between()
 
 
 def steep(name: str) -> Iterator[SystemSpec]:
@@ -61,3 +64,10 @@ def slow() -> Iterator[SystemSpec]:
         T = min(3 * 2**bits, LONGEST)
         K = T - 1 if window is None else window
         yield Linear(regime="diagonal", lam=1 - 2.0**-bits, T=T, K=K)
+
+
+def between() -> Iterator[SystemSpec]:
+    """h_t = λ h_{t−1} + u, at every λ of the grid, which is exact."""
+    for i in range(EVERY):
+        lam = (2 * i + 1) / (2 * EVERY)
+        yield Linear(regime="diagonal", lam=lam, T=24, K=windows(lam, 24, 23))

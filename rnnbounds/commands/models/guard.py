@@ -12,7 +12,7 @@ import typer
 
 from reports.files import write_all, write_atomic
 from reports.formats.guarded import junit, markdown, sarif
-from reports.gate.models import questions
+from reports.gate.models import settings
 from reports.gate.thresholds import PROJECT
 from reports.history import guarded_in
 from reports.pages.guard_page import render_guard
@@ -59,10 +59,10 @@ def guard(
     A model fails if it is not certified, has less than its share, or has k above at-most; without
     at-most, if its k is above that of its baseline. --update accepts all changes since that.
     """
-    asked, text = questions(config)
+    asked = settings(config)
     for name in names or ():
-        if name not in asked:
-            raise UnknownModelError(name, list(asked))
+        if name not in asked.names:
+            raise UnknownModelError(name, asked.names)
     files = [path for path in (junit_file, sarif_file, summary, history) if path is not None]
     for path in files:
         check_folder(path.parent, path.name)
@@ -71,11 +71,11 @@ def guard(
     runs = [] if history is None else guarded_in(history)
     if history is not None:
         check_folder(history.parent, page_of(history).name)
-    chosen = {name: one for name, one in asked.items() if not names or name in names}
+    chosen = [name for name in asked.names if not names or name in names]
     guard = Guard(config.parent, out, update)
     outcomes = []
     with progress(len(chosen), "checking models") as advance:
-        for outcome in guard.each(chosen):
+        for outcome in guard.each(asked, chosen):
             advance(outcome.name)
             outcomes.append(outcome)
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -83,7 +83,7 @@ def guard(
     if junit_file is not None:
         write_atomic(junit_file, junit(found))
     if sarif_file is not None:
-        write_atomic(sarif_file, sarif(found, config.as_posix(), text))
+        write_atomic(sarif_file, sarif(found, config.as_posix(), asked.text))
     if summary is not None:
         write_atomic(summary, markdown(found).encode())
     if history is not None:

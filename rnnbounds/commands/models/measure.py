@@ -95,7 +95,8 @@ def measure_model(
         called = Called(model, asked, cell, ignore or (), layer, readout)
         certificate = replace(certificate, measuring=called.measuring)
         against = attacked(loaded, certificate)
-        tell_both(told, certificate.to_json() | of_attack(against), out, format, missing)
+        how = {"layer": layer, "readout": readout, "ignore": ignore}
+        tell_both(told, certificate.to_json() | of_attack(against), out, format, missing, how)
     if format is Format.json:
         print_json(told.to_json())
     else:

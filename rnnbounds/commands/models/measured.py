@@ -23,10 +23,11 @@ def tell_both(
     folder: Path,
     format: Format,
     problems: Sequence[str] | None = None,
+    read: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write both records and one page; `problems` as in `measurement_page`."""
+    """Write both records and one page; `problems` and `read` as in `measurement_page`."""
     document = told.to_json()
-    page = measurement_page(document, certificate, Path(told.model.source).name, problems)
+    page = measurement_page(document, certificate, Path(told.model.source).name, problems, read)
     write_measurement(document, certificate, folder, page)
     if format is Format.text:
         echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
@@ -97,8 +98,9 @@ def print_steps(record: Mapping[str, Any], growth: float) -> None:
         what = "contracts" if stability["contracts"] else "does not contract"
         most = at_least(stability["largest_ratio"], 4)
         echo(
-            f"seen: {what} on pairs of visited states (Miller & Hardt, section 4): a step changes "
-            f"their distance by a factor of at most {most}, and increases it in "
+            f"seen: {what} in the Euclidean norm on pairs of visited states (Miller & Hardt, "
+            f"section 4): a step changes their distance by a factor of at most {most}, and "
+            f"increases it in "
             f"{stability['expanding']} of {stability['pairs']} steps"
         )
     told = "−∞" if growth == -math.inf else _number(growth)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -83,7 +84,8 @@ def truncate_model(
         exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports
     if page is not None:
-        told = certificate_page(certificate, out.name, f"rnnbounds check {out.name}")
+        spoken = spoken_of(certificate)
+        told = certificate_page(spoken, out.name, f"rnnbounds check {out.name}")
         pages = certificate_files(certificate, told)
         made_folder(page)
         files |= {page / name: content for name, content in pages.items()}
@@ -101,3 +103,15 @@ def truncate_model(
         if page is not None:
             echo(f"wrote {page / 'index.html'} and {page / 'certificate.json'}")
     return 0
+
+
+def spoken_of(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with its inputs in words and its rounding, which a file keeps as information: a
+    page says both."""
+    information, inputs = certificate["information"], certificate["inputs"]
+    spoken = dict(certificate)
+    if inputs is not None:
+        spoken["inputs"] = inputs | {"what": information["inputs"]}
+    if "rounding" in information:
+        spoken["rounding"] = certificate["rounding"] | {"state": information["rounding"]}
+    return spoken

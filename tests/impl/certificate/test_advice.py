@@ -150,7 +150,7 @@ def test_as_json_and_as_text():
 
 def test_what_is_to_be_typed_is_short():
     """A bound of many digits is rounded up in the calls, and stays as it is where it is short."""
-    found = certify(net("gru", 1, scale=1.0), input_box([-1, -1, 0], 1, 3)).advice.train
+    found = certify(net("gru", 1, scale=1.0), 3**0.5).advice.train
     assert all("1.73206" in line for line in found)
     assert [to_copy(bound) for bound in (0.1, 2.0, 2**0.5)] == ["0.1", "2", "1.41422"]
 
@@ -228,7 +228,7 @@ def test_weights_whose_slopes_overflow(make):
 
 
 def test_calls_name_the_box_that_was_asked_about() -> None:
-    """One side for all channels as input_box; other sets, and balls, by their radius."""
+    """A box as input_box, side by side where channels differ; balls by their radius."""
     torch.manual_seed(0)
     model = torch.nn.LSTM(2, 4)
     uniform = certify(model, input_box(-1.5, 2, 2), 0.1).next_steps
@@ -237,4 +237,5 @@ def test_calls_name_the_box_that_was_asked_about() -> None:
     assert any("contraction(module, 1.5) - 0.95" in line for line in ball)
     sides = input_box([-1, -2], 1, 2)
     other = certify(model, sides, 0.1).next_steps
-    assert any("contraction(module, 2.23607) - 0.95" in line for line in other)
+    box = "rnnbounds.input_box([-1, -2], [1, 1])"
+    assert any(f"contraction(module, {box}) - 0.95" in line for line in other)

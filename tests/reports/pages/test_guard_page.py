@@ -24,7 +24,7 @@ def test_a_failing_model_leads():
     """In colour, before those that pass; what changed is a table and is said once."""
     page, html = page_of(FINE, WORSE)
     assert (page.verdict.word, page.verdict.tone, page.failed) == (
-        "1 of 2 models fail",
+        "1 of 2 models fails",
         "bad",
         True,
     )

@@ -43,7 +43,7 @@ CERTIFICATE = {
 
 def page_of(seen, problems=(), certificate=CERTIFICATE):
     """The page, which renders."""
-    page = measurement_page(seen, certificate, "model.pt", problems)
+    page = measurement_page(seen, certificate, "model.pt", problems, read={})
     assert render_experiment(page)
     return page
 

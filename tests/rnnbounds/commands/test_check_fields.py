@@ -27,9 +27,19 @@ from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
           "orthogonality_defect", "difference", "gap", "no_k_below", "witnesses",
-          "other_norms"}  # fmt: skip
+          "other_norms", "readout"}  # fmt: skip
 SPOKEN_OF = {"input_bound", "inputs", "initial_state", "scaling"}
-NAMES = {"dtype", "schema", "cell", "sha256", "verdict", "set", "what"}  # in any part
+NAMES = {
+    "dtype",
+    "schema",
+    "cell",
+    "sha256",
+    "verdict",
+    "set",
+    "what",
+    "tensor",
+    "outputs",
+}  # in any part
 
 
 @cache
@@ -38,10 +48,13 @@ def weights(kind):
     torch.manual_seed(0)
     made = {"lstm": torch.nn.LSTM(2, 1), "stack": torch.nn.RNN(1, 1, 2)}
     module = made.get(kind, torch.nn.RNN(1, 2))
-    return {name: part.detach() * 0.3 for name, part in module.state_dict().items()}
+    read = {"head.weight": torch.ones(2, 2)} if kind == "readout" else {}
+    return {name: part.detach() * 0.3 for name, part in module.state_dict().items()} | read
 
 
-@pytest.fixture(params=["tanh", "lstm", "stack", "truncated", "unitary", "witnesses", "ball"])
+@pytest.fixture(
+    params=["tanh", "lstm", "stack", "truncated", "unitary", "witnesses", "ball", "readout"]
+)
 def made(request, call, capsys, tmp_path):
     """A file, and how it is checked: a call that gives what is printed, None if refused or false.
 
@@ -56,6 +69,7 @@ def made(request, call, capsys, tmp_path):
         "truncated": ("truncate", *model, among, "--eps", 0.1, "--out", path),
         "unitary": ("unitary", *model, among, "--out", path),
         "witnesses": ("certify", *model, among, "--eps", 0.1, "--witness", path),
+        "readout": ("certify", *model, among, "--eps", 0.1, "--readout", "head", "--out", path),
         "ball": ("certify", *model, among, "--eps", 0.5, "--witness", path),
     }.get(kind, ("certify", *model, among, "--eps", 0.1, "--norm", norm, "--out", path))
     outcome = call(*asked)

@@ -30,7 +30,9 @@ def test_a_true_bound_stands(call, tiny, format):
         assert first.startswith("not refuted: h_gap <= S_0*lam**k/(1 - lam) (")
         assert first.endswith("); this is no proof")
         assert re.fullmatch(
-            r"tried: n ≤ 48, T ≤ 24,576, k ≤ \d+, λ ≤ 0\.\d+; cells linear, .* and \d+ more", scope
+            r"tried: n ≤ 48, T ≤ 24,576, k ≤ \d+, λ ≤ 0\.\d+ \(each by itself, and not every "
+            r"value\); cells linear, .* and \d+ more",
+            scope,
         )
         told, command = largest.split(": rnnbounds ")
         assert re.fullmatch(r"largest lhs/rhs: (1|0\.\d+), at k = \d+", told)
@@ -69,6 +71,15 @@ def test_a_factor_that_long_runs_refute(call, factor):
     outcome = call("attack", f"h_gap <= {factor}*S_0*lam**k")
     assert outcome.code == 1
     assert re.match(r"refuted: identity, n = 1, T = \d+, W = 0\.99", outcome.out)
+
+
+def test_a_bound_that_is_false_for_a_few_factors(call):
+    """Its right side is a fifth too small for λ from 0.65 to 0.72 alone: the grid refutes it."""
+    dip = "max(0, min(1, 730 - 1000*lam, 1000*lam - 640))"
+    statement = f"h_gap <= S_0*(1 - {dip}/5)*(lam**k - lam**T)/(1 - lam)"
+    outcome = call("attack", statement, "--attacks", "extremal")
+    assert outcome.code == 1
+    assert re.match(r"refuted: identity, n = 1, T = \d+, W = 0\.(6|7)", outcome.out)
 
 
 def test_a_bound_as_the_page_shows_it(call, tiny):

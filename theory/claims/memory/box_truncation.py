@@ -46,9 +46,7 @@ OUTPUT = theorem(
 MEMORY = Assumption("memory", "λ_box > 0", lt(ZERO, lam))
 rate, needed = rate_of(lam), C_box * S_0 / ((1 - lam) * epsilon)
 WINDOW_MODEL = (*OUTPUT.assumptions, MEMORY, ACCURACY)
-LONG = long_window(
-    "log C_box S_0_box/((1 − λ_box)ε) to the base 1/λ_box", le(log(needed) / rate, k)
-)
+LONG = long_window("ln(C_box S_0_box/((1 − λ_box)ε))/ln(1/λ_box)", le(log(needed) / rate, k))
 TARGET = le(h_gap, epsilon)
 WINDOW_FORM = theorem(
     "box-window",

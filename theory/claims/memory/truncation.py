@@ -63,7 +63,7 @@ needed = S_0 / ((1 - lam) * epsilon)
 reached = lam**T + epsilon * (1 - lam) / S_0
 
 
-LONG = long_window("log S_0/((1 − λ)ε) to the base 1/λ", le(log(needed) / rate, k))
+LONG = long_window("ln(S_0/((1 − λ)ε))/ln(1/λ)", le(log(needed) / rate, k))
 LONG_FINITE = long_window("−ln(λ^T + ε(1 − λ)/S_0)/ln(1/λ)", le(-log(reached) / rate, k))
 WINDOW_MODEL = (*MODEL, MEMORY, ACCURACY)
 
@@ -76,7 +76,7 @@ WINDOW_FORM = theorem(
     (*WINDOW_MODEL, LONG),
     "rnn",
     (DECAY,),
-    note="how long a window is enough, for every T; for T → ∞ none shorter is",
+    note="how long a window is enough, for every T",
 ).by(
     UNIFORM.lemma("truncation").at(),
     "long window",
@@ -93,7 +93,7 @@ WINDOW_FINITE = theorem(
     (*WINDOW_MODEL, DRIVEN, LONG_FINITE),
     "rnn",
     (DECAY, POWER_NOT_NEGATIVE),
-    note="the least window for one given T",
+    note="how long a window is enough, for one given T",
 ).by(
     LEMMA,
     "long window",

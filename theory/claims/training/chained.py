@@ -97,6 +97,11 @@ OF_DERIVATIVES = (
     ),
 )
 
+LEMMA_3 = (
+    "β is at least the constant of Lemma 3, β_p L_w²/(1 − λ)² + "
+    "L_p (β_hh L_w²/(1 − λ)³ + (β_hw + β_wh) L_w/(1 − λ)² + β_ww/(1 − λ))"
+)
+
 
 def chained(
     gap: Lemma, smooth: Lemma, granted: tuple[Assumption, ...], *more: Use
@@ -129,7 +134,7 @@ MODEL = (
     *on_omega(*GAP.assumptions, *SMOOTHNESS.assumptions),
     GRADIENTS,
     GRADIENT_BOUND,
-    assume("smoothness", "β is at least the constant of Lemma 3").that(le(smoothness, beta)),
+    assume("smoothness", LEMMA_3).that(le(smoothness, beta)),
 )
 CHAIN = (
     *OF_DERIVATIVES,
@@ -155,7 +160,7 @@ CELL_MODEL = (
     assume("gradient bound", "ε_k is at least λ^k G_0 + k λ^{k−1} D_1, the bound of Lemma 2").that(
         le(_g.lam**k * _still + k * _g.lam ** (k - 1) * _drifting, eps_k)
     ),
-    assume("smoothness", "β is at least the constant of Lemma 3").that(le(uniform(ON_OMEGA), beta)),
+    assume("smoothness", LEMMA_3).that(le(uniform(ON_OMEGA), beta)),
 )
 CELL_CHAIN = (
     *OF_DERIVATIVES,

@@ -51,9 +51,10 @@ BOUND_FORM = theorem(
 
 LOGARITHMIC = logarithmic(BOUND_FORM)
 
+_M = "with M = (∏(1 + αβ/t) − 1)/β over t ≤ N"
 CONSTANTS = (
-    Assumption("K_0", "K_0 bounds L_f (L_w M_N G_0 + S_0)/(1 − λ)", le(STILL, K_0)),
-    Assumption("K_1", "K_1 bounds L_f L_w M_N G_1/(1 − λ)", le(DRIFT, K_1)),
+    Assumption("K_0", f"K_0 bounds L_f (L_w M G_0 + S_0)/(1 − λ), {_M}", le(STILL, K_0)),
+    Assumption("K_1", f"K_1 bounds L_f L_w M G_1/(1 − λ), {_M}", le(DRIFT, K_1)),
 )
 EXPLICIT_MODEL = (*MODEL, GAMMA_BOUND, MEMORY, *CONSTANTS)
 EXPLICIT = theorem(
@@ -105,7 +106,7 @@ WINDOW_FORM = theorem(
     (*WINDOWED, DRIFTING, LEVELS, LONG),
     "training",
     LAMBERT_STEPS,
-    note="the least window after which the explicit bound stays below ε",
+    note="how long a window is enough, by the explicit bound",
 ).by(
     LEMMA,
     at("enough by Lambert's function", K_0, K_1, k),

@@ -23,7 +23,12 @@ still, drift = stretch * (L_w * spread * G_0 + S_0), stretch * L_w * spread * G_
 level = log((still + drift) / (rate * epsilon))
 needed = (2 * level - Rational(1, 2)) / rate
 
-LEVEL = Assumption("level", "ln(K/(c ε)) ≥ 1, with c = ln(1/λ)", le(ONE, level))
+LEVEL = Assumption(
+    "level",
+    "ln(K/(c ε)) ≥ 1, with c = ln(1/λ) and "
+    "K = L_f (L_w α N^{αβ} (1 + 1/(αβ)) (G_0 + G_1) + S_0)/(1 − λ)",
+    le(ONE, level),
+)
 FURTHER = (GAMMA_BOUND, SOME_STEPS, MEMORY, ACCURACY, LEVEL)
 POSITIVE = ("curved", "step", "contractive")
 

@@ -109,7 +109,7 @@ class OtherWeights:
         change = self.g.norm(phi(h, x_next) - phi(h, x_next, w_other))
         return assume(
             "lipschitz between weights",
-            "φ is L_w-Lipschitz in the weights along the run: ‖φ_w(h, x) − φ_w′(h, x)‖ ≤ "
+            "φ is L_w-Lipschitz in the weights along the run: ‖φ_w(h, x) − φ_{w′}(h, x)‖ ≤ "
             "L_w‖w − w′‖, as it is on every segment of a convex set of weights",
             forall=(j,),
         ).that(le(change, self.g.L_w * distance))

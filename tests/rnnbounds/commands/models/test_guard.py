@@ -4,6 +4,8 @@ import json
 import re
 import subprocess
 import sys
+from html import unescape
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -74,6 +76,23 @@ def test_it_passes_and_writes_all(project, capsys):
     assert "all pass" in (project / "pages" / "index.html").read_text()
 
 
+def test_what_a_page_says_to_add_passes(tmp_path, monkeypatch, capsys):
+    """The lines of a measurement's page, pasted: of that layer and of its readout."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    parts = {"a": torch.nn.LSTM(1, 4), "b": torch.nn.GRU(1, 4), "head": torch.nn.Linear(4, 1)}
+    torch.save(torch.nn.ModuleDict(parts).state_dict(), "my net.pt")
+    np.save("data.npy", np.random.default_rng(0).uniform(-1, 1, (200, 12, 1)))
+    asked = ["--data", "data.npy", "--layer", "b", "--readout", "head", "--eps", "0.2"]
+    assert main(["measure", "my net.pt", *asked, "--out", "page"]) == 0
+    page = unescape(Path("page/index.html").read_text())
+    (lines,) = re.findall(r"(\[tool\.rnnbounds\.models\.my-net\].*?)</", page, re.DOTALL)
+    Path("pyproject.toml").write_text(lines)
+    capsys.readouterr()
+    assert main(["guard"]) == 0
+    assert capsys.readouterr().out.startswith("passes: my-net: ")
+
+
 def test_a_regression_is_red_and_a_better_model_green(project, capsys):
     """Against the baseline: larger weights fail, smaller ones pass, and say so."""
     model(0.4)
@@ -93,8 +112,8 @@ def test_a_regression_is_red_and_a_better_model_green(project, capsys):
     for words in ("masthead fails", "Changes since the baseline", "regressed", "--update"):
         assert words in page
     assert 'class="verdict bad"' in page
-    assert page.count("k for ε = 0.1") == 1
-    assert "1 of 2 models fail" in (project / "pages" / "index.html").read_text()
+    assert page.count("k for ε = 0.1") == 2  # why it fails, at the head, and among the changes
+    assert "1 of 2 models fails" in (project / "pages" / "index.html").read_text()
     model(0.2)
     assert main(["guard", "forecaster"]) == 0
     assert "improved: " in capsys.readouterr().out
@@ -117,13 +136,11 @@ def test_what_is_asked_fails_by_itself(project, capsys):
     [
         ("", "it asks about no model; write \\[tool.rnnbounds.models.NAME\\]"),
         ("[tool", "correct the file"),
-        ("[tool.rnnbounds.models.a]\nmodel = 'm'\n", "models.a: .*`eps`.*; it may set model, eps"),
-        ("[tool.rnnbounds.models.a]\nmodel='m'\neps=0.1\n", "one of inputs, input-bound and data"),
-        ("[tool.rnnbounds.models.a]\nmodel='m'\neps=0\ninputs='0:1'\n", "models.a: .*0.0"),
-        ("[tool.rnnbounds.models.a]\nmodle='m'\neps=1\ninputs='0:1'\n", "modle"),
-        ("[tool.rnnbounds.models.a]\nmodel='m'\neps=1\ndata='x'\nshare=2\n", "share"),
-        ("[tool.rnnbounds.models]\na = 3\n", "models.a: "),
         ("tool.rnnbounds.models = 3\n", "it asks about no model"),
+        (
+            "[tool.rnnbounds.model.a]\nmodel='m'\n",
+            "tool.rnnbounds.model\\] .*; name it \\[tool.rnn",
+        ),
     ],
 )
 def test_bad_settings_are_one_line(tmp_path, monkeypatch, capsys, text, said):
@@ -135,6 +152,52 @@ def test_bad_settings_are_one_line(tmp_path, monkeypatch, capsys, text, said):
     assert len(error.splitlines()) == 1
     assert re.search(said, error), error
     assert [path.name for path in tmp_path.iterdir()] == ["pyproject.toml"]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("model = 'm'\n", "models.seen: it needs the key eps; it may set model, eps, layer"),
+        ("model='m'\neps=0.1\n", "one of inputs, input-bound and data"),
+        ("model='m'\neps=0\ninputs='0:1'\n", "models.seen: eps: .*0.0"),
+        ("modle='m'\neps=1\ninputs='0:1'\n", "it has no key modle; did you mean model?"),
+        ("model='m'\neps=1\ndata='x'\nshar=0.9\n", "it has no key shar; did you mean share?"),
+        ("model='m'\neps=1\ndata='x'\nat_most=3\n", "it has no key at_most; did you mean at-most?"),
+        (
+            "model='m'\neps=1\ndata='x'\nshare=2\n",
+            "models.seen: share: .*1.0; it may set .*confidence",
+        ),
+    ],
+)
+def test_a_bad_table_hides_no_other_model(project, capsys, table, said):
+    """Its line says why, in plain words; the other model is judged, and reports are written."""
+    good, _, _ = ASKED.partition("[tool.rnnbounds.models.seen]")
+    (project / "pyproject.toml").write_text(f"{good}[tool.rnnbounds.models.seen]\n{table}")
+    capsys.readouterr()
+    assert main(["guard", "--junit", "j.xml"]) == 2
+    first, second, why = capsys.readouterr().out.splitlines()
+    assert first.startswith("passes: forecaster: ")
+    assert second == "UNREAD: seen: it is not judged"
+    assert re.search(said, why), why
+    assert "`" not in why
+    assert main(["guard", "forecaster"]) == 0
+    assert (project / "j.xml").exists()
+
+
+def test_a_measured_model_says_what_is_stated(project, capsys):
+    """Its k is the one that at-most is about; a share and a k that fail are both said."""
+    settings = project / "pyproject.toml"
+    text = settings.read_text()
+    settings.write_text(text.replace("share = 0.5", "share = 0.5\nat-most = 12"))
+    capsys.readouterr()
+    assert main(["guard", "seen", "--format", "json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["outcomes"]
+    assert one["line"].endswith(f"is within ε = 0.5 from k = {one['k']} on")
+    stricter = "eps = 1e-3\nshare = 0.5\nconfidence = 0.9\nat-most = 0"
+    settings.write_text(text.replace("eps = 0.5\nshare = 0.5\nconfidence = 0.9", stricter))
+    assert main(["guard", "seen"]) == 1
+    said = capsys.readouterr().out
+    assert "more than 0" in said
 
 
 def test_names_and_baselines_that_are_missing(project, capsys):

@@ -97,6 +97,16 @@ def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch
     assert [path.name for path in tmp_path.iterdir()] == [gru.name]
 
 
+def test_the_page_speaks_of_the_inputs_of_the_file(call, gru, tmp_path):
+    """Of the box that is proved, not of the ball around it; and it bounds the rounding."""
+    page = tmp_path / "page"
+    made = ("--out", tmp_path / "short.safetensors", "--page", page, "--eps", 0.1)
+    assert call("truncate", gru, "--cell", "stacked-gru", "--inputs=-1:0.5", *made).code == 0
+    text = (page / "index.html").read_text()
+    assert "This speaks of all inputs with x in [-1.0, 0.5]" in text
+    assert "not bounded" not in text
+
+
 def test_certificates_are_checked(call, refused, gru, tmp_path):
     """The certificate.json of 'certify --out', of its model; of none without it."""
     folder = tmp_path / "page"

@@ -1,0 +1,48 @@
+"""The readout C of a certificate about predictions C h + c, whose windows and gain are those of the
+output h times ‖C‖₂: that C is the model's, and that its norm is at most the one that is stated."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from impl import disk
+from impl.checker.definite import exact, norm_at_most
+from impl.checker.stated_norms import RecordError, number, require_keys, whole
+from impl.checker.stored import MOST, Array, digest, encoded, strict
+from impl.checker.unitary import Finding
+from impl.errors import at_least, shown
+
+
+@dataclass(frozen=True, eq=False)
+class Readout:
+    """A readout by the name of its weight (p, n), with its dtype and its numbers in float64."""
+
+    name: str
+    dtype: str
+    weight: Array
+
+
+def readout_named(path: Path) -> str | None:
+    """The weight of the readout that a certificate says it is about, None if it says none."""
+    try:
+        return str(strict(disk.read(path, MOST).decode())["readout"]["tensor"])
+    except (OSError, LookupError, ValueError, TypeError, RecursionError):
+        return None  # whoever reads the rest says what is wrong
+
+
+def readout_norm(told: Any, read: Readout | None) -> tuple[float, Finding]:
+    """The bound on ‖C‖₂ that is stated, and whether it is proved of this C; raises RecordError for
+    a statement of another kind, or of another readout."""
+    require_keys(told, {"tensor", "outputs", "norm", "sha256"})
+    bound, outputs = number(told["norm"]), whole(told["outputs"])
+    part = None if read is None else encoded(read.weight, read.dtype)
+    if read is None or part is None or (read.name, len(read.weight)) != (told["tensor"], outputs):
+        raise RecordError("another readout")
+    if digest("readout", {read.name: part}) != told["sha256"]:
+        raise RecordError("a readout of other weights")
+    rows = [[exact(value) for value in row] for row in read.weight.tolist()]
+    return bound, Finding("readout", norm_at_most(rows, bound), _detail(read, bound))
+
+
+def _detail(read: Readout, bound: float) -> str:
+    return f"‖C‖₂ ≤ {at_least(bound, 9)} of C = {shown(read.name)}"
