@@ -26,7 +26,6 @@ from reports.gate.models import Asked, Certified, Measured, Question, Settings, 
 from reports.gate.questions import PairError
 from reports.pages.certificate import certificate_page, write_certificate
 from reports.pages.experiment import Verdict
-from reports.pages.guard_page import problems_of as problems_shown
 from reports.pages.guard_page import since as changes_since
 from reports.pages.measurement import measurement_page, write_measurement
 from reports.records.changes import Changes
@@ -95,7 +94,7 @@ class Guard:
             )  # fmt: skip
             if problems:
                 fails = Verdict("fails", "bad")
-                why = problems_shown(outcome) or tuple(map(redacted, problems[:1]))
+                why = tuple(map(redacted, problems))
                 page = replace(page, verdict=fails, problems=why, failed=True)
             write_certificate(document, self.out / name, page)
         return outcome

@@ -51,14 +51,15 @@ Cell = str | Verdict
 class Table:
     """A table; cells are texts or verdicts, a cell of a numeric column is set to the right.
 
-    look: a class of the style sheet; a table of "changes" is a list on a narrow screen.
+    look: a class of the style sheet; on a narrow screen a table of "changes" is a list, and each
+    row of "cards" one below another, with the head of its column before each cell.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     numeric: frozenset[int] = frozenset()
     caption: str = ""
-    look: Literal["", "changes"] = ""
+    look: Literal["", "changes", "cards"] = ""
 
 
 @dataclass(frozen=True)

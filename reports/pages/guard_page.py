@@ -61,7 +61,7 @@ def _overview(order: list[Outcome]) -> Section:
         for one in order
     )  # fmt: skip
     columns = ("model", "guard", "verdict", "λ", "k", "since the baseline")
-    return Section("All models", (Table(columns, rows, frozenset((3, 4))),))
+    return Section("All models", (Table(columns, rows, frozenset((3, 4)), look="cards"),))
 
 
 def _guarded(one: Outcome) -> Cell:
@@ -91,7 +91,8 @@ def problems_of(one: Outcome) -> tuple[str, ...]:
     """Why a model fails, but for what the table of changes since its baseline says."""
     rows = () if one.changes is None else one.changes.failing
     listed = tuple(f": {row.line}" for row in rows)
-    return tuple(redacted(line) for line in one.problems if not line.endswith(listed))
+    others = tuple(redacted(line) for line in one.problems if not line.endswith(listed))
+    return others or (("it is worse than its baseline",) if rows else ())
 
 
 def since(one: Outcome) -> tuple[Section, ...]:

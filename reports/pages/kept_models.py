@@ -47,7 +47,7 @@ def _model(name: str, runs: Sequence[Guarded]) -> Section:
         for when, one in reversed(found)
     )  # fmt: skip
     columns = ("date", "guard", "verdict", "λ", "k", "why it fails")
-    table = Table(columns, rows, frozenset((0, 3, 4)), "The latest first.")
+    table = Table(columns, rows, frozenset((0, 3, 4)), "The latest first.", "cards")
     return Section(name, (*figures, table))
 
 

@@ -84,7 +84,9 @@ def answers(seen: Document, certificate: Document) -> Section:
     blocks: list[Block] = [_figure(seen, certificate)]
     rows = tuple((typed(eps), *(c.get(eps, NOTHING) for c in columns.values())) for eps in memory)
     blocks += [
-        Table(("ε", *columns), rows, frozenset(range(1, len(columns) + 1)), " ".join(words)),
+        Table(
+            ("ε", *columns), rows, frozenset(range(1, len(columns) + 1)), " ".join(words), "cards"
+        ),
         Paragraph(meaning(seen)),
     ]
     return Section("How long it remembers", tuple(blocks))

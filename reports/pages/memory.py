@@ -55,6 +55,7 @@ def remembers(certificate: Document, seen: Document | None = None) -> Section:
             rows,
             frozenset(range(1, len(rows[0]) if rows else 1)),
             " ".join(kind.words for kind in kinds if kind.words),
+            "cards",
         ),
     ]
     return Section("How long it remembers", (*blocks, *curve(certificate, seen)))
