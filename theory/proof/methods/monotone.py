@@ -18,9 +18,7 @@ from theory.kernel.functions import derivative
 from theory.kernel.statements import Statement, domains, le
 from theory.kernel.terms import ZERO
 from theory.language import Instance, Use
-from theory.proof.methods.base import Direct, Gap, Method, Scope
-
-RANGE = "range"
+from theory.proof.methods.base import RANGE, Direct, Gap, Method, Scope
 
 
 @dataclass(frozen=True)

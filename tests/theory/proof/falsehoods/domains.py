@@ -146,7 +146,7 @@ DOMAINS: dict[str, Attack | Forgery] = {
     ),
     # Closed numbers that are none.
     "the logarithm of a negative sine": ends(
-        lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), "is not known"
+        lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), "is undecided"
     ),
     "the sign of a difference": ends(eq(sign(y) ** 2, 1), Identity(), PARTIAL),
     # Quantities that stand for what has no value.
