@@ -76,7 +76,7 @@ def term(expression: Basic) -> Term:
     if expression.func in _FUNCTIONS:
         return apply(_FUNCTIONS[expression.func], *map(term, expression.args))
     if isinstance(expression, Formal):
-        return apply(_head(expression.func), *map(term, expression.args))
+        return apply(head(expression.func), *map(term, expression.args))
     if isinstance(expression.func, UndefinedFunction):
         raise TermError(f"{expression} is a function of no sort; make it by `function`")
     if expression.is_Number or expression is sympy.I:
@@ -107,7 +107,7 @@ def _variable(symbol: sympy.Symbol) -> Term:
 
 
 @lru_cache(maxsize=KEPT)
-def _head(function: type[Formal]) -> Head:
+def head(function: type[Formal]) -> Head:
     """The head of a function of formal terms; two of one name are kept apart."""
     kind = next((kind for base, kind in _KINDS if issubclass(function, base)), None)
     if kind is None:
@@ -124,7 +124,7 @@ def _head(function: type[Formal]) -> Head:
 
 # The two functions of terms that rules know something of are the first of their names.
 for known, wanted in ((transpose, TRANSPOSE), (exponential, EXPONENTIAL)):
-    if _head(known) != wanted:
+    if head(known) != wanted:
         raise TermError(f"{known} is not the kernel's {wanted.name}")
 
 
@@ -168,7 +168,7 @@ def unfolded(stated: StatedLaw) -> Law:
     found, known = law(stated), definitions()
     spoken = {one for one in found.constants if one in known}
     hidden = frozenset[Term]().union(*(known[one].variables for one in spoken))
-    if not hidden.isdisjoint(found.variables) and not getattr(stated, "moves", False):
+    if not hidden.isdisjoint(found.variables):
         raise TermError(f"{stated.id} ranges over what its quantities speak of")
     return Law(found.id, found.variables, tuple(c.replace(known) for c in found.clauses))
 

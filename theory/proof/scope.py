@@ -15,6 +15,7 @@ from theory.kernel.terms import Gap, Term
 from theory.language import Assumption, Axiom, Instance, Use
 from theory.language import Law as Told
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.ledger import Proved
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) ->
 @lru_cache(maxsize=door.KEPT)
 def unfolded(law: Told) -> Law:
     """The law over terms, of quantities by their definitions."""
-    return door.unfolded(law)
+    return law.spoken if isinstance(law, Proved) else door.unfolded(law)
 
 
 def assumed(assumption: Assumption) -> Law:

@@ -12,16 +12,19 @@ from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP
 from theory.claims.memory.receptive_field import RECEPTIVE_FIELD
 from theory.claims.memory.state_bound import FINITE, UNIFORM
 from theory.claims.training.chained import IN_CONSTANTS_OF_OMEGA, OMEGA
-from theory.language import Assumption, assume, at, eq, le, symbols
+from theory.language import Assumption, assume, at, eq, law, le, symbols
 from theory.language.terms.gradients import feasible
 from theory.language.terms.variables import a, v, w, w_other, x
 from theory.language.terms.vectors import norm, phi, state
+from theory.models.weights.every_weight import assumed_everywhere
 from theory.proof import Form, Proof, Step, check, step, theorem
 from theory.proof.everywhere import Everywhere
 from theory.proof.methods import Smt
 
 T, lam, S_0, h_gap, weight_distance = symbols("T lam S_0 h_gap weight_distance")
-EVERY = tuple(OMEGA.assumption(each) for each in FINITE.assumptions if each.law is not None)
+EVERY = tuple(
+    assumed_everywhere(OMEGA, each) for each in FINITE.assumptions if each.law is not None
+)
 CONTRACTIVE = next(each for each in FINITE.assumptions if each.law is None)
 GRANTED = (*EVERY, CONTRACTIVE)
 BOUNDED = le(norm(state(x, 0, T, v)), S_0 / (1 - lam))
@@ -114,7 +117,7 @@ def test_a_lemma_that_is_silent_on_weights_needs_some() -> None:
     """Of an empty set all is granted: 1 ≤ 0 must not follow for no weights at all."""
     absurd = assume("absurd", "", (a,)).that(le(1 + norm(phi(a, a)), 0))
     form = theorem("f", le(1, S_0 - S_0), (absurd,), "rnn").by("absurd")
-    uniform = OMEGA.assumption(absurd)
+    uniform = assumed_everywhere(OMEGA, absurd)
     lemma = form.lemma("lemma", everywhere=OMEGA)
     end = Step("claim", form.statement, Smt("absurd", lemma.at()))
     (failure,) = check(Proof((end,)), form.statement, (uniform,), minimal=False).failures
@@ -131,9 +134,8 @@ def test_constants_are_renamed_to_constants(new: Expr) -> None:
 def test_the_forged_is_refused() -> None:
     """What the lemma says of all weights is computed from what was proved."""
     honest = UNIFORM.lemma("lemma", everywhere=OMEGA)
-    (clause,) = honest.clauses
     for forged in (
-        replace(honest, clauses=(replace(clause, given=()),)),
+        replace(honest, clauses=law("", (), BOUNDED).clauses),
         replace(honest, variables=(w, lam)),
         replace(honest, variables=(w_other,)),
     ):
