@@ -44,7 +44,7 @@ ENCLOSURES: dict[str, Callable[[], arb]] = {
 
 
 def _between(name: str) -> Term:
-    low = Fraction(int(ENCLOSURES[name]().floor().unique_fmpz()))
+    low = Fraction(str(ENCLOSURES[name]().floor().unique_fmpz()))
     return constant(name, (low, low + 1))
 
 

@@ -65,7 +65,9 @@ class Known:
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
         """The used statements, instantiated; plain names first, for they may bound the indices."""
         named = tuple(self._named(use) for use in uses if isinstance(use, str))
-        plain = tuple(clause for law in named for clause in law.clauses)
+        # Of a law for all values of its variables that is the instance at these.
+        laws = (law.at(law.variables) if law.variables else law.clauses for law in named)
+        plain = tuple(clause for clauses in laws for clause in clauses)
         instances = (use for use in uses if isinstance(use, Instance))
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
         return (*plain, *found)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 from sympy import Expr
 
 from theory.kernel import door
@@ -101,18 +101,19 @@ class _Search:
     def compact(self) -> int:
         """|f| <= c on [-radius, radius] but within reach of the peaks; the number of boxes."""
         centres = [ball(door.term(peak)) for peak in self.method.peaks]
-        boxes = [(0.0, float(self.method.radius))]
+        boxes = [(fmpq(0), fmpq(self.method.radius))]
         count = 0
         while boxes:
             middle, half = boxes.pop()
             count += 1
             if count > MOST_BOXES:
                 raise Gap(f"undecided after {MOST_BOXES} boxes, near z = {middle}")
-            if any(abs(middle - centre) + half <= self.method.reach for centre in centres):
+            at, offset = arb(middle), arb(0, 1) * arb(half)
+            if any(abs(at - centre) + half <= self.method.reach for centre in centres):
                 continue
-            if self._taylor(middle, half) <= self._limit:
+            if self._taylor(at, offset) <= self._limit:
                 continue
-            if abs(self._at(self.function, arb(middle))) > self._limit:
+            if abs(self._at(self.function, at)) > self._limit:
                 raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {middle}")
             boxes += [(middle - half / 2, half / 2), (middle + half / 2, half / 2)]
         return count
@@ -137,9 +138,8 @@ class _Search:
     def _at(self, term: Term, box: arb) -> arb:
         return ball(term, {Z: box})
 
-    def _taylor(self, middle: float, half: float) -> arb:
+    def _taylor(self, centre: arb, offset: arb) -> arb:
         """|f| on the box."""
-        centre, offset = arb(middle), arb(0, half)
         slope, curvature = self._at(self.first, centre), self._at(self.second, centre + offset)
         return abs(
             self._at(self.function, centre) + slope * offset + curvature * offset * offset / 2

@@ -44,6 +44,12 @@ BALLS: dict[str, Attack | Forgery] = {
     "a tail that is slow": bounded(slow, Rational(1, 1000), reason=RANGE),
     "a tail on the left": bounded(exp(-z / 8) / 4, Integer(1), reason="where z <= -8: counter"),
     "a bell of no width": bounded(exp(-FAR * (z - 9) ** 2), Rational(1, 2), reason=RANGE),
+    "a bell narrower than a float": bounded(
+        2 * exp(-(FAR**7) * (z - Rational(1, 3)) ** 2), Integer(1), reason="counter-model"
+    ),
+    "a bell that no box finds": bounded(
+        2 * exp(-(FAR**70) * (z - Rational(1, 3)) ** 2), Integer(1), reason="undecided"
+    ),
     "a sine times a power of e": bounded(
         sin(pi * slow) * (1 + exp(-(z**2))), Rational(1, 400), reason=RANGE
     ),

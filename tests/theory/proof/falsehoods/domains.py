@@ -100,6 +100,16 @@ DOMAINS: dict[str, Attack | Forgery] = {
     "a root of a product": splits(
         eq(sqrt(z * Abs(y)) / (z**2 + 1), sqrt(z) * sqrt(Abs(y)) / (z**2 + 1))
     ),
+    # Of a law that says something of numbers with a meaning alone, and is used by name.
+    "no number is 0, by a law of all": Attack(
+        (
+            Step("no zero", ne(y, 0), Smt("quotient"), (y,)),
+            Step("claim", ne(lam, Rational(1, 2)), Smt(at("no zero", lam - Rational(1, 2)))),
+        ),
+        ne(lam, Rational(1, 2)),
+        (assume("quotient", eq(y * (y + 1) / (y**2 + y), 1), variables=(y,)),),
+        FORM,
+    ),
     # By value, or by name, out of the reals.
     "the logarithm of -1, squared": at_minus_one(log(y) ** 2, -(pi**2)),
     "the logarithm of a name of -1, squared": ends(
