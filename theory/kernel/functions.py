@@ -36,8 +36,8 @@ from theory.language.constants import silu_peak
 
 Range = Callable[[Term, Term], tuple[Statement | Clause, ...]]
 MINUS_ONE, TWO = number(-1), number(2)
-# Constants of statements that have no closed form: an enclosure of each, and terms of which z3 is
-# told between which integers they lie.
+# Constants of statements that have no closed form: an enclosure of each, and a term that z3 knows
+# between two integers.
 ENCLOSURES: dict[str, Callable[[], arb]] = {
     "pi": arb.pi, "E": arb.const_e, "z_silu": silu_peak,
 }  # fmt: skip

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
 
 from sympy import Symbol
 
 from theory.kernel import door
 from theory.kernel.statements import Clause, Law, Statement
-from theory.kernel.terms import Term
 from theory.language import Assumption
-from theory.language import Law as StatedLaw
 from theory.language import Statement as Stated
 from theory.language.terms.variables import w, w_other
 from theory.language.vocabulary import VOCABULARY
@@ -21,18 +18,6 @@ from theory.proof.everywhere import Everywhere
 from theory.proof.ledger import Ledger, Proved
 from theory.proof.proof import Proof, check
 from theory.proof.scope import constants_of
-
-Said: TypeAlias = tuple[tuple[Term, ...], tuple[Clause, ...]]
-
-
-def said(law: Law) -> Said:
-    """What the law says, but for its name."""
-    return law.variables, law.clauses
-
-
-def stated(law: StatedLaw) -> Said:
-    """What the law says, its quantities written out."""
-    return said(door.unfolded(law))
 
 
 @dataclass(frozen=True)
@@ -88,7 +73,7 @@ class Lemma(Proved):
             objection = self.everywhere.objection(self.assumptions, self.goal)
             if objection:
                 return f"{self.id}: {objection}"
-        facts = {said(law) for law in named if isinstance(law, Law)}
+        facts = {replace(law, id="") for law in named if isinstance(law, Law)}
         for assumption in self.assumptions:
             if self.premise(assumption) is None and (
                 self._moves(assumption) or not self._is_granted(assumption, granted, facts)
@@ -98,10 +83,7 @@ class Lemma(Proved):
         return "" if honest and self.ledger.proved else f"{self.id} is not proved"
 
     def _is_granted(
-        self,
-        assumption: Assumption,
-        granted: Mapping[str, Assumption],
-        facts: set[Said],
+        self, assumption: Assumption, granted: Mapping[str, Assumption], facts: set[Law]
     ) -> bool:
         """Whether all that it says is granted, its law perhaps stated by what the step uses."""
         every, condition = self.everywhere, assumption.condition
@@ -113,7 +95,9 @@ class Lemma(Proved):
         if every is not None:
             wanted = None if wanted is None else every.statement(wanted)
             law = None if law is None else every.law(law)
-        return (wanted is None or wanted in conditions) and (law is None or said(law) in facts)
+        return (wanted is None or wanted in conditions) and (
+            law is None or replace(law, id="") in facts
+        )
 
 
 def lemma(

@@ -19,7 +19,7 @@ ACCEPTING = ("everywhere", "lemma", "ledger", "limits", "norms", "proof", "scope
 SCOPES = [ROOT / "proof" / f"{name}.py" for name in ACCEPTING]
 CASES = [ROOT / "models" / f"{name}.py" for name in ("pieces", "slopes")]  # methods of their own
 # All lines of these files, comments and blank ones included. Whoever needs more makes room first.
-MOST_LINES = {"kernel": 2337, "methods and scopes": 1556}
+MOST_LINES = {"kernel": 2337, "methods and scopes": 1543}
 
 TYPES = {"Basic", "Dummy", "Expr", "Integer", "Rational", "Symbol"}
 CALLS = set(

@@ -29,12 +29,12 @@ from theory.language.terms.gradients import (
 from theory.language.terms.variables import v, w, w_other, x
 from theory.language.terms.vectors import inner, norm, state
 from theory.models.box_geometry import BOX
-from theory.models.weights.every_weight import assumed_everywhere, law_everywhere
+from theory.models.weights.every_weight import assumed_everywhere, law_everywhere, stated
 from theory.models.weights.other_weights import ON_OMEGA, SOME_INPUT
 from theory.models.weights.training import GRADIENT_BOUND, GRADIENT_GAP, SMOOTH
 from theory.proof import Step, step
 from theory.proof.everywhere import Everywhere
-from theory.proof.lemma import Lemma, stated
+from theory.proof.lemma import Lemma
 
 T, k, beta, eps_k = symbols("T k beta eps_k")
 

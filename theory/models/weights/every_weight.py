@@ -8,12 +8,19 @@ from dataclasses import replace
 
 from sympy import Expr, Symbol
 
+from theory.kernel import door
 from theory.language import Assumption, Clause, Law, Statement
 from theory.language.terms.variables import w, w_other
 from theory.language.vocabulary import unfold
 from theory.proof.everywhere import OF_WEIGHTS, Everywhere
 
 OF_ALL = ", for all weights of Ω"
+
+
+def stated(law: Law) -> tuple[object, ...]:
+    """What the law says, over terms of the kernel, but for its name."""
+    found = door.unfolded(law)
+    return found.variables, found.clauses
 
 
 def written_out(statement: Statement, weights: Symbol) -> Statement:
