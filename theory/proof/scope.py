@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from theory.axioms.base import AXIOMS
 from theory.kernel import door
+from theory.kernel.algebra import rebuilt
 from theory.kernel.naturals import require_natural
 from theory.kernel.statements import Clause, Law, Statement, require_fitting
 from theory.kernel.terms import Gap, Term
@@ -102,7 +103,7 @@ class Known:
         if len(law.variables) != len(instance.terms):
             wanted = ", ".join(map(str, law.variables))
             raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
-        terms = tuple(map(door.term, instance.terms))
+        terms = tuple(rebuilt(door.term(term), door.definitions()) for term in instance.terms)
         for variable, term in zip(law.variables, terms, strict=True):
             require_fitting(term, variable)
             if variable.head.range == "natural":
@@ -113,7 +114,7 @@ class Known:
                 reason = _unmet(instance.law, dict(zip(law.variables, terms, strict=True)), named)
             if reason:
                 raise Gap(reason)
-        return tuple(clause.replace(door.definitions()) for clause in law.at(terms))
+        return law.at(terms)
 
 
 def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) -> str:

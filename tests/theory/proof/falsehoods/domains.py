@@ -86,6 +86,7 @@ no_zero = (
 q_log, q_root = quantity("q_log", log(final)), quantity("q_root", sqrt(final - 1))
 q_inverse, q_same = quantity("q_inverse", 1 / final), quantity("q_same", final)
 q_count = quantity("q_count", final, natural=True)
+LEAST = replace(quantity("q_least", k, natural=True), lower=1)
 DOMAINS: dict[str, Attack | Forgery] = {
     # The normal form of log(2z).
     "any number is below any other": Attack(no_zero, lt(S_0, lam), (), FORM),
@@ -159,7 +160,11 @@ DOMAINS: dict[str, Attack | Forgery] = {
         lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), "is undecided"
     ),
     "the sign of a difference": ends(eq(sign(y) ** 2, 1), Identity(), PARTIAL),
-    # Quantities that stand for what has no value.
+    # Quantities that stand for what has no value, or has not the least value that is declared.
+    "a length that is said to be 1 at least": Entering(
+        LEAST,
+        through(every(le(0, j), (j,)), le(1, k), (LEAST.symbol - 1,), "natural"),
+    ),
     "a quantity that is a logarithm": of_all(
         q_log, every(lt(0, exp(y)), (y,), by=Elementary()), lt(0, h_norm), FORM
     ),
