@@ -12,7 +12,8 @@ from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP
 from theory.claims.memory.receptive_field import RECEPTIVE_FIELD
 from theory.claims.memory.state_bound import FINITE, UNIFORM
 from theory.claims.training.chained import IN_CONSTANTS_OF_OMEGA, OMEGA
-from theory.language import Assumption, assume, at, eq, law, le, symbols
+from theory.kernel import door
+from theory.language import Assumption, Clause, assume, at, eq, law, le, symbols
 from theory.language.terms.gradients import feasible
 from theory.language.terms.variables import a, v, w, w_other, x
 from theory.language.terms.vectors import norm, phi, state
@@ -153,3 +154,11 @@ def test_constants_of_omega_are_those_of_its_norm() -> None:
     for old, new in IN_CONSTANTS_OF_OMEGA.constants:
         assert str(new) == str(old).replace("_box", "_omega")
     assert GRADIENT_GAP.lemma("lemma", everywhere=OMEGA).variables == (w,)
+
+
+def test_other_weights_alone_are_any_weights() -> None:
+    """What speaks of w′ alone holds of all weights of the set, by the name of one of them."""
+    said = door.law(law("said", (a,), le(norm(state(a, 0, T, w_other)), S_0)))
+    found = OMEGA.law(said)
+    wanted = Clause(le(norm(state(a, 0, T, w)), S_0), (eq(feasible(w), 1),))
+    assert (found.variables[0], found.clauses) == (door.term(w), (door.clause(wanted),))
