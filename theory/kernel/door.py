@@ -113,8 +113,9 @@ def head(function: type[Formal]) -> Head:
     if kind is None:
         raise TermError(f"{function} returns nothing that has a sort")
     own = next(base for base, _ in _KINDS if issubclass(function, base))
-    stated = (name for name in dir(function) if name.startswith("_eval_is_"))
-    if any(getattr(function, name) is not getattr(own, name, None) for name in stated):
+    facts = ("_eval_is_", "default_assumptions")
+    stated = (name for name in dir(function) if name.startswith(facts))
+    if any(getattr(function, name) != getattr(own, name, None) for name in stated):
         raise TermError(f"of {function} SymPy takes for granted what no law says")
     same = _NAMES.setdefault((function.__name__, kind), [])
     same.append(function)
