@@ -89,10 +89,6 @@ def _of_tanh(t: Term, y: Term) -> tuple[Statement | Clause, ...]:
     return *_odd(ONE)(t, y), le(falls, ONE)
 
 
-def _of_wave(v: Term, _: Term) -> tuple[Statement | Clause, ...]:
-    return le(MINUS_ONE, v), le(v, ONE)
-
-
 def _square(term: Term) -> Term:
     return power(term, TWO)
 
@@ -102,8 +98,8 @@ def _half(term: Term) -> Term:
 
 
 _RANGES: dict[Head, Range] = {
-    EXP: _of_exp, TANH: _of_tanh, ERF: _odd(ONE), ATAN: _odd(_half(PI)), SIN: _of_wave,
-    COS: _of_wave,
+    EXP: _of_exp, TANH: _of_tanh, ERF: _odd(ONE), ATAN: _odd(_half(PI)),
+    **dict.fromkeys((SIN, COS), lambda v, _: (le(MINUS_ONE, v), le(v, ONE))),
 }  # fmt: skip
 
 

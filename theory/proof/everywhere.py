@@ -12,7 +12,7 @@ from sympy import Symbol
 from theory.kernel import door
 from theory.kernel.algebra import build
 from theory.kernel.statements import Clause, Law, Statement
-from theory.kernel.terms import Head, Term, is_formal, within
+from theory.kernel.terms import Term, is_formal, within
 from theory.language import Assumption
 from theory.language import Statement as Stated
 from theory.language.terms.gates import in_box
@@ -98,15 +98,11 @@ class Everywhere:
                     return f"{assumption.id!r} ranges over weights of its own"
                 said.extend(s for clause in law.clauses for s in clause.statements)
         terms = (one for s in said for side in s.sides for one in within(side))
-        strange = (one for one in terms if _is_formal(one.head) and not _is_known(one))
-        return next((f"{term} may depend on the weights" for term in strange), "")
-
-
-def _is_formal(head: Head) -> bool:
-    """Whether it is a term of a model: no variable, no constant, no function of reals."""
-    return head.kind in ("vector", "operator") or (is_formal(head) and head.interval is None)
+        return next((f"{one} may depend on the weights" for one in terms if not _is_known(one)), "")
 
 
 def _is_known(term: Term) -> bool:
-    before = _BEFORE.get(term.head)
-    return term.head in _OF_NONE if before is None else len(term.args) in (before, before + 1)
+    head, before = term.head, _BEFORE.get(term.head)
+    if before is not None:
+        return len(term.args) in (before, before + 1)
+    return head in _OF_NONE or not (head.kind in ("vector", "operator") or is_formal(head))

@@ -22,7 +22,7 @@ OTHERS = [
     ROOT / f"{name}.py" for name in ("models/pieces", "models/slopes", "language/definitions")
 ]
 # All lines of these files, comments and blank ones included. Whoever needs more makes room first.
-MOST_LINES = {"kernel": 2338, "methods and scopes": 1544}
+MOST_LINES = {"kernel": 2334, "methods and scopes": 1553}
 
 TYPES = {"Add", "Basic", "Dummy", "Expr", "Integer", "Rational", "Symbol"}
 CALLS = set(

@@ -89,7 +89,12 @@ class _Search:
         except Gap as gap:
             raise Gap(f"the derivative is not shown to vanish at z = {peak}: {gap}") from gap
         sign = 1 if ball(value) > 0 else -1
-        self._require_at_most(times(number(sign), value), peak)
+        height = ball(value) * sign
+        if height > self._limit:
+            told = f"counter-model: f = {height.str(8)} against {self.bound}"
+            raise Gap(f"{told} at z = {peak}")
+        if not height < self._limit:
+            self._equal(times(number(sign), value), self.bound)
         reach = self.method.reach
         for part in range(-PARTS, PARTS):
             box = ball(peak) + arb((part + 0.5) * reach / PARTS, reach / PARTS)
@@ -148,15 +153,6 @@ class _Search:
     def _equal(self, one: Term, other: Term) -> None:
         """By the normal form, the equations applied; raises Gap."""
         Identity(*self.method.hypotheses).prove(eq(one, other), self.scope)
-
-    def _require_at_most(self, value: Term, peak: Term) -> None:
-        number = ball(value)
-        if number < self._limit:
-            return
-        if number > self._limit:
-            told = f"counter-model: f = {number.str(8)} against {self.bound}"
-            raise Gap(f"{told} at z = {peak}")
-        self._equal(value, self.bound)
 
 
 def _bare(term: Term) -> Term:

@@ -18,7 +18,7 @@ from theory.axioms.unitary import MONOTONE_NORM
 from theory.language import ONE, Assumption, Statement, Use, at, eq, le, lt, symbols
 from theory.language.terms.analytic import tangents
 from theory.language.terms.unitary import OUTPUTS, part
-from theory.language.terms.variables import A, B, a, b, i, m, operator, s, v, x, y, z
+from theory.language.terms.variables import A, B, a, b, c, i, m, operator, s, v, x, y, z
 from theory.language.terms.vectors import Scalar, function, inner, norm, state
 from theory.models.unitary.lines import history
 from theory.proof import Form, Proof, Step
@@ -38,10 +38,12 @@ def cell(goal: Statement, *uses: Use, granted: tuple[Assumption, ...] = ()) -> C
     return Claimed(Form("false", goal, granted, "cell", proof), NONE)
 
 
-def functions(goal: Statement, *uses: Use, before: Step | None = None) -> Claimed:
+def functions(
+    goal: Statement, *uses: Use, before: Step | None = None, granted: tuple[Assumption, ...] = ()
+) -> Claimed:
     """A form of sigmoid networks, in one step or two."""
     proof = Proof((*((before,) if before else ()), Step("claim", goal, Smt(*uses))))
-    return Claimed(Form("false", goal, (), "sigmoid", proof), NONE)
+    return Claimed(Form("false", goal, granted, "sigmoid", proof), NONE)
 
 
 def apart(*granted: Assumption) -> Attack:
@@ -122,6 +124,20 @@ FORMS: dict[str, Attack | Claimed] = {
             conclusion=eq(norm(a - b) ** 2 + norm(a + b) ** 2, 2 * norm(a) ** 2 + 2 * norm(b) ** 2),
             method=Smt(*squares(a, b), *squares(a, -b)),
         ),
+    ),
+    # The same by another name.
+    "products of a function by another name": functions(
+        eq(inner(f, f), norm(f) ** 2),
+        INNER_PRODUCT.at(c, c, c),
+        "named",
+        granted=(assume("named", eq(c, f)),),
+    ),
+    "a function that is named twice": functions(
+        eq(inner(state(x, 0, 1), c), norm(f) ** 2),
+        INNER_PRODUCT.at(state(x, 0, 1), c, state(x, 0, 1)),
+        "named",
+        "again",
+        granted=(assume("again", eq(state(x, 0, 1), c)), assume("named", eq(c, f))),
     ),
     # The same of all vectors first, then of these.
     "products of functions, of all first": functions(

@@ -52,7 +52,11 @@ REFERENCES: dict[str, tuple[str, str]] = {
 FORBIDDEN: dict[str, tuple[str, ...]] = {
     "S4.2": ("no number is 0, by a law of all",),
     "S7.1": ("an axiom of one's own",),
-    "S7.4": ("outputs squared", "an operator on functions, of all first"),
+    "S7.4": (
+        "outputs squared",
+        "an operator on functions, of all first",
+        "products of a function by another name",
+    ),
     "S16.3": ("a bell narrower than a float", "a bell that no box finds"),
     "S16.4": ("a tail that is slow", "a tail on the left", "a sine far out"),
     "S16.5": ("a hidden pole", "a root within", "an arctangent that jumps"),
