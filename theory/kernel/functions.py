@@ -58,9 +58,9 @@ EXP, TANH, SIN, COS, ATAN, ERF = (
 def ranges(statement: Statement) -> tuple[dict[Term, Term], list[Clause]]:
     """A fresh real for each elementary function in the statement, and the ranges of these."""
     found = {one for side in statement.sides for one in within(side) if one.head in _RANGES}
-    names = {
-        one: variable(one.key, "real", mark=-1) for one in sorted(found, key=lambda one: one.key)
-    }
+    # By a number each, for two terms may be written alike.
+    ordered = enumerate(sorted(found, key=lambda one: one.key), start=1)
+    names = {one: variable(one.key, "real", mark=-index) for index, one in ordered}
     told = (fact for one, name in names.items() for fact in _RANGES[one.head](name, *one.args))
     clauses = (fact if isinstance(fact, Clause) else Clause(fact) for fact in told)
     return names, [clause.replace(names) for clause in clauses]
