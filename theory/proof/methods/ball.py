@@ -111,15 +111,15 @@ class _Search:
         while boxes:
             middle, half = boxes.pop()
             count += 1
-            if count > MOST_BOXES:
-                raise Gap(f"undecided after {MOST_BOXES} boxes, near z = {middle}")
             at, offset = arb(middle), arb(0, 1) * arb(half)
+            if count > MOST_BOXES:
+                raise Gap(f"undecided after {MOST_BOXES} boxes, near z = {at.str(8)}")
             if any(abs(at - centre) + half <= self.method.reach for centre in centres):
                 continue
             if self._taylor(at, offset) <= self._limit:
                 continue
             if abs(self._at(self.function, at)) > self._limit:
-                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {middle}")
+                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {at.str(8)}")
             boxes += [(middle - half / 2, half / 2), (middle + half / 2, half / 2)]
         return count
 
