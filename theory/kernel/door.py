@@ -11,30 +11,27 @@ from fractions import Fraction
 from functools import lru_cache
 
 import sympy
-from sympy import Basic, Expr
+from sympy import Basic
 from sympy.core.function import UndefinedFunction
 
 from theory.kernel.algebra import apply, plus, power, times
+from theory.kernel.functions import CONSTANTS
 from theory.kernel.statements import Clause, Law, Statement, require_fitting
 from theory.kernel.terms import (
     EXPONENTIAL,
-    NUMBER,
-    POWER,
-    PRODUCT,
     REAL_FUNCTIONS,
-    SUM,
     TRANSPOSE,
     Head,
     Range,
     Term,
     TermError,
-    constant,
     number,
     variable,
 )
 from theory.language import Clause as StatedClause
 from theory.language import Law as StatedLaw
 from theory.language import Statement as StatedStatement
+from theory.language.constants import SILU_PEAK
 from theory.language.sorts import EITHER, OPERATOR, EitherSymbol, OperatorSymbol
 from theory.language.terms.vectors import Norm, Operator, Scalar, Vector, exponential, transpose
 from theory.language.terms.vectors import Term as Formal
@@ -58,7 +55,9 @@ _PLAIN: dict[tuple[tuple[str, bool | None], ...], Range] = {
     tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over for kind, over in _RANGES
 }
 _NAMES: dict[tuple[str, str], list[type[Basic]]] = {}
-_CONSTANTS: dict[str, Expr] = {}
+_CONSTANTS: dict[Basic, Term] = {
+    sympy.pi: CONSTANTS["pi"], sympy.E: CONSTANTS["E"], SILU_PEAK: CONSTANTS["z_silu"],
+}  # fmt: skip
 _SYMBOLS: dict[tuple[str, Range], list[Basic]] = {}
 
 
@@ -69,17 +68,15 @@ def term(expression: Basic) -> Term:
         return number(Fraction(int(expression.p), int(expression.q)))
     if isinstance(expression, sympy.Symbol):
         return _variable(expression)
-    if isinstance(expression, sympy.NumberSymbol):
-        low, high = expression.approximation_interval(sympy.Integer)
-        _CONSTANTS[str(expression)] = expression
-        return constant(str(expression), (Fraction(int(low)), Fraction(int(high))))
+    if expression in _CONSTANTS:
+        return _CONSTANTS[expression]
     join = _JOINS.get(expression.func)
     if join is not None:
         return join(*map(term, expression.args))
     if expression.func in _FUNCTIONS:
         return apply(_FUNCTIONS[expression.func], *map(term, expression.args))
     if isinstance(expression, Formal):
-        return apply(_head(expression.func), *map(term, expression.args))
+        return apply(head(expression.func), *map(term, expression.args))
     if isinstance(expression.func, UndefinedFunction):
         raise TermError(f"{expression} is a function of no sort; make it by `function`")
     if expression.is_Number or expression is sympy.I:
@@ -110,14 +107,15 @@ def _variable(symbol: sympy.Symbol) -> Term:
 
 
 @lru_cache(maxsize=KEPT)
-def _head(function: type[Formal]) -> Head:
+def head(function: type[Formal]) -> Head:
     """The head of a function of formal terms; two of one name are kept apart."""
     kind = next((kind for base, kind in _KINDS if issubclass(function, base)), None)
     if kind is None:
         raise TermError(f"{function} returns nothing that has a sort")
     own = next(base for base, _ in _KINDS if issubclass(function, base))
-    stated = (name for name in dir(function) if name.startswith("_eval_is_"))
-    if any(getattr(function, name) is not getattr(own, name, None) for name in stated):
+    facts = ("_eval_is_", "default_assumptions")
+    stated = (name for name in dir(function) if name.startswith(facts))
+    if any(getattr(function, name) != getattr(own, name, None) for name in stated):
         raise TermError(f"of {function} SymPy takes for granted what no law says")
     same = _NAMES.setdefault((function.__name__, kind), [])
     same.append(function)
@@ -127,7 +125,7 @@ def _head(function: type[Formal]) -> Head:
 
 # The two functions of terms that rules know something of are the first of their names.
 for known, wanted in ((transpose, TRANSPOSE), (exponential, EXPONENTIAL)):
-    if _head(known) != wanted:
+    if head(known) != wanted:
         raise TermError(f"{known} is not the kernel's {wanted.name}")
 
 
@@ -171,7 +169,7 @@ def unfolded(stated: StatedLaw) -> Law:
     found, known = law(stated), definitions()
     spoken = {one for one in found.constants if one in known}
     hidden = frozenset[Term]().union(*(known[one].variables for one in spoken))
-    if not hidden.isdisjoint(found.variables) and not getattr(stated, "moves", False):
+    if not hidden.isdisjoint(found.variables):
         raise TermError(f"{stated.id} ranges over what its quantities speak of")
     return Law(found.id, found.variables, tuple(c.replace(known) for c in found.clauses))
 
@@ -180,22 +178,3 @@ def unfolded(stated: StatedLaw) -> Law:
 def goal(stated: StatedStatement) -> Statement:
     """The statement over terms, measured quantities replaced by their definitions."""
     return statement(stated).replace(definitions())
-
-
-def expression(stated: Term) -> Expr:
-    """A term of functions of reals as SymPy has it, for what it is asked to propose."""
-    args = tuple(map(expression, stated.args))
-    head = stated.head
-    if head is NUMBER:
-        return sympy.Rational(stated.value.numerator, stated.value.denominator)
-    if head in (SUM, PRODUCT, POWER):
-        return {SUM: sympy.Add, PRODUCT: sympy.Mul, POWER: sympy.Pow}[head](*args)
-    for function, one in _FUNCTIONS.items():
-        if one == head:
-            return function(*args)
-    known = _SYMBOLS.get((head.name, head.range), []) if head.kind == "variable" else []
-    if head.kind == "variable" and head.mark < len(known):
-        return known[head.mark]
-    if head.interval is not None and head.name in _CONSTANTS:
-        return _CONSTANTS[head.name]
-    raise TermError(f"{stated} is no expression of reals")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from types import MappingProxyType
 
 from flint import arb, fmpq
 
-from theory.kernel.algebra import plus, power, times
+from theory.kernel.algebra import apply, minus, plus, power, times
 from theory.kernel.statements import Clause, Statement, le, lt, ne
 from theory.kernel.terms import (
     ABS,
     EXPONENTIAL,
+    HALF,
     LOG,
     MAX,
     MIN,
@@ -25,48 +27,80 @@ from theory.kernel.terms import (
     Gap,
     Head,
     Term,
+    constant,
     number,
     variable,
     within,
 )
 from theory.language.constants import silu_peak
 
-Range = Callable[[Term, Term], tuple[Clause, ...]]
-MINUS_ONE = number(-1)
-# Enclosures of the constants of statements that have no closed form.
-CONSTANTS: dict[str, Callable[[], arb]] = {
+Range = Callable[[Term, Term], tuple[Statement | Clause, ...]]
+MINUS_ONE, TWO = number(-1), number(2)
+# Constants of statements that have no closed form: an enclosure of each, and a term that z3 knows
+# between two integers.
+ENCLOSURES: dict[str, Callable[[], arb]] = {
     "pi": arb.pi, "E": arb.const_e, "z_silu": silu_peak,
 }  # fmt: skip
 
 
-def ranges(statement: Statement, pi: Term) -> tuple[dict[Term, Term], list[Clause]]:
+def _between(name: str) -> Term:
+    low = Fraction(str(ENCLOSURES[name]().floor().unique_fmpz()))
+    return constant(name, (low, low + 1))
+
+
+CONSTANTS = {name: _between(name) for name in ENCLOSURES}
+PI = CONSTANTS["pi"]
+EXP, TANH, SIN, COS, ATAN, ERF = (
+    REAL_FUNCTIONS[name] for name in ("exp", "tanh", "sin", "cos", "atan", "erf")
+)
+
+
+def ranges(statement: Statement) -> tuple[dict[Term, Term], list[Clause]]:
     """A fresh real for each elementary function in the statement, and the ranges of these."""
-    known = _ranges(pi)
-    found = {one for side in statement.sides for one in within(side) if one.head in known}
-    names = {
-        one: variable(one.key, "real", mark=-1) for one in sorted(found, key=lambda one: one.key)
-    }
-    return names, [c for one, name in names.items() for c in known[one.head](name, *one.args)]
+    found = {one for side in statement.sides for one in within(side) if one.head in _RANGES}
+    # By a number each, for two terms may be written alike.
+    ordered = enumerate(sorted(found, key=lambda one: one.key), start=1)
+    names = {one: variable(one.key, "real", mark=-index) for index, one in ordered}
+    told = (fact for one, name in names.items() for fact in _RANGES[one.head](name, *one.args))
+    clauses = (fact if isinstance(fact, Clause) else Clause(fact) for fact in told)
+    return names, [clause.replace(names) for clause in clauses]
 
 
-def _ranges(pi: Term) -> dict[Head, Range]:
-    half = times(number(Fraction(1, 2)), pi)
-    between = {
-        "tanh": (MINUS_ONE, ONE, lt), "erf": (MINUS_ONE, ONE, lt), "sin": (MINUS_ONE, ONE, le),
-        "cos": (MINUS_ONE, ONE, le), "atan": (times(MINUS_ONE, half), half, lt),
-    }  # fmt: skip
-
-    def of(low: Term, high: Term, less: Callable[[Term, Term], Statement]) -> Range:
-        return lambda value, _: (Clause(less(low, value)), Clause(less(value, high)))
-
-    found = {REAL_FUNCTIONS[name]: of(*ends) for name, ends in between.items()}
-    return found | {REAL_FUNCTIONS["exp"]: _of_exp}
+def _of_exp(e: Term, y: Term) -> tuple[Statement | Clause, ...]:
+    """1 + y ≤ e^y, so that e^{y/2} (1 − y/2) ≤ 1, which is squared where y ≤ 0."""
+    falls = le(times(e, _square(minus(ONE, _half(y)))), ONE)
+    below = le(y, ZERO)
+    return lt(ZERO, e), le(plus(ONE, y), e), Clause(le(e, ONE), (below,)), Clause(falls, (below,))
 
 
-def _of_exp(value: Term, argument: Term) -> tuple[Clause, ...]:
-    below = Clause(le(value, ONE), (le(argument, ZERO),))
-    above = Clause(le(ONE, value), (le(ZERO, argument),))
-    return Clause(lt(ZERO, value)), below, above
+def _odd(end: Term) -> Range:
+    """|v| < end, v has the sign of its argument y, and (end − |v|) |y| ≤ 1."""
+
+    def of(v: Term, y: Term) -> tuple[Statement | Clause, ...]:
+        near = times(minus(end, apply(ABS, v)), apply(ABS, y))
+        return lt(times(MINUS_ONE, end), v), lt(v, end), le(ZERO, times(v, y)), le(near, ONE)
+
+    return of
+
+
+def _of_tanh(t: Term, y: Term) -> tuple[Statement | Clause, ...]:
+    """Besides, 1 − tanh² = 1/cosh² and cosh y ≥ 1 + y²/2."""
+    falls = times(minus(ONE, _square(t)), _square(plus(ONE, _half(_square(y)))))
+    return *_odd(ONE)(t, y), le(falls, ONE)
+
+
+def _square(term: Term) -> Term:
+    return power(term, TWO)
+
+
+def _half(term: Term) -> Term:
+    return times(HALF, term)
+
+
+_RANGES: dict[Head, Range] = {
+    EXP: _of_exp, TANH: _of_tanh, ERF: _odd(ONE), ATAN: _odd(_half(PI)),
+    **dict.fromkeys((SIN, COS), lambda v, _: (le(MINUS_ONE, v), le(v, ONE))),
+}  # fmt: skip
 
 
 def rational(term: Term) -> fmpq | None:
@@ -95,38 +129,42 @@ def rational(term: Term) -> fmpq | None:
     return total
 
 
-def ball(term: Term) -> arb:
-    """An enclosure of the value of a closed term; raises Gap for functions that are not known."""
-    head, args = term.head, [ball(arg) for arg in term.args]
+def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
+    """An enclosure of the value at these values of the variables, NaN where there may be none;
+    raises Gap for functions that are not known."""
+    head, args = term.head, [ball(arg, values) for arg in term.args]
     if head is NUMBER:
         return arb(fmpq(term.value.numerator, term.value.denominator))
+    if term in values:
+        return values[term]
     if head in (SUM, PRODUCT):
         total = arb(0 if head is SUM else 1)
         for value in args:
             total = total + value if head is SUM else total * value
         return total
-    if head is POWER and not term.args[1].variables and term.args[1].head is NUMBER:
+    if head is POWER and term.args[1].head is NUMBER:
         exponent = term.args[1].value
         if exponent.denominator == 1:
             return args[0] ** int(exponent)
         if exponent == Fraction(1, 2):
             return args[0].sqrt()
-    known: dict[Head, Callable[[], arb]] = {
-        ABS: lambda: abs(args[0]), LOG: lambda: args[0].log(), EXPONENTIAL: lambda: args[0].exp(),
-        REAL_FUNCTIONS["exp"]: lambda: args[0].exp(),
-        REAL_FUNCTIONS["tanh"]: lambda: args[0].tanh(),
-    }  # fmt: skip
-    if head.interval is not None and head.name in CONSTANTS:
-        return CONSTANTS[head.name]()
-    if head not in known:
+    if head.interval is not None:
+        return ENCLOSURES[head.name]()
+    if head not in _BALLS:
         raise Gap(f"the value of {term} is not known")
-    return known[head]()
+    return _BALLS[head](args[0])
+
+
+_BALLS: dict[Head, Callable[[arb], arb]] = {
+    ABS: abs, LOG: arb.log, EXPONENTIAL: arb.exp, EXP: arb.exp, TANH: arb.tanh, SIN: arb.sin,
+    COS: arb.cos, ATAN: arb.atan, ERF: arb.erf,
+}  # fmt: skip
 
 
 def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
-    """d/dt of the term; adds where it has a value and is differentiable to the conditions.
+    """d/dt of the term; adds to the conditions where it has a value and is differentiable.
 
-    Raises Gap for what is no sum, product, whole power, log or exponential.
+    Raises Gap for what is no sum, product, power by a number, or function of the list.
     """
     if point not in term.variables:
         return ZERO
@@ -139,14 +177,30 @@ def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
         each = enumerate(inner)
         return plus(*(times(*term.args[:i], d, *term.args[i + 1 :]) for i, d in each))
     argument, slope = term.args[0], inner[0]
-    if term.head is POWER and term.args[1].head is NUMBER and term.args[1].whole:
+    if term.head is POWER and term.args[1].head is NUMBER:
         n = term.args[1].value
-        if n < 0:
+        if n.denominator > 1:
+            conditions.append(lt(ZERO, argument))
+        elif n < 0:
             conditions.append(ne(argument, ZERO))
         return times(number(n), power(argument, number(n - 1)), slope)
+    if term.head not in _SLOPES:
+        raise Gap(f"{term} is not known to be differentiable in {point}")
     if term.head is LOG:
         conditions.append(lt(ZERO, argument))
-        return times(slope, power(argument, MINUS_ONE))
-    if term.head == EXPONENTIAL:
-        return times(term, slope)
-    raise Gap(f"{term} is not known to be differentiable in {point}")
+    return times(_SLOPES[term.head](term, argument), slope)
+
+
+# What each function's derivative is, of its value and its argument.
+_SLOPES: dict[Head, Callable[[Term, Term], Term]] = {
+    EXP: lambda e, _: e,
+    EXPONENTIAL: lambda e, _: e,
+    LOG: lambda _, x: power(x, MINUS_ONE),
+    TANH: lambda t, _: minus(ONE, _square(t)),
+    SIN: lambda _, x: apply(COS, x),
+    COS: lambda _, x: times(MINUS_ONE, apply(SIN, x)),
+    ATAN: lambda _, x: power(plus(ONE, _square(x)), MINUS_ONE),
+    ERF: lambda _, x: times(
+        TWO, power(power(PI, HALF), MINUS_ONE), apply(EXP, times(MINUS_ONE, _square(x)))
+    ),
+}

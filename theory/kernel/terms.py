@@ -69,7 +69,7 @@ ABS, MAX, MIN, LOG = (REAL_FUNCTIONS[name] for name in ("abs", "max", "min", "lo
 
 def is_formal(head: Head) -> bool:
     """Whether it is a scalar of which nothing is known but what laws say."""
-    return head.kind == "scalar" and head.mark >= 0
+    return head.kind == "scalar" and head.mark >= 0 and head.interval is None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

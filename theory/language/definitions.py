@@ -1,6 +1,7 @@
 """Definitions: equations that give a new function its values, once, in one registry.
 
-A definition is conservative.  Its functions are new: made by `function(..., defined=True)`, which
+Terms are read by the fields of their trees: nothing that SymPy computes decides.  A definition is
+conservative.  Its functions are new: made by `function(..., defined=True)`, which
 nothing else is said of without proof but what follows from their values.  It gives each of them a
 value once: by a term, or by recursion at 0 and at j + 1 from its values at j.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from sympy import Expr, Symbol, preorder_traversal
+from sympy import Add, Basic, Expr, Symbol
 
 from theory.errors import InputError
 from theory.language.law import Assumption, Clause, Law, law
@@ -91,8 +92,7 @@ def _faults(new: Definition) -> Iterator[str]:
         if name in taken:
             yield f"gives {function} a second value; a function is defined once"
     for place in (clause.conclusion.lhs for clause in new.clauses):
-        known = {place.is_nonnegative, place.is_integer} if place.is_commutative else {None}
-        if known != {None}:
+        if any(hasattr(place, f"_eval_is_{fact}") for fact in ("nonnegative", "integer")):
             yield f"defines {place}, whose sign or kind is known; take a plain function"
     for index, clause in enumerate(new.clauses):
         yield from _faults_of(clause, new.names, _counts(new), taken)
@@ -127,14 +127,23 @@ def _faults_of(
 def _used(clause: Clause) -> set[Expr]:
     """The terms with defined functions in the value and in the premises."""
     premises = (side for part in clause.given for side in (part.lhs, part.rhs))
-    terms = (n for side in (clause.conclusion.rhs, *premises) for n in preorder_traversal(side))
+    terms = (part for side in (clause.conclusion.rhs, *premises) for part in _within(side))
     return {term for term in terms if getattr(term, "defined", False)}
+
+
+def _within(term: Basic) -> Iterator[Basic]:
+    yield term
+    for part in term.args:
+        yield from _within(part)
 
 
 def _variable(argument: Expr) -> Symbol | None:
     """j of j and of j + 1; None of anything else."""
-    inner = argument if argument.is_Symbol else argument - 1
-    return inner if inner.is_Symbol and (argument.is_Symbol or inner.is_integer) else None
+    if isinstance(argument, Symbol):
+        return argument
+    rest = [part for part in argument.args if part != 1] if isinstance(argument, Add) else []
+    whole = len(rest) == 1 and isinstance(rest[0], Symbol) and rest[0].is_integer
+    return rest[0] if whole and len(argument.args) == 2 else None
 
 
 def _counts(new: Definition) -> dict[Name, int]:
@@ -156,7 +165,7 @@ def _comes_before(
     if of_term is None or of_place is None or not _succeeds(place.args[of_place]):
         return False
     before, now = term.args[of_term], place.args[of_place]
-    return bool(before == now - 1 or (earlier and before == now))
+    return bool(before == _variable(now) or (earlier and before == now))
 
 
 def _apart(one: Clause, other: Clause) -> bool:
@@ -165,7 +174,7 @@ def _apart(one: Clause, other: Clause) -> bool:
     if name_of(first) != name_of(second):
         return True
     pairs = tuple(zip(first.args, second.args, strict=True))
-    if any({p == 0, q == 0} == {True, False} and _succeeds(p + q) for p, q in pairs):
+    if any((p == 0 and _succeeds(q)) or (q == 0 and _succeeds(p)) for p, q in pairs):
         return True
     p, q = one.conclusion.rhs, other.conclusion.rhs
     return first == second and {one, other} == set(larger(first, p, q))
@@ -173,4 +182,4 @@ def _apart(one: Clause, other: Clause) -> bool:
 
 def _succeeds(argument: Expr) -> bool:
     """Whether it is j + 1."""
-    return not argument.is_Symbol and argument != 0 and _variable(argument) is not None
+    return not isinstance(argument, Symbol) and _variable(argument) is not None

@@ -14,10 +14,8 @@ from sympy import (
     Min,
     Rational,
     atan,
-    atanh,
     erf,
     exp,
-    limit,
     log,
     oo,
     pi,
@@ -31,7 +29,8 @@ from theory.errors import UnknownNameError
 from theory.language import ONE, ZERO, Statement, Use, eq, le
 from theory.language.constants import SILU_PEAK
 from theory.language.terms.variables import z
-from theory.proof import Proof, Step, check, step
+from theory.models.pieces import SIGNED, OfPiece, Piece
+from theory.proof import Proof, Step, check
 from theory.proof.methods import BallMaximum, Elementary, Identity, Method
 from theory.proof.proof import GIVEN, Ledger
 
@@ -39,24 +38,16 @@ ORDERS = ("bound", "slope", "curvature")
 
 
 @dataclass(frozen=True)
-class Piece:
-    """The activation where z satisfies the statements."""
-
-    rho: Expr
-    where: tuple[Statement, ...] = ()
-
-
-@dataclass(frozen=True)
 class Supremum:
     """The exact supremum of |ρ| or of a derivative, and where the first piece reaches it.
 
-    `at` is a point, ∞ for a limit, or None where the supremum is infinite.  With `peaks` the proof
-    is by ball arithmetic, otherwise by the ranges of the elementary functions.  `equations` define
-    constants that have no closed form.
+    `at` is a point, an equation for z, ∞ for a limit, or None where the supremum is infinite.  With
+    `peaks` the proof is by ball arithmetic, otherwise by the ranges of the elementary functions.
+    `equations` define constants that have no closed form.
     """
 
     value: Expr
-    at: Expr | None
+    at: Expr | Statement | None
     peaks: tuple[Expr, ...] | None = None
     equations: tuple[Use, ...] = ()
 
@@ -95,18 +86,21 @@ class ActivationFacts:
         for index, piece in enumerate(self.pieces, start=1):
             yield Step(
                 f"{self.name}: {ORDERS[order]}, piece {index}",
-                le(Abs(piece.rho.diff(z, order)), bound),
+                le(Abs(SIGNED[order](z)), bound),
                 self.method(order, piece),
                 forall=(z,),
                 given=piece.where,
             )
 
     def joined(self, order: int) -> Iterator[Step]:
-        """At 0, where the pieces meet, the derivative of this order is continuous."""
-        ends = [piece.rho.diff(z, order).subs(z, 0) for piece in self.pieces]
-        for left, right in zip(ends[1:], ends, strict=False):
-            yield step(f"{self.name}: order {order} continuous", eq(left, right)).by(
-                method=Identity
+        """At 0, where pieces meet, they have one derivative of this order."""
+        (first, *others) = self.pieces
+        at_zero = first.rho.diff(z, order).subs(z, 0)
+        for index, piece in enumerate(self.pieces if others else (), start=1):
+            yield Step(
+                f"{self.name}: order {order} at 0, piece {index}",
+                eq(SIGNED[order](ZERO), at_zero),
+                OfPiece(piece.rho, order, Identity()),
             )
 
     def steps(self, order: int) -> tuple[Step, ...]:
@@ -114,15 +108,21 @@ class ActivationFacts:
         supremum = self.suprema[order]
         if supremum.at is None:
             return ()
-        reached = limit(self.pieces[0].rho.diff(z, order), z, supremum.at)
-        signed = supremum.value if reached.evalf() >= 0 else -supremum.value
-        return (
-            *self.bounded(order, supremum.value),
-            *(self.joined(order - 1) if order else ()),
-            step(f"{self.name}: {ORDERS[order]} reached", eq(reached, signed)).by(
-                *supremum.equations, method=Identity
-            ),
-        )
+        joined = self.joined(order - 1) if order else ()
+        return self.reached(order), *self.bounded(order, supremum.value), *joined
+
+    def reached(self, order: int) -> Step:
+        """The first piece takes the supremum, or comes within 1/z of it."""
+        rho, supremum = self.pieces[0].rho, self.suprema[order]
+        id, stated = f"{self.name}: {ORDERS[order]} reached", SIGNED[order]
+        if supremum.at == oo:
+            near, far = le(supremum.value - stated(z), 1 / z), (le(ONE, z),)
+            return Step(id, near, OfPiece(rho, order, Elementary(f"{GIVEN} 1")), (z,), far)
+        if isinstance(supremum.at, Statement):
+            taken, method = eq(stated(z), supremum.value), Identity(f"{GIVEN} 1")
+            return Step(id, taken, OfPiece(rho, order, method), (z,), (supremum.at,))
+        taken, method = eq(stated(supremum.at), supremum.value), Identity(*supremum.equations)
+        return Step(id, taken, OfPiece(rho, order, method))
 
     @property
     def proof(self) -> Proof:
@@ -132,10 +132,11 @@ class ActivationFacts:
     def method(self, order: int, piece: Piece) -> Method:
         """How the derivative of this order is bounded on the piece."""
         supremum = self.suprema[order]
-        if supremum.peaks is not None:
-            return BallMaximum(supremum.peaks, supremum.equations)
         region = piece.where if piece.rho.diff(z, order).has(z) else ()
-        return Elementary(*(f"{GIVEN} {index + 1}" for index in range(len(region))))
+        bound: Method = Elementary(*(f"{GIVEN} {index + 1}" for index in range(len(region))))
+        if supremum.peaks is not None:
+            bound = BallMaximum(supremum.peaks, supremum.equations)
+        return OfPiece(piece.rho, order, bound)
 
 
 def _smooth(name: str, rho: Expr, *suprema: Supremum) -> ActivationFacts:
@@ -168,14 +169,14 @@ _TABLE = (
         tanh(z),
         Supremum(ONE, oo),
         Supremum(ONE, ZERO),
-        Supremum(4 / (3 * sqrt(3)), atanh(1 / sqrt(3))),
+        Supremum(4 / (3 * sqrt(3)), eq(tanh(z), -1 / sqrt(3))),
     ),
     _smooth(
         "sigmoid",
         SIGMOID,
         Supremum(ONE, oo),
         Supremum(Rational(1, 4), ZERO),
-        Supremum(1 / (6 * sqrt(3)), 2 * atanh(1 / sqrt(3))),
+        Supremum(1 / (6 * sqrt(3)), eq(tanh(z / 2), -1 / sqrt(3))),
     ),
     _smooth("softplus", log(1 + exp(z)), NONE, Supremum(ONE, oo), Supremum(Rational(1, 4), ZERO)),
     _smooth(
@@ -203,15 +204,21 @@ _TABLE = (
         erf(z),
         Supremum(ONE, oo),
         Supremum(2 / sqrt(pi), ZERO, (ZERO,)),
-        Supremum(2 * sqrt(2 / (pi * E)), 1 / sqrt(2), (1 / sqrt(2), -1 / sqrt(2))),
+        Supremum(2 * sqrt(2 / (pi * E)), -1 / sqrt(2), (1 / sqrt(2), -1 / sqrt(2))),
     ),
-    _smooth("sin", sin(z), Supremum(ONE, pi / 2), Supremum(ONE, ZERO), Supremum(ONE, pi / 2)),
+    _smooth(
+        "sin",
+        sin(z),
+        Supremum(ONE, eq(sin(z), ONE)),
+        Supremum(ONE, ZERO),
+        Supremum(ONE, eq(sin(z), -ONE)),
+    ),
     _smooth(
         "arctan",
         atan(z),
         Supremum(pi / 2, oo),
         Supremum(ONE, ZERO),
-        Supremum(3 * sqrt(3) / 8, 1 / sqrt(3)),
+        Supremum(3 * sqrt(3) / 8, -1 / sqrt(3)),
     ),
 )
 

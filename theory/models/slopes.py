@@ -16,8 +16,9 @@ from theory.language import Instance, Use, le, symbols
 from theory.language.terms.gradients import curvature, steepness
 from theory.language.terms.variables import z
 from theory.models.activations import ACTIVATIONS, ActivationFacts
+from theory.models.pieces import SIGNED
 from theory.proof import Step
-from theory.proof.methods import Gap, Identity, Method, Scope
+from theory.proof.methods import Gap, Method, Scope
 from theory.proof.proof import GIVEN
 from theory.proof.scope import Known
 
@@ -72,9 +73,9 @@ class EachActivation(Method):
                 within = scope
                 for number, statement in enumerate(piece.where, start=1):
                     within = within.supposing(f"{GIVEN} {number}", door.goal(statement))
-                slope, most = piece.rho.diff(z, self.order), facts.suprema[self.order].value
-                values = {function(z): slope, constant: most}
-                case = goal.replace({door.term(k): door.term(v) for k, v in values.items()})
+                most = door.term(facts.suprema[self.order].value)
+                size = door.term(Abs(SIGNED[self.order](z)))
+                case = goal.replace({door.term(function(z)): size, door.term(constant): most})
                 try:
                     facts.method(self.order, piece).prove(case, within)
                 except Gap as gap:
@@ -106,7 +107,8 @@ def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None
             raise Gap(f"{facts.name}: the pieces leave a gap: {gap}") from gap
     for step in (step for below in range(order) for step in facts.joined(below)):
         try:
-            Identity().prove(door.goal(step.conclusion), scope)
+            assert isinstance(step.method, Method)
+            step.method.prove(door.goal(step.conclusion), scope)
         except Gap as gap:
             raise Gap(f"{facts.name}: a jump at 0: {gap}") from gap
 

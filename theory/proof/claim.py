@@ -190,7 +190,7 @@ def _prove(form: Form, minimal: bool) -> Ledger:
     told, other = statement_text(form.proof.conclusion), ""
     if form.proof.conclusion != form.statement:
         other = f"the last step concludes {told}, which is not the form's statement; conclude that"
-    for use in misused(form.proof, form.about):
+    for use in misused(form.proof, form.about, form.assumptions):
         other = f"{use.name} is of a norm, and what ‖·‖ measures there is none"
     if not other:
         return ledger

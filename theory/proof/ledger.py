@@ -4,6 +4,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from theory.kernel.statements import Law as Kept
 from theory.language import Assumption, Law
 
 Kind: TypeAlias = Literal["machine", "human"]
@@ -55,9 +56,15 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Proved(Law):
-    """A law with a ledger of its own, and with what it assumes."""
+    """A law with a ledger of its own, and with what it assumes; it has no clauses but those that
+    the kernel makes of what was proved."""
 
     assumptions: tuple[Assumption, ...]
+
+    @property
+    @abstractmethod
+    def spoken(self) -> Kept:
+        """What it says, over terms of the kernel."""
 
     @property
     @abstractmethod

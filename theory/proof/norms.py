@@ -1,58 +1,96 @@
-"""Axioms on ‖·‖₂ where it is no norm: of the states of a cell, and of functions of the inputs.
+"""Axioms on ‖·‖₂ where it is another norm, or none: of states of a cell, of functions of inputs.
 
 Of a cell's states it is the length of what the cell shows, h of an LSTM's (c, h); of a function of
-the inputs it is half of how far it varies.  Both are seminorms, in which sums and multiples are
-measured as in a norm, and nothing is known of operators on them.
+the inputs it is half of how far it varies; of outputs in all runs, their supremum.  All three are
+seminorms, in which sums and multiples are measured as in a norm; nothing is known of operators on
+them, of entries or of inner products.
 """
 
 from collections.abc import Iterator
 
-from sympy import Expr
+from sympy import Basic, Expr
 
 from theory.axioms.analytic import ANALYTIC_AXIOMS
 from theory.axioms.base import HOMOGENEITY, SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.entries import INNER_PRODUCT
-from theory.language import Axiom, Instance
+from theory.language import ZERO, Assumption, Axiom, Instance
 from theory.language.terms.analytic import FunctionList
 from theory.language.terms.gradients import loss_gradient
 from theory.language.terms.jets import own_slope
+from theory.language.terms.unitary import OUTPUTS
 from theory.language.terms.vectors import norm
-from theory.proof.laws import instances
+from theory.proof.lemma import Lemma
 from theory.proof.proof import Proof
 
 SEMINORM = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too
 
 
-def misused(proof: Proof, about: str) -> Iterator[Instance]:
-    """Uses of axioms on ‖·‖₂ that are false of a seminorm, in the proof and in its lemmas."""
-    for use in instances(proof):
-        law = use.law
-        if isinstance(law, Axiom) and law not in SEMINORM and speaks_of_norm(law):
-            false_of_states = about == "cell" and not of_weights(use)
-            yield from (use,) if false_of_states or of_functions(use) else ()
+def misused(
+    proof: Proof, about: str, assumptions: tuple[Assumption, ...] = ()
+) -> Iterator[Instance]:
+    """Uses of axioms on ‖·‖₂ that are false of a seminorm, in the proof and in its lemmas; and of
+    steps that say of all vectors what such axioms do."""
+    general, functions = set[str](), _functions(proof, assumptions)
+    for step in proof.steps:
+        for use in step.needs:
+            law = use.law if isinstance(use, Instance) else use
+            if isinstance(law, Lemma):
+                yield from misused(law.proof, about, law.assumptions)
+            axiom = isinstance(law, Axiom) and law not in SEMINORM and speaks_of_norm(law)
+            if not axiom and law not in general:
+                continue
+            general.add(step.id)
+            if isinstance(use, Instance):
+                false_of_states = axiom and about == "cell" and not of_weights(use)
+                yield from (use,) if false_of_states or of_functions(use, functions) else ()
+
+
+def _functions(proof: Proof, assumptions: tuple[Assumption, ...]) -> set[Basic]:
+    """Outputs of all runs, and all that an equation gives as another name to a function."""
+    laws = [*(part.law for part in assumptions if part.law), *(step.law for step in proof.steps)]
+    said = [part.condition for part in assumptions if part.condition]
+    said += [
+        s for law in laws for clause in law.clauses for s in (clause.conclusion, *clause.given)
+    ]
+    sides = [pair for s in said if s.relation == "==" for pair in ((s.lhs, s.rhs), (s.rhs, s.lhs))]
+    found, new = set[Basic](), set[Basic](OUTPUTS)
+    while new - found:
+        found |= new
+        new = {name for name, value in sides if _has_functions(value, found)} - {ZERO}
+    return found
 
 
 def speaks_of_norm(axiom: Axiom) -> bool:
     """Whether ‖·‖₂ occurs in it."""
     statements = (s for clause in axiom.clauses for s in (clause.conclusion, *clause.given))
     required = (c.conclusion for part in axiom.requires for c in part.clauses)
-    return any(side.has(norm) for s in (*statements, *required) for side in (s.lhs, s.rhs))
+    sides = (side for s in (*statements, *required) for side in (s.lhs, s.rhs))
+    return any(one.func == norm for side in sides for one in _within(side))
 
 
 def of_weights(use: Instance) -> bool:
     """Whether it speaks of covectors of weights, which no states are: derivatives in the weights
     that a sum multiplies, gradients of losses; of states no inner product is taken."""
-    return use.law is INNER_PRODUCT or any(t.has(own_slope, loss_gradient) for t in use.terms)
+    parts = (one.func for term in use.terms for one in _within(term))
+    return use.law is INNER_PRODUCT or any(part in (own_slope, loss_gradient) for part in parts)
 
 
-def of_functions(use: Instance) -> bool:
-    """Whether it speaks of operators on functions of the inputs; a list of functions, which are
-    bounded, is an operator into them."""
+def of_functions(use: Instance, functions: set[Basic]) -> bool:
+    """Whether it speaks of operators on functions of the inputs, or of outputs of all runs; a list
+    of functions, which are bounded, is an operator into them."""
     if use.law in ANALYTIC_AXIOMS:
         return False
     into = use.terms[1:] if use.law is SUBMULTIPLICATIVE else use.terms
-    return any(map(_has_functions, into))
+    return any(_has_functions(term, functions) for term in into)
 
 
-def _has_functions(term: Expr) -> bool:
-    return not term.is_commutative and bool(term.atoms(FunctionList))
+def _has_functions(term: Expr, functions: set[Basic]) -> bool:
+    """Whether it is a function, and no number that measures one."""
+    parts = [] if term.is_commutative else _within(term)
+    return any(isinstance(one, FunctionList) or one in functions for one in parts)
+
+
+def _within(term: Basic) -> Iterator[Basic]:
+    yield term
+    for arg in term.args:
+        yield from _within(arg)

@@ -9,12 +9,14 @@ from functools import lru_cache
 
 from theory.axioms.base import AXIOMS
 from theory.kernel import door
+from theory.kernel.algebra import rebuilt
 from theory.kernel.naturals import require_natural
 from theory.kernel.statements import Clause, Law, Statement, require_fitting
 from theory.kernel.terms import Gap, Term
 from theory.language import Assumption, Axiom, Instance, Use
 from theory.language import Law as Told
 from theory.language.vocabulary import VOCABULARY
+from theory.proof.ledger import Proved
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class Known:
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
         """The used statements, instantiated; plain names first, for they may bound the indices."""
         named = tuple(self._named(use) for use in uses if isinstance(use, str))
-        plain = tuple(clause for law in named for clause in law.clauses)
+        # Of a law for all values of its variables that is the instance at these.
+        laws = (law.at(law.variables) if law.variables else law.clauses for law in named)
+        plain = tuple(clause for clauses in laws for clause in clauses)
         instances = (use for use in uses if isinstance(use, Instance))
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
         return (*plain, *found)
@@ -99,7 +103,7 @@ class Known:
         if len(law.variables) != len(instance.terms):
             wanted = ", ".join(map(str, law.variables))
             raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
-        terms = tuple(map(door.term, instance.terms))
+        terms = tuple(rebuilt(door.term(term), door.definitions()) for term in instance.terms)
         for variable, term in zip(law.variables, terms, strict=True):
             require_fitting(term, variable)
             if variable.head.range == "natural":
@@ -110,7 +114,7 @@ class Known:
                 reason = _unmet(instance.law, dict(zip(law.variables, terms, strict=True)), named)
             if reason:
                 raise Gap(reason)
-        return tuple(clause.replace(door.definitions()) for clause in law.at(terms))
+        return law.at(terms)
 
 
 def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) -> str:
@@ -129,7 +133,7 @@ def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) ->
 @lru_cache(maxsize=door.KEPT)
 def unfolded(law: Told) -> Law:
     """The law over terms, of quantities by their definitions."""
-    return door.unfolded(law)
+    return law.spoken if isinstance(law, Proved) else door.unfolded(law)
 
 
 def assumed(assumption: Assumption) -> Law:

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 from sympy import (
-    Abs,
     Basic,
     Derivative,
     E,
@@ -15,7 +14,6 @@ from sympy import (
     Integer,
     Integral,
     Lambda,
-    Max,
     Mod,
     Order,
     Piecewise,
@@ -23,10 +21,8 @@ from sympy import (
     Sum,
     Symbol,
     atanh,
-    exp,
     floor,
     gamma,
-    log,
     nan,
     oo,
     pi,
@@ -42,7 +38,7 @@ from theory.language import enter, eq, law, symbols
 from theory.language import le as stated
 from theory.language.quantity import measured
 from theory.language.terms.variables import j, m, operator, v, vector, y, z
-from theory.language.terms.vectors import Norm, Scalar, function, norm
+from theory.language.terms.vectors import Norm, Scalar, function
 from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 
 lam, T, h_norm = symbols("lam T h_norm")
@@ -127,29 +123,6 @@ def test_functions_of_one_name_stay_apart() -> None:
     first, second = (function("twice", Scalar, name) for name in ("one", "two"))
     assert door.term(first(y)) is not door.term(second(y))
     assert door.term(first(y)) is door.term(first(y))
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        y**2 / (1 + z) - 3,
-        sqrt(y + 1) ** 3,
-        Max(y, z, Rational(1, 2)),
-        Abs(y - z) * exp(-(y**2)),
-        log(y) + pi * E,
-        y**-2 + 1 / (y * z),
-    ],
-    ids=str,
-)
-def test_functions_of_reals_come_back(expression: Expr) -> None:
-    """What SymPy is asked to propose is what went in."""
-    assert (door.expression(door.term(expression)) - expression).expand() == 0
-
-
-def test_what_has_no_expression_does_not_come_back() -> None:
-    """A norm is no function of reals."""
-    with pytest.raises(TermError, match="is no expression of reals"):
-        door.expression(door.term(norm(v)))
 
 
 def test_sorts_are_compared() -> None:

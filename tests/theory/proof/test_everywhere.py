@@ -12,16 +12,20 @@ from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP
 from theory.claims.memory.receptive_field import RECEPTIVE_FIELD
 from theory.claims.memory.state_bound import FINITE, UNIFORM
 from theory.claims.training.chained import IN_CONSTANTS_OF_OMEGA, OMEGA
-from theory.language import Assumption, assume, at, eq, le, symbols
+from theory.kernel import door
+from theory.language import Assumption, Clause, assume, at, eq, law, le, symbols
 from theory.language.terms.gradients import feasible
 from theory.language.terms.variables import a, v, w, w_other, x
 from theory.language.terms.vectors import norm, phi, state
+from theory.models.weights.every_weight import assumed_everywhere
 from theory.proof import Form, Proof, Step, check, step, theorem
 from theory.proof.everywhere import Everywhere
 from theory.proof.methods import Smt
 
 T, lam, S_0, h_gap, weight_distance = symbols("T lam S_0 h_gap weight_distance")
-EVERY = tuple(OMEGA.assumption(each) for each in FINITE.assumptions if each.law is not None)
+EVERY = tuple(
+    assumed_everywhere(OMEGA, each) for each in FINITE.assumptions if each.law is not None
+)
 CONTRACTIVE = next(each for each in FINITE.assumptions if each.law is None)
 GRANTED = (*EVERY, CONTRACTIVE)
 BOUNDED = le(norm(state(x, 0, T, v)), S_0 / (1 - lam))
@@ -114,7 +118,7 @@ def test_a_lemma_that_is_silent_on_weights_needs_some() -> None:
     """Of an empty set all is granted: 1 ≤ 0 must not follow for no weights at all."""
     absurd = assume("absurd", "", (a,)).that(le(1 + norm(phi(a, a)), 0))
     form = theorem("f", le(1, S_0 - S_0), (absurd,), "rnn").by("absurd")
-    uniform = OMEGA.assumption(absurd)
+    uniform = assumed_everywhere(OMEGA, absurd)
     lemma = form.lemma("lemma", everywhere=OMEGA)
     end = Step("claim", form.statement, Smt("absurd", lemma.at()))
     (failure,) = check(Proof((end,)), form.statement, (uniform,), minimal=False).failures
@@ -131,9 +135,8 @@ def test_constants_are_renamed_to_constants(new: Expr) -> None:
 def test_the_forged_is_refused() -> None:
     """What the lemma says of all weights is computed from what was proved."""
     honest = UNIFORM.lemma("lemma", everywhere=OMEGA)
-    (clause,) = honest.clauses
     for forged in (
-        replace(honest, clauses=(replace(clause, given=()),)),
+        replace(honest, clauses=law("", (), BOUNDED).clauses),
         replace(honest, variables=(w, lam)),
         replace(honest, variables=(w_other,)),
     ):
@@ -151,3 +154,11 @@ def test_constants_of_omega_are_those_of_its_norm() -> None:
     for old, new in IN_CONSTANTS_OF_OMEGA.constants:
         assert str(new) == str(old).replace("_box", "_omega")
     assert GRADIENT_GAP.lemma("lemma", everywhere=OMEGA).variables == (w,)
+
+
+def test_other_weights_alone_are_any_weights() -> None:
+    """What speaks of w′ alone holds of all weights of the set, by the name of one of them."""
+    said = door.law(law("said", (a,), le(norm(state(a, 0, T, w_other)), S_0)))
+    found = OMEGA.law(said)
+    wanted = Clause(le(norm(state(a, 0, T, w)), S_0), (eq(feasible(w), 1),))
+    assert (found.variables[0], found.clauses) == (door.term(w), (door.clause(wanted),))

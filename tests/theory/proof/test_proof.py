@@ -8,6 +8,7 @@ from sympy import Integer
 from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from theory.axioms.gradients import DERIVATIVE_IN_STATE
 from theory.claims.memory.state_bound import FINITE
+from theory.kernel import door
 from theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
 from theory.language.terms.gradients import d_state
 from theory.language.terms.variables import a, b, c, j, m, operator, vector, x, y, z
@@ -190,7 +191,7 @@ def test_conditions_on_what_varies_become_premises() -> None:
     )
     form = Form("f", goal, (CONTRACTIVE, WINDOW), "rnn", Proof((NATURAL, *steps)))
     lemma = form.lemma("lemma", T)
-    assert [clause.given for clause in lemma.clauses] == [(le(k, T),)]
+    assert [c.given for c in lemma.spoken.clauses] == [(door.statement(le(k, T)),)]
     use = Step("claim", le(lam ** (T + 1), 1), Smt(lemma.at(T + k + 1), "contractive"))
     assert check(Proof((use,)), use.conclusion, (CONTRACTIVE,)).proved
     moving = Assumption("moving", "", law=law("moving", (m,), eq(state(x, 0, T), Integer(0))))

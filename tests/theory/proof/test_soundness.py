@@ -27,7 +27,8 @@ from theory.language import (
     symbols,
 )
 from theory.language.terms.variables import y, z
-from theory.models.activations import ACTIVATIONS, ActivationFacts, Piece, Supremum
+from theory.models.activations import ACTIVATIONS, ActivationFacts, Supremum
+from theory.models.pieces import Piece
 from theory.models.slopes import require_pieces
 from theory.proof import Proof, Step, check
 from theory.proof.methods import (

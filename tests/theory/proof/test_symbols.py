@@ -22,6 +22,12 @@ class Positive(Scalar):
         return True
 
 
+class Sure(Scalar):
+    """A term of which SymPy knows more by its class."""
+
+    is_positive = True
+
+
 class Whole(Norm):
     """A norm of which SymPy takes for granted that it is whole."""
 
@@ -40,6 +46,7 @@ KNOWN = {
     "a quantity's name": Symbol("lam", positive=True),
     "a function": Function("f", positive=True)(offset),
     "a term": Positive(offset),
+    "a term's class": Sure(offset),
     "a norm": Whole(v),
 }
 

@@ -1,11 +1,11 @@
 """A contractive model forgets: only the last k inputs matter (Miller & Hardt, Lemma 1)."""
 
-from sympy import floor, log, sqrt
+from sympy import log, sqrt
 
 from theory.axioms.base import EXPONENTIAL, LOGARITHM
 from theory.claims.memory.box_truncation import BOX_FORMS, BOX_VARIANTS
 from theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
-from theory.language import at, le, symbols
+from theory.language import at, le, lt, symbols
 from theory.models.geometry import EUCLIDEAN
 from theory.models.lemmas.powers import (
     POWER_NOT_NEGATIVE,
@@ -141,7 +141,7 @@ TRUNCATION = Claim(
         WINDOW_FORM.variant(
             "floor",
             "the window is rounded down",
-            assumptions=(*WINDOW_MODEL, long_window("⌊log⌋", le(floor(log(needed) / rate), k))),
+            assumptions=(*WINDOW_MODEL, long_window("⌊log⌋", lt(log(needed) / rate, k + 1))),
         ),
         WINDOW_FORM.variant(
             "no-horizon-window",

@@ -29,10 +29,11 @@ from theory.language.terms.gradients import (
 from theory.language.terms.variables import v, w, w_other, x
 from theory.language.terms.vectors import inner, norm, state
 from theory.models.box_geometry import BOX
+from theory.models.weights.every_weight import assumed_everywhere, law_everywhere, stated
 from theory.models.weights.other_weights import ON_OMEGA, SOME_INPUT
 from theory.models.weights.training import GRADIENT_BOUND, GRADIENT_GAP, SMOOTH
 from theory.proof import Step, step
-from theory.proof.everywhere import Everywhere, stated
+from theory.proof.everywhere import Everywhere
 from theory.proof.lemma import Lemma
 
 T, k, beta, eps_k = symbols("T k beta eps_k")
@@ -70,7 +71,7 @@ def on_omega(*presupposed: Assumption) -> tuple[Assumption, ...]:
         id, text = assumption.id, ""
         if taken:
             id, text = f"{id} between weights", f"{assumption.text}, between any two weights of Ω"
-        here = OMEGA.assumption(assumption, id, text)
+        here = assumed_everywhere(OMEGA, assumption, id, text)
         here = replace(here, ties=assumption.ties and not taken)
         assert here.law is not None
         found.setdefault(stated(here.law), here)
@@ -79,9 +80,10 @@ def on_omega(*presupposed: Assumption) -> tuple[Assumption, ...]:
 
 def presupposed(lemma: Lemma, granted: tuple[Assumption, ...]) -> tuple[str, ...]:
     """The names of what the lemma presupposes."""
-    assert lemma.everywhere is not None
+    every = lemma.everywhere
+    assert every is not None
     known = {stated(each.law): each.id for each in granted if each.law is not None}
-    laws = (lemma.everywhere.law(each.law) for each in lemma.assumptions if each.law is not None)
+    laws = (law_everywhere(every, each.law) for each in lemma.assumptions if each.law is not None)
     return tuple(dict.fromkeys(known[stated(law)] for law in laws))
 
 

@@ -4,6 +4,7 @@ from sympy import Expr, Max, Rational, sqrt
 
 from theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from theory.language.terms.unitary import (
+    OUTPUTS,
     W_3,
     V,
     below,
@@ -157,7 +158,7 @@ _LIMITS = (
             "a network's outputs against a candidate's, on inputs inside one cell of activity "
             "patterns: 0 only where the two are the same map there",
             r"\max \lVert y-\hat{y}\rVert_{cell}",
-            norm(vector("y_cell") - vector("y_candidate")),
+            norm(OUTPUTS[0] - OUTPUTS[1]),
         ),
         _number("active", "active units of the candidate", "active", rank(_active)),
         _number(
@@ -180,7 +181,7 @@ _LIMITS = (
             "the outputs of a sigmoid network against a unitary one's, the largest at all times, "
             "for all inputs of an interval; probes read it from below",
             r"\max |y-\hat{y}|",
-            norm(vector("y_sigmoid") - vector("y_unitary")),
+            norm(OUTPUTS[2] - OUTPUTS[3]),
         ),
     ),
     *of(

@@ -48,6 +48,9 @@ largest_gap = function("largest_gap", Scalar, __name__, defined=True)
 largest_scaled_gap = function("largest_scaled_gap", Scalar, __name__, defined=True)
 largest_pulse_gap = function("largest_pulse_gap", Scalar, __name__, defined=True)
 
+# Outputs in all runs together: their norm is the largest that any of them has at any time.
+OUTPUTS = tuple(vector(f"y_{name}") for name in ("cell", "candidate", "sigmoid", "unitary"))
+
 V, W_2, W_3, W_4 = operator("V"), operator("W_2"), operator("W_3"), operator("W_4")
 J, J_2 = operator("J"), operator("J_2")
 start = vector("h_start")

@@ -12,8 +12,8 @@ from theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
 from theory.models.box_geometry import BoxGeometry, inside
 from theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, in_norm
 from theory.models.system import DIFFERENTIABLE
+from theory.models.weights.every_weight import written_out
 from theory.proof import Step, step
-from theory.proof.everywhere import written_out
 
 T, beta_rho = symbols("T beta_rho")
 

@@ -2,81 +2,36 @@
 
 Around each peak, where |f| takes the bound, f' vanishes exactly and f'' has the sign that makes f
 fall off on both sides.  On the rest of [-radius, radius] boxes are split until the second-order
-Taylor form f(m) + f'(m) (z - m) + f''(box) (z - m)²/2 stays below the bound.  On the tails f' keeps
-its sign, so that f lies between its value at the end and its limit.
+Taylor form f(m) + f'(m) (z - m) + f''(box) (z - m)²/2 stays below the bound.  On the tails the
+ranges of the elementary functions show that |f| stays below it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from fractions import Fraction
 from typing import ClassVar
 
-from flint import arb, ctx
-from sympy import (
-    Abs,
-    Add,
-    Dummy,
-    Expr,
-    I,
-    Integer,
-    Mul,
-    NumberSymbol,
-    PolynomialError,
-    Pow,
-    Rational,
-    Symbol,
-    atan,
-    cancel,
-    cos,
-    erf,
-    exp,
-    factor_list,
-    floor,
-    fraction,
-    limit,
-    log,
-    oo,
-    preorder_traversal,
-    sin,
-    tanh,
-    together,
-)
+from flint import arb, ctx, fmpq
+from sympy import Expr
 
-from theory.errors import InputError, MachineError
 from theory.kernel import door
-from theory.kernel.rewriting import equations
-from theory.kernel.smt import entail
-from theory.kernel.statements import Clause, Statement
-from theory.language import Use, le, lt
+from theory.kernel.algebra import rebuilt, times
+from theory.kernel.functions import ball
+from theory.kernel.statements import Statement, eq, le
+from theory.kernel.terms import ABS, PRODUCT, ZERO, Term, number
+from theory.language import Use
 from theory.language.terms.variables import z
-from theory.numbers.evaluate import ball
-from theory.proof.methods.base import Gap, Method, Scope, use_name
+from theory.proof.methods.base import RANGE, Gap, Method, Scope, use_name
+from theory.proof.methods.elementary import Elementary, derivatives
+from theory.proof.methods.identity import Identity
 
 PRECISION = 128
 MOST_BOXES = 2_000
 PARTS = 4  # of the reach around a peak, on either side
-
-
-# Analytic on the whole line, where denominators and arguments of logarithms are positive.
-POLYNOMIAL = (Symbol, Rational, NumberSymbol, Add, Mul, Pow)
-SMOOTH = (*POLYNOMIAL, exp, log, tanh, atan, erf, sin, cos)
-
-
-def is_polynomial(expression: Expr) -> bool:
-    """Whether it is a polynomial with real coefficients."""
-    nodes = tuple(preorder_traversal(expression))
-    powers = (node for node in nodes if isinstance(node, Pow) and node.free_symbols)
-    return all(isinstance(node, POLYNOMIAL) for node in nodes) and all(
-        power.exp.is_Integer and power.exp > 0 for power in powers
-    )
-
-
-@cache
-def _limit(function: Expr, point: Expr) -> Expr:
-    # As one fraction of powers of e: of hyperbolic functions SymPy finds it four times as slowly.
-    return limit(cancel(together(function.rewrite(exp))), z, point)
+BELOW = 1024  # on the tails |f| is shown to stay below a multiple of 1/1024
+Z = door.term(z)
 
 
 @dataclass(frozen=True)
@@ -103,138 +58,103 @@ class BallMaximum(Method):
 
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove |f(z)| <= c."""
-        lhs, bound = map(door.expression, goal.sides)
-        function = lhs.replace(Abs, lambda inside: inside)
-        if goal.relation != "<=" or goal.variables != {door.term(z)}:
+        if goal.relation != "<=" or goal.lhs.variables != {Z} or goal.rhs.variables:
             raise Gap(f"{goal} does not bound |f(z)|")
-        _require_smooth(function)
-        squares = (function**2 - lhs**2).expand(
-            power_base=False, power_exp=False, log=False, basic=False
-        )
-        if not lhs.is_nonnegative or squares != 0:
-            raise Gap(f"{goal} does not bound |f(z)|")
-        found = equations(scope.clauses(self.hypotheses)).items()
-        rules = {door.expression(one): door.expression(value) for one, value in found}
-        search = _Search(function, bound, rules, scope)
-        try:
-            with ctx.workprec(PRECISION):
-                for peak in self.peaks:
-                    search.peak(peak, self.reach)
-                boxes = search.compact(self.radius, self.peaks, self.reach)
-                search.tail(Integer(self.radius))
-                search.tail(Integer(-self.radius))
-        except MachineError:
-            raise
-        except (InputError, NotImplementedError, PolynomialError) as error:
-            raise Gap(f"undecided: {error}") from error
-        return f"{len(self.peaks)} peaks, {boxes} boxes, monotone beyond |z| = {self.radius}"
-
-
-def _require_smooth(function: Expr) -> None:
-    """Raise Gap unless the function has a value and all derivatives on the whole line."""
-    for node in preorder_traversal(function):
-        whole = isinstance(node, Pow) and node.exp.is_Integer
-        defined = not isinstance(node, Pow | log) or node.args[0].is_positive
-        if not isinstance(node, SMOOTH) or not (defined or (whole and node.exp > 0)):
-            raise Gap(f"{node} is not known to be smooth")
+        search = _Search(self, goal, scope)
+        with ctx.workprec(PRECISION):
+            for peak in map(door.term, self.peaks):
+                search.peak(peak)
+            boxes = search.compact()
+            search.tails()
+        return f"{len(self.peaks)} peaks, {boxes} boxes, tails beyond |z| = {self.radius} by ranges"
 
 
 class _Search:
-    """One function, its first two derivatives and the bound."""
+    """One function, its first two derivatives and the bound.
 
-    def __init__(self, function: Expr, bound: Expr, rules: dict[Expr, Expr], scope: Scope) -> None:
-        self.function, self.bound, self.rules, self.scope = function, bound, rules, scope
-        self.first, self.second = function.diff(z), function.diff(z, 2)
+    A product is as large as that of its factors without their moduli, which is differentiated.
+    """
 
-    def peak(self, peak: Expr, reach: float) -> None:
+    def __init__(self, method: BallMaximum, goal: Statement, scope: Scope) -> None:
+        self.method, self.goal, self.scope, self.bound = method, goal, scope, goal.rhs
+        factors = goal.lhs.args if goal.lhs.head is PRODUCT else (goal.lhs,)
+        bare = times(*map(_bare, factors))
+        self.function, self.first, self.second = derivatives(bare, Z, 2, scope)
+
+    def peak(self, peak: Term) -> None:
         """|f| <= c within reach of the peak."""
-        if self._reduced(self.first.subs(z, peak)) != 0:
-            raise Gap(f"the derivative is not shown to vanish at z = {peak}")
-        value = self.function.subs(z, peak)
-        sign = 1 if ball(value, {}) > 0 else -1
-        self._require_at_most(sign * value, f"z = {peak}")
+        slope, value = (rebuilt(one, {Z: peak}) for one in (self.first, self.function))
+        try:
+            self._equal(slope, ZERO)
+        except Gap as gap:
+            raise Gap(f"the derivative is not shown to vanish at z = {peak}: {gap}") from gap
+        sign = 1 if ball(value) > 0 else -1
+        height = ball(value) * sign
+        if height > self._limit:
+            told = f"counter-model: f = {height.str(8)} against {self.bound}"
+            raise Gap(f"{told} at z = {peak}")
+        if not height < self._limit:
+            self._equal(times(number(sign), value), self.bound)
+        reach = self.method.reach
         for part in range(-PARTS, PARTS):
-            box = ball(peak, {}) + arb((part + 0.5) * reach / PARTS, reach / PARTS)
+            box = ball(peak) + arb((part + 0.5) * reach / PARTS, reach / PARTS)
             if not sign * self._at(self.second, box) < 0:
                 raise Gap(f"the second derivative keeps no sign around z = {peak}")
             if not sign * self._at(self.function, box) > -self._limit:
                 raise Gap(f"the other sign is not excluded around z = {peak}")
 
-    def compact(self, radius: int, peaks: tuple[Expr, ...], reach: float) -> int:
+    def compact(self) -> int:
         """|f| <= c on [-radius, radius] but within reach of the peaks; the number of boxes."""
-        centres = [ball(peak, {}) for peak in peaks]
-        boxes = [(0.0, float(radius))]
+        centres = [ball(door.term(peak)) for peak in self.method.peaks]
+        boxes = [(fmpq(0), fmpq(self.method.radius))]
         count = 0
         while boxes:
             middle, half = boxes.pop()
             count += 1
+            at, offset = arb(middle), arb(0, 1) * arb(half)
             if count > MOST_BOXES:
-                raise Gap(f"undecided after {MOST_BOXES} boxes, near z = {middle}")
-            if any(abs(middle - centre) + half <= reach for centre in centres):
+                raise Gap(f"undecided after {MOST_BOXES} boxes, near z = {at.str(8)}")
+            if any(abs(at - centre) + half <= self.method.reach for centre in centres):
                 continue
-            if self._taylor(middle, half) <= self._limit:
+            if self._taylor(at, offset) <= self._limit:
                 continue
-            if abs(self._at(self.function, arb(middle))) > self._limit:
-                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {middle}")
+            if abs(self._at(self.function, at)) > self._limit:
+                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {at.str(8)}")
             boxes += [(middle - half / 2, half / 2), (middle + half / 2, half / 2)]
         return count
 
-    def tail(self, end: Expr) -> None:
-        """|f| <= c beyond the end: f is monotone there, between f(end) and its limit."""
-        self._require_constant_sign(self.first, end)
-        far = _limit(self.function, end * oo)
-        for value, where in ((self.function.subs(z, end), f"z = {end}"), (far, f"z -> {end * oo}")):
-            self._require_at_most(value, where)
-            self._require_at_most(-value, where)
+    def tails(self) -> None:
+        """|f| is below a rational below c beyond the radius."""
+        below = (self._limit * BELOW).lower().floor().unique_fmpz()
+        if below is None:
+            raise Gap(f"the value of {self.bound} is not known")
+        most, radius = number(Fraction(int(below), BELOW)), number(self.method.radius)
+        for outside in (le(radius, Z), le(Z, times(number(-1), radius))):
+            within = self.scope.supposing(RANGE, outside)
+            try:
+                Elementary(RANGE).prove(le(self.goal.lhs, most), within)
+            except Gap as gap:
+                raise Gap(f"where {outside}: {gap}") from gap
 
     @property
     def _limit(self) -> arb:
-        return ball(self.bound, {})
+        return ball(self.bound)
 
-    def _at(self, expression: Expr, box: arb) -> arb:
-        return ball(expression, {z.name: box})
+    def _at(self, term: Term, box: arb) -> arb:
+        return ball(term, {Z: box})
 
-    def _taylor(self, middle: float, half: float) -> arb:
+    def _taylor(self, centre: arb, offset: arb) -> arb:
         """|f| on the box."""
-        centre, offset = arb(middle), arb(0, half)
         slope, curvature = self._at(self.first, centre), self._at(self.second, centre + offset)
         return abs(
             self._at(self.function, centre) + slope * offset + curvature * offset * offset / 2
         )
 
-    def _reduced(self, value: Expr) -> Expr:
-        """Normal form, the hypotheses applied."""
-        return cancel(together(value.xreplace(self.rules)))
+    def _equal(self, one: Term, other: Term) -> None:
+        """By the normal form, the equations applied; raises Gap."""
+        Identity(*self.method.hypotheses).prove(eq(one, other), self.scope)
 
-    def _require_at_most(self, value: Expr, where: str) -> None:
-        if self._reduced(value - self.bound) == 0:
-            return
-        number = ball(value, {}) if value.is_finite is not False else arb("inf")
-        if not number <= self._limit:
-            word = "counter-model" if number > self._limit else "undecided"
-            raise Gap(f"{word}: f = {number.str(8)} against {self.bound} at {where}")
 
-    def _require_constant_sign(self, derivative: Expr, end: Expr) -> None:
-        """f' has one sign beyond the end: its factors are numbers, powers of e, or polynomials.
-
-        Polynomials are factored with positive leading coefficients, so that far out they are > 0.
-        """
-        x, grown = Dummy("x", real=True), Dummy("E", real=True)  # e^{x/2}
-        side = Integer(1) if end > 0 else Integer(-1)
-        outward = derivative.rewrite(exp).subs(z, side * x)
-        names = {}
-        for power in outward.atoms(exp):
-            if not is_polynomial(power.args[0]):
-                raise Gap(f"{power} is not known to be positive")
-            times = 2 * power.args[0] / x
-            names[power] = grown**times if times.is_Integer else Dummy("G", real=True)
-        least = floor(exp(abs(end) / 2))
-        if outward.has(I):
-            raise Gap(f"{outward} is no real number")
-        others = [name for name in names.values() if name.is_Symbol and name != grown]
-        known = (le(abs(end), x), le(least, grown), *(lt(Integer(0), name) for name in others))
-        facts = tuple(Clause(door.statement(fact)) for fact in known)
-        for part in fraction(together(outward.xreplace(names))):
-            for factor, _ in [] if part.is_number else factor_list(part)[1]:
-                if not factor.is_number:
-                    entail(door.statement(lt(Integer(0), factor)), facts, self.scope)
+def _bare(term: Term) -> Term:
+    """The term without its moduli."""
+    return _bare(term.args[0]) if term.head is ABS else term

@@ -13,7 +13,7 @@ from theory.kernel.terms import Gap as Gap
 from theory.language import Use
 
 GIVEN = "given"
-KEPT = 2**16  # of what is known of a term: ledgers ask it again for each use that is left out
+RANGE = "range"  # what is known of a point where a part of a step is shown
 
 
 class Scope(Entailed, Protocol):

@@ -5,14 +5,12 @@ Each of tanh z, exp z, sin z … becomes a fresh real in its range; what is left
 
 from typing import ClassVar
 
-from sympy import pi
-
-from theory.kernel import door
-from theory.kernel.functions import ranges
+from theory.kernel.functions import derivative, ranges
 from theory.kernel.rewriting import prepare
 from theory.kernel.smt import entail
-from theory.kernel.statements import Statement
-from theory.proof.methods.base import Direct, Scope
+from theory.kernel.statements import Statement, domains
+from theory.kernel.terms import Term
+from theory.proof.methods.base import Direct, Gap, Scope
 
 
 class Elementary(Direct):
@@ -23,7 +21,21 @@ class Elementary(Direct):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove the goal from the hypotheses and the ranges."""
         goal, facts, _ = prepare(goal, scope.clauses(self.hypotheses))
-        names, within = ranges(goal, door.term(pi))
+        names, within = ranges(goal)
         named = (fact.replace(names) for fact in facts)
         detail = entail(goal.replace(names), (*named, *within), scope)
         return f"{len(names)} functions by their ranges; {detail}" if names else detail
+
+
+def derivatives(term: Term, point: Term, order: int, scope: Scope) -> list[Term]:
+    """The term and its derivatives up to this order; raises Gap unless, by their ranges, all have a
+    value for all reals."""
+    found, conditions = [term], list(domains((term,)))
+    for _ in range(order):
+        found.append(derivative(found[-1], point, conditions))
+    for condition in dict.fromkeys(conditions):
+        try:
+            Elementary().prove(condition, scope)
+        except Gap as gap:
+            raise Gap(f"{term} is not shown to be smooth, {condition}: {gap}") from gap
+    return found

@@ -62,13 +62,15 @@ class Induction(Method):
 
     def objection(self, forall: tuple[Symbol, ...], given: tuple[Statement, ...]) -> str:
         """Why the step may not be proved so; empty if it may."""
-        if not self.over.is_integer:
-            return f"induction over {self.over}, which is no natural number"
-        moving = {self.over, *self.others}
-        fixed = self.given == given or all(moving.isdisjoint(s.symbols) for s in given)
-        if not moving <= set(forall) or self.over in self.others or not fixed:
-            return f"induction over {self.over}, which is not a free variable of the step"
-        return "" if self.given in ((), given) else "the premises are not the step's"
+        over, free = door.term(self.over), set(map(door.term, forall))
+        premises, carried = (tuple(map(door.goal, part)) for part in (given, self.given))
+        moving = {over, *map(door.term, self.others)}
+        if over.head.range != "natural":
+            return f"induction over {over}, which is no natural number"
+        fixed = carried == premises or all(moving.isdisjoint(p.variables) for p in premises)
+        if not moving <= free or len(moving) <= len(self.others) or not fixed:
+            return f"induction over {over}, which is not a free variable of the step"
+        return "" if carried in ((), premises) else "the premises are not the step's"
 
     def reduced(self) -> Iterator[tuple[str, Method]]:
         """Leave out each use of the base and of the step."""

@@ -18,9 +18,7 @@ from theory.kernel.functions import derivative
 from theory.kernel.statements import Statement, domains, le
 from theory.kernel.terms import ZERO
 from theory.language import Instance, Use
-from theory.proof.methods.base import Direct, Gap, Method, Scope
-
-RANGE = "range"
+from theory.proof.methods.base import RANGE, Direct, Gap, Method, Scope
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,10 @@ class Monotone(Method):
 
 
 def _at(use: Use, variable: Symbol, point: Symbol) -> Use:
-    """The instance at the point; a fact with no terms stays a fact about the variable."""
+    """The instance at the point; a fact with no terms stays a fact about the variable.
+
+    SymPy's replacement proposes terms of a law, which holds at all terms.
+    """
     if isinstance(use, str):
         return use
     return Instance(use.law, tuple(term.xreplace({variable: point}) for term in use.terms))

@@ -86,6 +86,7 @@ no_zero = (
 q_log, q_root = quantity("q_log", log(final)), quantity("q_root", sqrt(final - 1))
 q_inverse, q_same = quantity("q_inverse", 1 / final), quantity("q_same", final)
 q_count = quantity("q_count", final, natural=True)
+LEAST = replace(quantity("q_least", k, natural=True), lower=1)
 DOMAINS: dict[str, Attack | Forgery] = {
     # The normal form of log(2z).
     "any number is below any other": Attack(no_zero, lt(S_0, lam), (), FORM),
@@ -99,6 +100,16 @@ DOMAINS: dict[str, Attack | Forgery] = {
     ),
     "a root of a product": splits(
         eq(sqrt(z * Abs(y)) / (z**2 + 1), sqrt(z) * sqrt(Abs(y)) / (z**2 + 1))
+    ),
+    # Of a law that says something of numbers with a meaning alone, and is used by name.
+    "no number is 0, by a law of all": Attack(
+        (
+            Step("no zero", ne(y, 0), Smt("quotient"), (y,)),
+            Step("claim", ne(lam, Rational(1, 2)), Smt(at("no zero", lam - Rational(1, 2)))),
+        ),
+        ne(lam, Rational(1, 2)),
+        (assume("quotient", eq(y * (y + 1) / (y**2 + y), 1), variables=(y,)),),
+        FORM,
     ),
     # By value, or by name, out of the reals.
     "the logarithm of -1, squared": at_minus_one(log(y) ** 2, -(pi**2)),
@@ -146,10 +157,14 @@ DOMAINS: dict[str, Attack | Forgery] = {
     ),
     # Closed numbers that are none.
     "the logarithm of a negative sine": ends(
-        lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), "is not known"
+        lt(exponential(log(sin(4), evaluate=False)), 0), Exact(), "is undecided"
     ),
     "the sign of a difference": ends(eq(sign(y) ** 2, 1), Identity(), PARTIAL),
-    # Quantities that stand for what has no value.
+    # Quantities that stand for what has no value, or has not the least value that is declared.
+    "a length that is said to be 1 at least": Entering(
+        LEAST,
+        through(every(le(0, j), (j,)), le(1, k), (LEAST.symbol - 1,), "natural"),
+    ),
     "a quantity that is a logarithm": of_all(
         q_log, every(lt(0, exp(y)), (y,), by=Elementary()), lt(0, h_norm), FORM
     ),

@@ -2,25 +2,29 @@
 
 Of a cell ‖s‖ is the length of what it shows: ‖P_c‖ = 1 for P_c (c, h) = (0, c), and ‖P_c s‖ is
 ‖c‖, at most ‖s‖ = ‖h‖ in a norm alone.  Of functions of the inputs ‖f‖ is half of how far f varies.
+Of outputs in all runs it is the largest, and no parallelogram law holds: of 1 and −1 in one run, 1
+and 1 in another.
 """
 
-from sympy import Rational
+from dataclasses import replace
+
+from sympy import Expr, Rational
 
 from falsehoods.attack import Attack, Claimed, assume, ends
 from theory.axioms.base import SUBMULTIPLICATIVE
 from theory.axioms.entries import INNER_PRODUCT
 from theory.axioms.gradients import CAUCHY_SCHWARZ
 from theory.axioms.unitary import MONOTONE_NORM
-from theory.language import ONE, Assumption, Statement, Use, eq, le, lt, symbols
+from theory.language import ONE, Assumption, Statement, Use, at, eq, le, lt, symbols
 from theory.language.terms.analytic import tangents
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import A, B, a, b, i, m, operator, s, v, x, y, z
+from theory.language.terms.unitary import OUTPUTS, part
+from theory.language.terms.variables import A, B, a, b, c, i, m, operator, s, v, x, y, z
 from theory.language.terms.vectors import Scalar, function, inner, norm, state
 from theory.models.unitary.lines import history
 from theory.proof import Form, Proof, Step
 from theory.proof.methods import Smt
 
-lam, h_norm, T = symbols("lam h_norm T")
+lam, h_norm, T, separation = symbols("lam h_norm T separation")
 values = function("values", Scalar)
 shows_c = operator("P_c")
 unit = assume("unit", le(norm(shows_c), ONE))
@@ -34,10 +38,12 @@ def cell(goal: Statement, *uses: Use, granted: tuple[Assumption, ...] = ()) -> C
     return Claimed(Form("false", goal, granted, "cell", proof), NONE)
 
 
-def functions(goal: Statement, *uses: Use) -> Claimed:
-    """A form of sigmoid networks, in one step."""
-    proof = Proof((Step("claim", goal, Smt(*uses)),))
-    return Claimed(Form("false", goal, (), "sigmoid", proof), NONE)
+def functions(
+    goal: Statement, *uses: Use, before: Step | None = None, granted: tuple[Assumption, ...] = ()
+) -> Claimed:
+    """A form of sigmoid networks, in one step or two."""
+    proof = Proof((*((before,) if before else ()), Step("claim", goal, Smt(*uses))))
+    return Claimed(Form("false", goal, granted, "sigmoid", proof), NONE)
 
 
 def apart(*granted: Assumption) -> Attack:
@@ -47,6 +53,26 @@ def apart(*granted: Assumption) -> Attack:
 
 
 f, g = tangents(history(0)) * a, tangents(history(0)) * b
+cell_output, candidate, *_ = OUTPUTS
+
+
+def squares(one: Expr, two: Expr) -> tuple[Use, ...]:
+    """‖a − b‖² = ‖a‖² − 2⟨a, b⟩ + ‖b‖², by inner products."""
+    product = INNER_PRODUCT
+    ends = one - two, one, two
+    return *(product.at(one, two, end) for end in ends), product.at(two, one, one - two)
+
+
+def squared(one: Expr, two: Expr) -> Statement:
+    """The same as a statement."""
+    return eq(norm(one - two) ** 2, norm(one) ** 2 - 2 * inner(one, two) + norm(two) ** 2)
+
+
+OF_ALL = Step("expanded", squared(a, b), Smt(*squares(a, b)), (a, b))
+PARALLELOGRAM = eq(
+    separation**2 + norm(cell_output + candidate) ** 2,
+    2 * norm(cell_output) ** 2 + 2 * norm(candidate) ** 2,
+)
 FORMS: dict[str, Attack | Claimed] = {
     # Assumptions that no step uses together.
     "two conditions": apart(Assumption("large", "", le(ONE, lam))),
@@ -87,6 +113,42 @@ FORMS: dict[str, Attack | Claimed] = {
     "products of functions": functions(eq(inner(f, f), norm(f) ** 2), INNER_PRODUCT.at(f, f, f)),
     "an operator on functions": functions(
         le(norm(A * f), norm(A) * norm(f)), SUBMULTIPLICATIVE.at(A, f)
+    ),
+    # A supremum over runs is none that an inner product gives.
+    "outputs squared": functions(squared(cell_output, candidate), *squares(cell_output, candidate)),
+    "a parallelogram of outputs": functions(
+        PARALLELOGRAM,
+        at("expanded", cell_output, candidate),
+        before=replace(
+            OF_ALL,
+            conclusion=eq(norm(a - b) ** 2 + norm(a + b) ** 2, 2 * norm(a) ** 2 + 2 * norm(b) ** 2),
+            method=Smt(*squares(a, b), *squares(a, -b)),
+        ),
+    ),
+    # The same by another name.
+    "products of a function by another name": functions(
+        eq(inner(f, f), norm(f) ** 2),
+        INNER_PRODUCT.at(c, c, c),
+        "named",
+        granted=(assume("named", eq(c, f)),),
+    ),
+    "a function that is named twice": functions(
+        eq(inner(state(x, 0, 1), c), norm(f) ** 2),
+        INNER_PRODUCT.at(state(x, 0, 1), c, state(x, 0, 1)),
+        "named",
+        "again",
+        granted=(assume("again", eq(state(x, 0, 1), c)), assume("named", eq(c, f))),
+    ),
+    # The same of all vectors first, then of these.
+    "products of functions, of all first": functions(
+        squared(f, g), at("expanded", f, g), before=OF_ALL
+    ),
+    "an operator on functions, of all first": functions(
+        le(norm(A * f), norm(A) * norm(f)),
+        at("larger", A, f),
+        before=Step(
+            "larger", le(norm(A * v), norm(A) * norm(v)), Smt(SUBMULTIPLICATIVE.at(A, v)), (A, v)
+        ),
     ),
     "Cauchy and Schwarz on functions": functions(
         le(inner(f, g), norm(f) * norm(g)), CAUCHY_SCHWARZ.at(f, g)

@@ -11,6 +11,7 @@ from sympy import (
     Symbol,
     log,
     oo,
+    tanh,
 )
 
 from falsehoods.attack import CUT, Attack, Forgery, alone, assume, ends, every, through
@@ -52,6 +53,8 @@ values = function("values", Scalar)
 f = function("counted", Scalar, __name__, defined=True)
 real_j, other_y = Symbol("j", real=True), Symbol("y", integer=True)
 dummy = Dummy("y", real=True)
+third = Dummy("z", real=True)
+norm_named = function("values", Norm)
 by_given = Identity("given 1")
 
 
@@ -74,6 +77,15 @@ NAMES: dict[str, Attack | Forgery] = {
     ),
     "two of one name": alone(every(eq(y + other_y, 2 * y), (y, other_y), by=Identity()), CUT),
     "two of one name by smt": alone(every(eq(y, other_y), (y, other_y)), CUT),
+    "functions of two of one name": alone(
+        every(eq(tanh(y), tanh(other_y)), (y, other_y), by=Elementary()), CUT
+    ),
+    "functions of what is written as a second one": alone(
+        every(eq(tanh(Symbol("z'1", real=True)), tanh(third)), (third,), by=Elementary()), CUT
+    ),
+    "functions of functions of one name": ends(
+        eq(tanh(values(y)), tanh(norm_named(vector("y")))), Elementary(), CUT
+    ),
     "two of one name, one hidden": alone(every(eq(y, dummy), (y, dummy)), CUT),
     "a quantity's name": alone(
         every(le(0, Symbol("lam", real=True)), (Symbol("lam", real=True),)), CUT

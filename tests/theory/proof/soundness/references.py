@@ -1,0 +1,66 @@
+"""Sentences of the soundness argument that are tested elsewhere: the file and the test's name, or
+an attempt to prove a falsehood that the sentence forbids."""
+
+_KERNEL, _HERE, _METHODS = "theory/kernel", "theory/proof", "theory/proof/methods"
+# A path below tests/ and a function in it.
+REFERENCES: dict[str, tuple[str, str]] = {
+    "S1.1": (f"{_KERNEL}/test_algebra.py", "test_equal_terms_are_one"),
+    "S1.3": (f"{_KERNEL}/test_algebra.py", "test_constructors_keep_the_value"),
+    "S1.4": (f"{_KERNEL}/test_algebra.py", "test_sorts_are_asked_for"),
+    "S2.1": (f"{_KERNEL}/test_door.py", "test_what_is_on_no_list_is_refused"),
+    "S2.2": (f"{_HERE}/test_symbols.py", "test_sympys_assumptions_are_refused"),
+    "S2.4": (f"{_HERE}/test_size_and_sympy.py", "test_no_call_into_sympy_decides"),
+    "S3.1": (f"{_KERNEL}/test_algebra.py", "test_substitution_keeps_the_value"),
+    "S5.1": (f"{_METHODS}/test_methods.py", "test_not_shown_natural"),
+    "S5.3": (f"{_METHODS}/test_methods.py", "test_powers_share_the_least_exponent"),
+    "S6.1": (f"{_HERE}/test_proof.py", "test_a_step_may_use_only_what_is_granted_or_proved"),
+    "S6.2": (f"{_HERE}/test_proof.py", "test_variables_are_no_constants"),
+    "S6.3": (f"{_HERE}/test_proof.py", "test_premises_go_with_the_step"),
+    "S6.4": (f"{_HERE}/test_proof.py", "test_names_are_used_once"),
+    "S6.5": (f"{_HERE}/test_prose.py", "test_what_prose_finds_is_not_generalised"),
+    "S7.2": (f"{_HERE}/test_proof.py", "test_an_axiom_needs_what_it_requires"),
+    "S7.3": (f"{_HERE}/test_proof.py", "test_instances_have_the_right_sorts"),
+    "S8.1": (f"{_HERE}/test_proof.py", "test_a_lemma_cannot_be_forged"),
+    "S8.2": (f"{_HERE}/test_proof.py", "test_conditions_on_what_varies_become_premises"),
+    "S8.3": (f"{_HERE}/test_proof.py", "test_only_lengths_vary_in_a_lemma"),
+    "S8.4": (f"{_HERE}/test_everywhere.py", "test_what_it_assumes_is_granted_for_all_of_them"),
+    "S9.1": (f"{_METHODS}/test_smt.py", "test_unknown_is_a_gap"),
+    "S9.3": (f"{_HERE}/test_proof.py", "test_contradictory_hypotheses_prove_nothing"),
+    "S9.5": (
+        f"{_METHODS}/test_methods.py",
+        "test_conditional_vector_equations_need_their_premises",
+    ),
+    "S11.1": (f"{_METHODS}/test_methods.py", "test_exact_decides"),
+    "S12.1": (f"{_KERNEL}/test_normal.py", "test_what_has_normal_form_0_is_equal"),
+    "S12.2": (f"{_METHODS}/test_methods.py", "test_identity_refuses"),
+    "S13.1": (f"{_METHODS}/test_words.py", "test_normal_forms_keep_the_value"),
+    "S13.2": (f"{_METHODS}/test_words.py", "test_what_does_not_follow"),
+    "S14.1": (f"{_METHODS}/test_methods.py", "test_induction_needs_base_and_step"),
+    "S14.2": (f"{_METHODS}/test_induction.py", "test_no_induction_over_the_reals"),
+    "S14.3": (f"{_METHODS}/test_induction.py", "test_induction_refuses_what_it_does_not_carry"),
+    "S15.1": (f"{_METHODS}/test_monotone.py", "test_it_proves"),
+    "S15.2": (f"{_METHODS}/test_monotone.py", "test_poles_and_logarithms_of_negative_numbers"),
+    "S15.3": (f"{_METHODS}/test_monotone.py", "test_derivatives"),
+    "S16.1": ("theory/models/test_activations.py", "test_ball_maximum_fails_closed"),
+    "S16.6": (f"{_HERE}/test_soundness.py", "test_an_activation_is_all_of_its_pieces"),
+    "S18.1": (f"{_HERE}/test_proof.py", "test_nothing_is_left_open_at_the_end"),
+    "S18.2": (f"{_HERE}/test_prose.py", "test_prose_cannot_conclude"),
+    "S18.4": (f"{_HERE}/test_limits.py", "test_time_is_bounded"),
+}
+# Names of `falsehoods`.
+FORBIDDEN: dict[str, tuple[str, ...]] = {
+    "S4.2": ("no number is 0, by a law of all",),
+    "S7.1": ("an axiom of one's own",),
+    "S7.4": (
+        "outputs squared",
+        "an operator on functions, of all first",
+        "products of a function by another name",
+    ),
+    "S10.3": ("functions of two of one name", "functions of what is written as a second one"),
+    "S16.3": ("a bell narrower than a float", "a bell that no box finds"),
+    "S16.4": ("a tail that is slow", "a tail on the left", "a sine far out"),
+    "S16.5": ("a hidden pole", "a root within", "an arctangent that jumps"),
+    "S17.1": ("two values at 0", "itself and more", "a count in another place"),
+    "S17.2": ("a length that is said to be 1 at least", "a quantity that is a logarithm"),
+    "S18.3": ("two conditions", "a law and a value"),
+}

@@ -1,0 +1,57 @@
+"""Formulas of an activation ρ on parts of the real line, which the kernel differentiates."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sympy import Expr
+
+from theory.kernel import door
+from theory.kernel import statements as kernel
+from theory.kernel.algebra import rebuilt
+from theory.kernel.terms import within
+from theory.language import Statement, Use
+from theory.language.terms.variables import z
+from theory.language.terms.vectors import Scalar, function
+from theory.proof.methods import Method, Scope
+from theory.proof.methods.elementary import derivatives
+
+# ρ(z), ρ'(z) and ρ''(z), whichever activation ρ is.
+SIGNED = tuple(function(f"rho_{order}", base=Scalar, module=__name__) for order in range(3))
+Z = door.term(z)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The activation where z satisfies the statements."""
+
+    rho: Expr
+    where: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True)
+class OfPiece(Method):
+    """A statement on ρ or one of its derivatives, by the method, for the formula of a piece."""
+
+    rho: Expr
+    order: int
+    method: Method
+
+    name = "derivative"
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What shows the statement with the derivative written out."""
+        return self.method.uses
+
+    def prove(self, goal: kernel.Statement, scope: Scope) -> str:
+        """Prove it with the derivative written out, once it is shown to exist on all of ℝ."""
+        *_, slope = derivatives(door.term(self.rho), Z, self.order, scope)
+        stated = door.term(SIGNED[self.order](z)).head
+        terms = (one for side in goal.sides for one in within(side) if one.head == stated)
+        values = {one: rebuilt(slope, {Z: one.args[0]}) for one in terms}
+        return self.method.prove(goal.replace(values), scope)
+
+    def reduced(self) -> Iterator[tuple[str, Method]]:
+        """Leave out each use of the method."""
+        for use, method in self.method.reduced():
+            yield use, replace(self, method=method)
