@@ -289,6 +289,7 @@ def _inputs(B: float) -> str:
             ((low, high),) = sides
             return f"rnnbounds.input_box({exactly(low)}, {exactly(high)}, {B.d})"
         if B.d <= _FEW:
-            ends = (f"[{', '.join(map(exactly, end.tolist()))}]" for end in (B.low, B.high))
-            return f"rnnbounds.input_box({', '.join(ends)})"
+            low = ", ".join(exactly(-float(to_copy(-end))) for end in B.low.tolist())
+            high = ", ".join(map(to_copy, B.high.tolist()))
+            return f"rnnbounds.input_box([{low}], [{high}])"
     return to_copy(B)

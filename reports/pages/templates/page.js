@@ -13,7 +13,9 @@
       const done = await copied(pre);
       button.textContent = done ? "Copied" : "Selected";
     });
-    pre.before(button);
+    const both = document.createElement("div");  // as wide as the text, so that it is beside it
+    pre.replaceWith(both);
+    both.append(button, pre);
   }
 
   async function copied(pre) {
