@@ -4,6 +4,7 @@ baseline."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -74,6 +75,9 @@ class Guard:
         problems, changes = problems_of(found, asked), None
         advice = list(found.next_steps)
         if asked.baseline is not None and self.update:
+            with suppress(InputError):  # of what was not there, or answers another question
+                accepted = self._since(asked, document).failing if not problems else ()
+                advice += [f"accepted: {row.line}" for row in accepted]
             advice.append(self._updated(asked.baseline, found, problems))
         elif asked.baseline is not None:
             changes = self._since(asked, document)

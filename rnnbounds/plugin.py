@@ -60,10 +60,13 @@ def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
         from reports.errors import InputError
         from rnnbounds.guarding import require_kept
 
+        wrong = None
         try:
             require_kept(request.config.rootpath / "pyproject.toml", name)
-        except (InputError, ImplInputError) as error:  # one line, and no frame of ours
-            pytest.fail(str(error), pytrace=False)
+        except (InputError, ImplInputError) as error:
+            wrong = str(error)
+        if wrong is not None:  # one line, no frame of ours, and no exception before it
+            pytest.fail(wrong, pytrace=False)
 
     return require
 

@@ -31,7 +31,7 @@ def junit(found: Guarded) -> bytes:
         else:
             kind = "error" if one.unread else "failure"
             failure = SubElement(case, kind, message=printable("; ".join(one.problems)))
-            failure.text = "\n".join(map(printable, (one.line, *one.problems)))
+            failure.text = "\n".join(map(printable, (one.line, *one.problems, *one.advice)))
     root = Element("testsuites", counts)
     root.append(suite)
     document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
@@ -45,7 +45,9 @@ def sarif(found: Guarded, file: str, settings: str) -> bytes:
             "ruleId": RULE,
             "ruleIndex": 0,
             "level": "error",
-            "message": {"text": printable(cut(f"{one.name}: {line}", 1000))},
+            "message": {
+                "text": printable(cut("; ".join((f"{one.name}: {line}", *one.advice)), 1000))
+            },
             "locations": [location(file, lines_of(settings, f"tool.rnnbounds.models.{one.name}"))],
             "partialFingerprints": {"problem/v2": fingerprint(one.name, line)},
         }
@@ -80,5 +82,6 @@ def markdown(found: Guarded) -> str:
         if one.problems or (one.changes is not None and one.changes.rows):
             lines += ["", f"### {escaped(one.name)}", ""]
             lines += [f"- {escaped(cut(line))}" for line in one.problems]
+            lines += [f"- to do: {escaped(cut(line))}" for line in one.advice if one.problems]
             lines += [] if one.changes is None else ["", one.changes.markdown]
     return "\n".join((*lines, ""))

@@ -114,6 +114,11 @@ def test_a_regression_is_red_and_a_better_model_green(project, capsys):
     assert 'class="verdict bad"' in page
     assert page.count("k for ε = 0.1") == 2  # why it fails, at the head, and among the changes
     assert "1 of 2 models fails" in (project / "pages" / "index.html").read_text()
+    assert "--update" in failure.text
+    assert "--update" in results[0]["message"]["text"]
+    capsys.readouterr()
+    assert main(["guard", "forecaster", "--update"]) == 0
+    assert "  accepted: lstm: k for ε = 0.1: 1 → " in capsys.readouterr().out
     model(0.2)
     assert main(["guard", "forecaster"]) == 0
     assert "improved: " in capsys.readouterr().out
