@@ -172,7 +172,8 @@ def load_certificate(path: Path) -> Certificate:
         raise RecordError(f"{path}: {error}; write the certificate again") from None
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
         told = " ".join(str(error).split())[:300]
-        raise RecordError(f"{path}: no certificate ({told}); write it again") from None
+        again = "write it again with 'rnnbounds certify --out' or 'guard --update'"
+        raise RecordError(f"{path}: no certificate ({told}); {again}") from None
 
 
 def certificate_of(record: bytes) -> Certificate:
