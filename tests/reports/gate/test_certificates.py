@@ -255,7 +255,7 @@ def test_what_is_no_certificate(tmp_path, name):
     assert line.startswith(f"{path}: ")
     assert line.isprintable()
     assert len(line) < 700
-    assert line.endswith("again")
+    assert "again" in line
 
 
 def test_a_file_that_is_none(tmp_path):
