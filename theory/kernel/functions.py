@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import prod
 from types import MappingProxyType
 
 from flint import arb, fmpq
@@ -123,10 +124,7 @@ def rational(term: Term) -> fmpq | None:
         return abs(values[0])
     if head in (MAX, MIN):
         return max(values) if head is MAX else min(values)
-    total = fmpq(0 if head is SUM else 1)
-    for value in values:
-        total = total + value if head is SUM else total * value
-    return total
+    return sum(values, fmpq(0)) if head is SUM else prod(values, start=fmpq(1))
 
 
 def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
@@ -138,10 +136,7 @@ def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
     if term in values:
         return values[term]
     if head in (SUM, PRODUCT):
-        total = arb(0 if head is SUM else 1)
-        for value in args:
-            total = total + value if head is SUM else total * value
-        return total
+        return sum(args, arb(0)) if head is SUM else prod(args, start=arb(1))
     if head is POWER and term.args[1].head is NUMBER:
         exponent = term.args[1].value
         if exponent.denominator == 1:

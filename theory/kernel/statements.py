@@ -132,6 +132,11 @@ class Law:
     variables: tuple[Term, ...]
     clauses: tuple[Clause, ...]
 
+    def __post_init__(self) -> None:
+        for one in self.variables:
+            if one.head.kind != "variable":
+                raise TermError(f"{one} is no variable, and takes no other values")
+
     @cached_property
     def constants(self) -> frozenset[Term]:
         """The free variables that it does not range over."""

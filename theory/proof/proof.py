@@ -16,6 +16,7 @@ from sympy import Symbol
 
 from theory.kernel import door
 from theory.kernel.statements import Statement as Kept
+from theory.kernel.terms import Term
 from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from theory.language.definitions import Definition
 from theory.language.printing import plain, statement_text
@@ -180,12 +181,10 @@ def before(
         result = run(step, known)
         known = replace(known, later=known.later[1:])
         results.append(result)
-        if result.verdict == "human":
-            known = known.with_found(unfolded(step.law))
-        elif result.verdict == "proved":
-            known = known.with_law(unfolded(step.law))
-        else:
+        if result.verdict == "failed":
             known = replace(known, failed=(*known.failed, step.id))
+        else:
+            known = known.with_law(unfolded(step.law), _constants(step))
         scopes.append(known)
     return tuple(scopes), tuple(results)
 
@@ -235,15 +234,20 @@ def _require_fresh(step: Step, known: Known) -> None:
     unfolded(step.law)
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
-    if step.forall:
-        used = (use.law for use in step.needs if isinstance(use, Instance))
-        laws = (unfolded(law) for law in used if isinstance(law, Law))
-        if not known.constants.union(*(law.constants for law in laws)).isdisjoint(forall):
-            raise Gap("a variable of the step is a constant of the claim")
+    if step.forall and not known.constants.union(_constants(step)).isdisjoint(forall):
+        raise Gap("a variable of the step is a constant of the claim")
     if isinstance(step.method, Induction):
         objection = step.method.objection(step.forall, step.given)
         if objection:
             raise Gap(objection)
+
+
+def _constants(step: Step) -> frozenset[Term]:
+    """The variables of which the laws speak that the step uses: the identity I, in axioms. A human
+    step speaks of one value, it may be, that it finds."""
+    used = (use.law for use in step.needs if isinstance(use, Instance))
+    laws = [law for law in used if isinstance(law, Law)] if step.kind == "machine" else [step.law]
+    return frozenset[Term]().union(*(unfolded(law).constants for law in laws))
 
 
 def proves(method: Method, goal: Kept, known: Known) -> bool:

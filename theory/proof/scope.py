@@ -23,7 +23,7 @@ from theory.proof.ledger import Proved
 class Known:
     """The scope of a step; `explains` asks for counter-models worth printing.
 
-    `found` are the variables of which a human step speaks: of one value, it may be, that it finds.
+    `found` are the variables of which a human step speaks, or an axiom that a step used.
     `failed` names the steps before this one that were not proved, `later` those from this one on.
     """
 
@@ -47,13 +47,9 @@ class Known:
         assumed = map(constants_of, self.assumptions.values())
         return frozenset(quantities.union(self.found, *assumed))
 
-    def with_law(self, law: Law) -> Known:
-        """The same with one more law."""
-        return replace(self, laws={**self.laws, law.id: law})
-
-    def with_found(self, law: Law) -> Known:
-        """The same with the law of a human step."""
-        return replace(self.with_law(law), found=self.found | law.constants)
+    def with_law(self, law: Law, found: frozenset[Term] = frozenset()) -> Known:
+        """The same with one more law, which rests on what is known of these variables."""
+        return replace(self, laws={**self.laws, law.id: law}, found=self.found | found)
 
     def supposing(self, id: str, statement: Statement) -> Known:
         """The same with one more hypothesis."""

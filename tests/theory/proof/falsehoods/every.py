@@ -9,10 +9,14 @@ from falsehoods.edges import EDGES
 from falsehoods.forms import FORMS
 from falsehoods.logic import LOGIC
 from falsehoods.names import NAMES
+from falsehoods.proposals import PROPOSALS, OfLemma
 from falsehoods.rounding import ROUNDING
 from falsehoods.sorts import SORTS
 
-FAMILIES = (LOGIC, ROUNDING, SORTS, DEFINITIONS, DOMAINS, BALLS, BINDERS, EDGES, NAMES, FORMS)
-ATTACKS: dict[str, Attack | Claimed | Entering | Forgery] = {
+FAMILIES = (
+    *(LOGIC, ROUNDING, SORTS, DEFINITIONS, DOMAINS, BALLS, BINDERS, EDGES, NAMES, FORMS),
+    PROPOSALS,
+)
+ATTACKS: dict[str, Attack | Claimed | Entering | Forgery | OfLemma] = {
     name: attack for family in FAMILIES for name, attack in family.items()
 }

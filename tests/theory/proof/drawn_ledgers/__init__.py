@@ -1,0 +1,1 @@
+"""Ledgers drawn at random, most of false statements, and the exact values that refute them."""

@@ -1,0 +1,114 @@
+"""Statements of all naturals, by induction, and of all reals beyond one, by a derivative."""
+
+from __future__ import annotations
+
+from sympy import Expr, Integer, Rational, log
+
+from drawn_ledgers.families.numbers import perturbed
+from drawn_ledgers.models import S_0, Chance, lam
+from drawn_ledgers.said import Said, premises
+from drawn_ledgers.values import Model
+from theory.language import Statement, at, eq, le, lt
+from theory.language.terms.variables import j, m, y, z
+from theory.language.terms.vectors import exponential
+from theory.proof.methods import (
+    HYPOTHESIS,
+    RANGE,
+    Elementary,
+    Identity,
+    Induction,
+    Monotone,
+    Smt,
+)
+
+UNIT = (le(Integer(0), z), le(z, 1))
+TRUE: tuple[tuple[Statement, tuple[Statement, ...]], ...] = (
+    (le(0, j), ()),
+    (le(z**j, 1), UNIT),
+    (le(0, z**j), (le(0, z),)),
+    (le(j + 1, Integer(2) ** j), ()),
+    (le(1 + j * y, (1 + y) ** j), (le(0, y),)),
+    (eq(Integer(1) ** j, 1), ()),
+    (le(0, j * (j - 1)), ()),
+    (le(j, j**2), ()),
+    (lt(0, Integer(2) ** j), ()),
+    (eq((2 * z) ** j, Integer(2) ** j * z**j), ()),
+    (le(z ** (j + 1), z), UNIT),
+    (eq(z ** (2 * j), (z**2) ** j), ()),
+)
+FALSE: tuple[tuple[Statement, tuple[Statement, ...]], ...] = (
+    (eq(Integer(0) ** j, 0), ()),
+    (le(z**j, z), UNIT),
+    (le(j, 0), (le(j, 3),)),
+    (le(1, j), ()),
+    (lt(z**j, 1), UNIT),
+    (le(0, z**j), ()),
+    (eq(Integer(-1) ** j, 1), ()),
+    (eq(z**j, z ** (2 * j)), UNIT),
+    (le(j, m), ()),
+    (le(j * (j - 1), 0), (le(j, m),)),
+    (lt(lam**j, 1), ()),
+    (le(S_0**j, S_0), ()),
+    (eq(z ** (j - 1) * z, z**j), ()),
+)
+
+
+def inductions(chance: Chance, model: Model) -> Said:
+    """Bounds of powers, of counts."""
+    kind = chance.one(range(4))
+    stated, given = chance.one(TRUE if kind in (0, 3) else FALSE)
+    if kind > 1:
+        stated = Statement(*_put(perturbed(chance, (stated.lhs, stated.rhs)), stated.relation))
+    given = given if kind == 0 or chance.one((True, True, False)) else ()
+    found = {one for part in (stated, *given) for one in part.symbols} - {lam, S_0}
+    forall = tuple(sorted(found | {j}, key=str))
+    others = (m,) if m in found and chance.one((True, False)) else ()
+    hypothesis = chance.one((HYPOTHESIS, HYPOTHESIS, at(HYPOTHESIS, j))) if kind else HYPOTHESIS
+    if others:
+        hypothesis = at(HYPOTHESIS, chance.one((m, m + 1, j)))
+    carried = given if any(j in part.symbols for part in given) or chance.one((True, False)) else ()
+    base, further = chance.one(((Smt, Smt), (Smt, Smt), (Identity, Identity), (Elementary, Smt)))
+    if kind == 0:
+        base = further = Identity if stated.relation == "==" else Smt
+    named = premises(given)
+    over = j if kind == 0 or chance.one(range(8)) else chance.one((z, m))
+    by = Induction(over, base(*named), further(hypothesis, *named), carried, others)
+    return Said(stated, forall, by, given, kind == 0)
+
+
+def _put(pair: tuple[Expr, Expr], relation: str) -> tuple[Expr, str, Expr]:
+    return pair[0], relation, pair[1]
+
+
+# lhs ≤ rhs for z at least the number.
+RISING: tuple[tuple[Expr, Expr, Expr], ...] = (
+    (log(z), z - 1, Integer(1)),
+    (1 + z, exponential(z), Integer(0)),
+    (2 * z, z**2 + 1, Integer(1)),
+    (z, z**3 - z + 1, Integer(1)),
+    (1 - 1 / z, log(z), Integer(1)),
+    (Integer(0), z**2, Integer(0)),
+    (log(1 + z), z, Integer(0)),
+    (z / (1 + z), z, Integer(0)),
+)
+
+
+def monotone(chance: Chance, model: Model) -> Said:
+    """A function below another from a number on; some begin where that is false."""
+    left, right, start = chance.one(RISING)
+    kind = chance.one(range(4))
+    begins = start
+    if kind == 1:
+        left, right = perturbed(chance, (left, right))
+    elif kind == 2:
+        begins = start - chance.one((1, 2, Rational(1, 2)))
+    elif kind == 3:
+        left, right = right, left
+    stated, given = le(left, right), (le(begins, z),)
+    if kind and not chance.one(range(4)):
+        given = ()
+    named = premises(given)
+    base = chance.one((Elementary, Smt)) if kind else Elementary
+    by = Monotone(z, begins, base(), Smt(RANGE), Smt(*named))
+    forall = tuple(sorted((stated.symbols | {z}) - {lam, S_0}, key=str))
+    return Said(stated, forall, by, given, kind == 0)

@@ -1,0 +1,123 @@
+"""Names and parameters: variables that are none, terms that are written alike, odd radii."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sympy import (
+    Abs,
+    Dummy,
+    Expr,
+    Integer,
+    Rational,
+    Symbol,
+    atan,
+    cos,
+    erf,
+    exp,
+    log,
+    pi,
+    sin,
+    tanh,
+)
+
+from drawn_ledgers.models import S_0, Chance, R, V, W, eye, lam, u, values
+from drawn_ledgers.said import Said, method
+from drawn_ledgers.values import Model
+from theory.axioms.base import LEAST_EIGENVALUE
+from theory.axioms.unitary import IDENTITY_NORM
+from theory.language import Statement, at, eq, le, lt
+from theory.language.terms.variables import a, b, operator, z
+from theory.language.terms.vectors import least, norm, transpose
+from theory.proof import Step
+from theory.proof.methods import BallMaximum, Elementary, Exact, Identity, Smt, Words
+
+# Symbols that print alike, of reals, of naturals, of vectors and of operators.
+ALIKE: tuple[tuple[Expr, ...], ...] = tuple(
+    (
+        Symbol(name, real=True),
+        Symbol(name, integer=True),
+        Dummy(name, real=True),
+        Symbol(f"{name}'1", real=True),
+        Dummy(name, integer=True),
+        norm(Symbol(name, commutative=False)),
+        norm(operator(name)),
+    )
+    for name in ("y", "j", "drawn_name", "tanh(y)")
+)
+WRITTEN: tuple[Callable[[Expr], Expr], ...] = (
+    tanh, exp, sin, cos, atan, erf, log, Abs, lambda p: p, lambda p: 2**p, lambda p: p**2, values,
+)  # fmt: skip
+
+
+def alike(chance: Chance, model: Model) -> Said:
+    """A function at two symbols, most of them of one name, and of another sort."""
+    pair = tuple(chance.one(chance.one(ALIKE[:1] + ALIKE)) for _ in range(2))
+    same = chance.one(ALIKE)
+    if chance.one(range(5)):
+        pair = chance.one(same), chance.one(same)
+    write = chance.one(WRITTEN)
+    stated = chance.one((eq, eq, le, lt))(write(pair[0]), write(pair[1]))
+    forall = tuple(sorted(stated.symbols, key=lambda one: (str(one), str(one.assumptions0))))
+    return Said(stated, forall, method(chance, chance.one((Elementary, Identity, Smt)))())
+
+
+# What is true of one number, or of one operator.
+CLOSED: tuple[tuple[Statement, type, Expr], ...] = (
+    (lt(3, pi), Exact, pi), (lt(pi, 4), Exact, pi), (le(0, 1), Exact, Integer(0)),
+    (le(0, 1), Exact, Integer(1)), (lt(1, 2), Exact, Integer(2)), (le(0, norm(u)), Smt, norm(u)),
+    (lt(tanh(S_0), 1), Elementary, tanh(S_0)), (le(0, Abs(values(0))), Smt, Abs(values(0))),
+    (eq(norm(W - W), 0), Smt, Integer(0)), (le(-lam, S_0), Smt, -lam), (le(0, lam), Smt, lam),
+    (lt(0, exp(values(0))), Elementary, exp(values(0))), (le(-S_0, lam), Smt, lam),
+    (le(norm(u), norm(u) + S_0), Smt, norm(u) + S_0), (le(0, S_0 * lam), Smt, S_0 * lam),
+    (lt(tanh(lam), 2), Elementary, Integer(2)), (eq(norm(2 * W), norm(-2 * W)), Words, Integer(2)),
+)  # fmt: skip
+PUT: tuple[Expr, ...] = (lam, lam - 1, Integer(-1), -S_0, values(0), Integer(0), Rational(7, 2))
+
+
+def quantified(chance: Chance, model: Model) -> Said:
+    """What is true of one number, for all values of it."""
+    truth, by, over = chance.one(CLOSED)
+    term = chance.one(PUT) * chance.one((1, 1, 2, Rational(-1, 3)))
+    first = Step("b", truth, by(), (over,), where="drawn")
+    stated = truth.replace({over: term})
+    return Said(stated, (), Smt(at("b", term)), before=(first,))
+
+
+ONE = (
+    (eq(norm(eye), 1), Smt(IDENTITY_NORM.at())),
+    (eq(transpose(eye), eye), Words(IDENTITY_NORM.at())),
+    (eq(least(z * eye), z), Smt(LEAST_EIGENVALUE.at(0, z))),
+    (le(norm(eye) * norm(a), norm(a)), Smt(IDENTITY_NORM.at())),
+)
+OTHERS = (V, W, R, Integer(0), transpose(W))
+
+
+def constants(chance: Chance, model: Model) -> Said:
+    """What an axiom says of the identity, for all operators, a step or two later."""
+    truth, by = chance.one(ONE)
+    over = tuple(sorted(truth.symbols - {eye}, key=str))
+    steps = [Step("b", truth, by, over, where="drawn")]
+    again = type(by)(chance.one(("b", at("b", *over))))
+    forall = chance.one(((*over, eye), (*over, eye), over))
+    steps.append(Step("c", truth, again, forall, where="drawn"))
+    other = chance.one(OTHERS)
+    terms = (*over, other) if eye in forall else (*over, *((b,) if not over else ()))
+    return Said(truth.replace({eye: other}), over, type(by)(at("c", *terms)), before=tuple(steps))
+
+
+HUMPS: tuple[Callable[[Expr], Expr], ...] = (
+    lambda p: (1 + 3 * p**4) * exp(-(p**2)), lambda p: 1 / (1 + (p - 3) ** 2) + 1 / (1 + p**2),
+    lambda p: p**2 * exp(-(p**2)), lambda p: 4 * exp(-((p - 2) ** 2)) + exp(-(p**2)),
+    lambda p: exp(-(p**2)) / 2, lambda p: tanh(p) * p**4 * exp(-(p**2)) + exp(-(p**2)),
+)  # fmt: skip
+
+
+def parameters(chance: Chance, model: Model) -> Said:
+    """A hump higher than its value at 0 or at a point, within odd radii and reaches."""
+    f, point = chance.one(HUMPS)(z), chance.one((Integer(0), Integer(1), Integer(3)))
+    bound = chance.one((f.subs(z, point), Rational(1, 2), Integer(1)))
+    peaks = chance.one(((point,), (Integer(0),), (), (point, point)))
+    radius = chance.one((8, 8, -8, 0, 1, -1, 3, -100))
+    reach = chance.one((0.125, 0.125, 1.0, -1.0, 9.0, float("inf"), float("nan")))
+    return Said(le(Abs(f, evaluate=False), bound), (z,), BallMaximum(peaks, (), radius, reach))

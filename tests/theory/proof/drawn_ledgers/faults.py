@@ -1,0 +1,204 @@
+"""The holes that the engine had, each planted again.
+
+The first six are those of the engine before this one: where this one has no such place, terms take
+a way through SymPy at the nearest. The others are those that reading and these ledgers found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from unittest.mock import patch
+
+from flint import arb
+from sympy import Add, Basic, Derivative, Expr, Integral, Mul, Pow, Product, Rational, Sum, pi
+
+from theory.kernel import door, functions, rewriting
+from theory.kernel.algebra import apply, build, plus, power, split
+from theory.kernel.functions import PI
+from theory.kernel.powers import Powers
+from theory.kernel.statements import Clause, Law, Statement
+from theory.kernel.terms import (
+    LOG,
+    NUMBER,
+    ONE,
+    POWER,
+    PRODUCT,
+    REAL_FUNCTIONS,
+    SUM,
+    Gap,
+    Head,
+    Range,
+    Term,
+    TermError,
+    number,
+    variable,
+)
+from theory.language import Statement as Stated
+from theory.language import definitions
+from theory.language.vocabulary import unfold
+from theory.proof import lemma, proof, scope, together
+from theory.proof.methods import BallMaximum, ball, identity
+
+Patch = tuple[object, str, object]
+difference, rewrite, translate = identity.difference, rewriting.rewrite, door.term
+replace, instances, bounds = Statement.replace, Law.at, BallMaximum.prove
+FAR = 10**9
+JOINED: dict[Head, type[Expr]] = {SUM: Add, PRODUCT: Mul, POWER: Pow}
+
+
+def _split_logs(term: Term) -> Term:
+    """log 2z as log 2 + log z, for all real z."""
+    args = tuple(map(_split_logs, term.args))
+    if term.head is LOG and split(args[0])[0] > 0 and split(args[0])[1] is not ONE:
+        factor, rest = split(args[0])
+        return plus(apply(LOG, number(factor)), apply(LOG, rest))
+    return build(term.head, args) if args else term
+
+
+def _of_split_logs(statement: Statement, powers: Powers) -> Term:
+    lhs, rhs = map(_split_logs, statement.sides)
+    return difference(Statement(lhs, statement.relation, rhs), powers)
+
+
+def _any_count(term: Expr, _: object, place: Expr, *__: object) -> bool:
+    """The count of a recursion is whichever argument is an integer."""
+    now = [one for one in place.args if not one.is_Symbol and one != 0]
+    return any(one.is_integer and one == other - 1 for one in term.args for other in now)
+
+
+def _cancelled(term: Term) -> Term:
+    """exp(log x) as x, and x x⁻¹ as 1, as SymPy has it."""
+    args = tuple(map(_cancelled, term.args))
+    if term.head is REAL_FUNCTIONS["exp"] and args[0].head is LOG:
+        return args[0].args[0]
+    if term.head is PRODUCT:
+        inverse = {power(one, number(-1)) for one in args if one.head is not NUMBER}
+        gone = {one for one in args if one in inverse or power(one, number(-1)) in args}
+        args = tuple(one for one in args if one not in gone)
+    return build(term.head, args) if args or term.args else term
+
+
+def _settled(stated: Statement) -> Statement:
+    return Statement(_cancelled(stated.lhs), stated.relation, _cancelled(stated.rhs))
+
+
+def _late(stated: Statement, values: Mapping[Term, Term]) -> Statement:
+    """Quantities are written out after domains were looked at, and then cancelled."""
+    found = replace(stated, values)
+    return _settled(found) if values is door.definitions() and found != stated else found
+
+
+def _late_at(law: Law, terms: tuple[Term, ...]) -> tuple[Clause, ...]:
+    """A law at quantities that are written out: what they come to is cancelled too."""
+    found = instances(law, terms)
+    if not any(term in door.definitions().values() for term in terms):
+        return found
+    return tuple(Clause(_settled(c.conclusion), tuple(map(_settled, c.given))) for c in found)
+
+
+def _in_sympy(term: Term) -> Expr:
+    """The term as SymPy makes it; raises TermError for what is no function of reals."""
+    args = tuple(map(_in_sympy, term.args))
+    if term.head is NUMBER:
+        return Rational(term.value.numerator, term.value.denominator)
+    if term.head in JOINED:
+        return JOINED[term.head](*args)
+    for function, head in door._FUNCTIONS.items():
+        if head == term.head:
+            return function(*args)
+    symbols = door._SYMBOLS.get((term.head.name, term.head.range), [])
+    if term.head.kind == "variable" and 0 <= term.head.mark < len(symbols):
+        return symbols[term.head.mark]
+    if term is PI:
+        return pi
+    raise TermError(f"{term} is no expression of reals")
+
+
+def _through(statement: Statement) -> Statement:
+    """The statement, through SymPy and back."""
+    try:
+        lhs, rhs = (door.term(_in_sympy(side)) for side in statement.sides)
+    except TermError:
+        return statement
+    return Statement(lhs, statement.relation, rhs)
+
+
+def _complex(statement: Statement, rules: rewriting.Rules) -> Statement:
+    """Terms are rewritten, and what SymPy makes of them is translated again."""
+    return _through(rewrite(statement, rules))
+
+
+def _of_sympy(method: BallMaximum, goal: Statement, known: scope.Known) -> str:
+    """Of |f| ≤ c the bound of what SymPy makes of f."""
+    bare = Statement(ball._bare(goal.lhs), goal.relation, goal.rhs)
+    return bounds(method, _through(bare), known)
+
+
+def _monotone(search: ball._Search) -> None:
+    """Beyond the radius every function lies between its value there and its limit: so e to an
+    imaginary power, taken for positive, had it."""
+    for end in (search.method.radius, -search.method.radius, FAR, -FAR):
+        if not abs(search._at(search.function, arb(end))) <= search._limit:
+            raise Gap("the value at an end")
+
+
+def _written_out(stated: Stated) -> Statement:
+    return door.statement(unfold(stated))
+
+
+BINDERS = (Sum, Product, Integral, Derivative)
+
+
+def _loose(expression: Basic) -> Term:
+    """A head that binds a variable is a function of it, and of its limits."""
+    if isinstance(expression, BINDERS):
+        inner, *limits = expression.args
+        args = (inner, *(one for limit in limits for one in limit.args))
+        return apply(Head(type(expression).__name__, "scalar"), *map(_loose, args))
+    return translate.__wrapped__(expression)
+
+
+def _unmarked(name: str, over: Range, mark: int = 0) -> Term:
+    return variable(name, over, mark=min(mark, 0) and -1)
+
+
+FAULTS: dict[str, tuple[Patch, ...]] = {
+    "logarithms are split": ((identity, "difference", _of_split_logs),),
+    "e to an imaginary power is positive": ((ball._Search, "tails", _monotone),),
+    "a recursion counts anywhere": ((definitions, "_comes_before", _any_count),),
+    "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
+    "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
+    "a bound variable is free": ((door, "term", _loose),),
+    "SymPy's function is bounded": ((BallMaximum, "prove", _of_sympy),),
+    "lemmas are written out in SymPy": (
+        (lemma, "door", SimpleNamespace(**vars(door) | {"goal": _written_out})),
+    ),
+    "anything is a variable": ((Law, "__post_init__", lambda _: None),),
+    "what is written alike is equal": ((functions, "variable", _unmarked),),
+    "what an axiom speaks of is forgotten": ((proof, "_constants", lambda _: frozenset()),),
+}
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    """With the fault, of which nothing is kept."""
+    patches = [patch.object(*one) for one in FAULTS[name]]
+    forget = _caches()
+    try:
+        for one in patches:
+            one.start()
+        for clear in forget:
+            clear()
+        yield
+    finally:
+        for one in patches:
+            one.stop()
+        for clear in forget:
+            clear()
+
+
+def _caches() -> tuple[Callable[[], None], ...]:
+    kept = (door.term, door.statement, door.clause, door.goal, door._definitions, scope.unfolded)
+    return tuple(one.cache_clear for one in (*kept, proof.check, proof.before, together.contradict))

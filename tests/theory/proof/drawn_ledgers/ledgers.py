@@ -1,0 +1,196 @@
+"""Ledgers of drawn steps to a goal, the outcome of the prover, and whether it is a falsehood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from unittest.mock import patch
+
+from flint import ctx
+from sympy import Expr, Integer
+
+from drawn_ledgers.families.balls import balls
+from drawn_ledgers.families.heads import binders, shapes
+from drawn_ledgers.families.inductions import inductions, monotone
+from drawn_ledgers.families.meanings import QUANTITIES, definitions, quantities
+from drawn_ledgers.families.names import alike, constants, parameters, quantified
+from drawn_ledgers.families.numbers import (
+    closed,
+    elementary,
+    identities,
+    inequalities,
+    rewritten,
+    strange,
+)
+from drawn_ledgers.families.vectors import axioms, laws, words
+from drawn_ledgers.matrices import NoValueError
+from drawn_ledgers.models import S_0, Chance, lam, some, steps, values
+from drawn_ledgers.said import Family, Said, witness
+from drawn_ledgers.values import Model
+from theory.language import Assumption, Statement, at, enter, eq, le, lt
+from theory.language.definitions import DEFINED, Definition
+from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
+from theory.proof import Proof, Step, proof
+from theory.proof.methods import Direct, Exact, Method, Smt
+from theory.proof.proof import check
+
+BITS = 200
+FAMILIES: dict[Family, int] = {
+    identities: 16, inequalities: 12, elementary: 7, rewritten: 10, closed: 8, strange: 5,
+    words: 9, laws: 7, axioms: 7, inductions: 7, monotone: 2, binders: 4, shapes: 4,
+    definitions: 7, quantities: 7, balls: 1,
+    alike: 4, quantified: 2, constants: 2, parameters: 1,
+}  # fmt: skip
+CONDITIONS = (
+    lt(lam, 1), le(lam, 1), lt(0, lam), le(1, steps), eq(lam, 0), eq(steps, 0), le(S_0, lam),
+    eq(lam, Integer(1) / 2), eq(values(0), -1), lt(0, S_0), eq(lam, S_0),
+)  # fmt: skip
+TRIES = 4
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Steps to a goal that the model refutes; of a true twin the goal is a matter of course."""
+
+    family: str
+    said: Said
+    steps: tuple[Step, ...]
+    goal: Statement
+    granted: tuple[Assumption, ...]
+    model: Model
+
+    def __repr__(self) -> str:
+        told = "\n".join(
+            f"  {s.id}: {s.conclusion.lhs} {s.conclusion.relation} {s.conclusion.rhs}"
+            f" for {s.forall} if {s.given} by {s.method}"
+            for s in self.steps
+        )
+        return f"{self.family}, granted {[one.condition for one in self.granted]}:\n{told}"
+
+
+def granted(chance: Chance, model: Model) -> tuple[Assumption, ...]:
+    """Conditions that the model meets."""
+    true = [one for one in CONDITIONS if model.grants(one)]
+    chosen = some(chance, true, 2) if true else ()
+    return tuple(Assumption(f"granted {n}", "", one) for n, one in enumerate(chosen))
+
+
+def ledger(
+    chance: Chance, model: Model, known: tuple[Assumption, ...], families: Sequence[Family]
+) -> Ledger | None:
+    """One ledger, of what is true by its making or refuted by a point that is looked at."""
+    family = chance.one(families)
+    for _ in range(TRIES):
+        try:
+            found = _ledger(chance, model, known, family)
+        except (ValueError, TypeError):  # SymPy makes no such term
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _ledger(
+    chance: Chance, model: Model, known: tuple[Assumption, ...], family: Family
+) -> Ledger | None:
+    said = family(chance, model)
+    if said is None:
+        return None
+    meant = said.model or model
+    if said.true:
+        goal = eq(1, 1)
+        end = Step("claim", goal, Exact(), where="drawn")
+        return Ledger(family.__name__, said, (*said.before, said.step, end), goal, known, meant)
+    terms = witness(meant, said.step)
+    if terms is None:
+        return None
+    goal = _false(meant, said, terms)
+    if known and not chance.one(range(3)):
+        said = replace(said, method=_more(said.method, known))
+    use = at("s", *terms) if said.forall or chance.one((True, False)) else "s"
+    end = Step("claim", goal, chance.one((Smt, Smt, Exact))(use), where="drawn")
+    between = _chained(chance, said)
+    return Ledger(
+        family.__name__, said, (*said.before, said.step, *between, end), goal, known, meant
+    )
+
+
+def _more(method: Method, known: tuple[Assumption, ...]) -> Method:
+    """The method with all that is granted among its uses, if it is one of those for which that is
+    easy."""
+    if not isinstance(method, Direct):
+        return method
+    return type(method)(*method.uses, *(one.id for one in known))
+
+
+def _chained(chance: Chance, said: Said) -> tuple[Step, ...]:
+    """Now and then a step that only says it again."""
+    if said.given or chance.one(range(8)):
+        return ()
+    doubled = Statement(2 * said.conclusion.lhs, said.conclusion.relation, 2 * said.conclusion.rhs)
+    uses = at("s", *said.forall) if said.forall else "s"
+    return (Step("t", doubled, Smt(uses), said.forall, where="drawn"),)
+
+
+def _false(model: Model, said: Said, terms: tuple[Expr, ...]) -> Statement:
+    """What the step says at the terms if that is certainly false, else what is false anyway: SymPy
+    may make another statement of it, or none."""
+    try:
+        stated = said.conclusion.replace(dict(zip(said.forall, terms, strict=True)))
+        if model.refutes(stated):
+            return stated
+    except (NoValueError, ValueError):
+        pass
+    return le(1, 0)
+
+
+def outcome(one: Ledger) -> tuple[bool, str]:
+    """Whether the step is proved, and the falsehood that is; empty if none is."""
+    with _defining(one.said.defined):
+        found = check.__wrapped__(Proof(one.steps), one.goal, one.granted, False)
+        proved = {result.id for result in found.steps if result.verdict == "proved"}
+        if found.proved and not one.said.true:
+            return True, f"the goal is proved: {one.goal}"
+        for step in one.steps[:-1]:
+            if step.id in proved and (terms := witness(one.model, step)) is not None:
+                return True, f"{step.id} is proved, and false at {terms}"
+    return "s" in proved, ""
+
+
+@contextmanager
+def _defining(found: Definition | None) -> Iterator[None]:
+    """With the new definition, for as long as the ledger runs."""
+    if found is None:
+        yield
+        return
+    DEFINED[found.id] = found
+    try:
+        yield
+    finally:
+        del DEFINED[found.id]
+
+
+@contextmanager
+def attacked() -> Iterator[None]:
+    """The prover with the quantities that are drawn, and without what it tells of failures: no
+    counter-models worth printing are sought, and no ledger is kept for a second time."""
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(proof, "before", proof.before.__wrapped__))
+        stack.enter_context(patch.object(proof, "Known", partial(proof.Known, explains=False)))
+        stack.enter_context(ctx.workprec(BITS))
+        stack.callback(_withdraw)
+        enter(*QUANTITIES)
+        yield
+
+
+def _withdraw() -> None:
+    for new in QUANTITIES:
+        del VOCABULARY[new.name], DEFINITIONS[new.symbol]
+    unfold.cache_clear()
+
+
+def options(weights: dict[Family, int] = FAMILIES) -> tuple[Family, ...]:
+    """Each family as often as it weighs."""
+    return tuple(family for family, times in weights.items() for _ in range(times))

@@ -1,0 +1,75 @@
+"""Ledgers that Hypothesis draws prove nothing false; of the old engine's holes it finds each.
+
+A ledger is drawn in a model: what is granted is true there, and the goal is false. Every step that
+is proved, of those between too, must be true at all points that are looked at. Batches of ledgers
+share a model, so that an example is many ledgers. `DRAWN_LEDGERS=100000` draws that many.
+"""
+
+import os
+from collections import Counter
+from math import ceil
+
+import pytest
+from drawn_ledgers.families.balls import balls
+from drawn_ledgers.faults import FAULTS, planted
+from drawn_ledgers.ledgers import FAMILIES, attacked, options, outcome
+from drawn_ledgers.said import Family
+from drawn_ledgers.strategies import BATCH, Batch, batches
+from hypothesis import HealthCheck, Phase, given, settings
+
+MANY = int(os.environ.get("DRAWN_LEDGERS", "11000"))
+WEIGHT = sum(FAMILIES.values())
+TWINS = 50  # in a hundred that are true by their making, so many are proved
+ENOUGH = 4000  # ledgers: in fewer each planted fault is found
+# Balls are one in a hundred of all ledgers: these faults are looked for among them alone.
+OF_BALLS = ("e to an imaginary power is positive", "SymPy's function is bounded")
+QUIET = settings(phases=(Phase.generate,), suppress_health_check=list(HealthCheck), deadline=None)
+
+
+def drawn(family: Family, ledgers: int) -> tuple[Counter[str], list[str]]:
+    """How many were drawn, of true ones and proved ones too, and what falsehoods were proved."""
+    seen, holes, known = Counter[str](), list[str](), set[int]()
+
+    @settings(QUIET, max_examples=ceil(ledgers / BATCH))
+    @given(batches(family))
+    def attack(batch: Batch) -> None:
+        for one in batch:
+            proved, hole = outcome(one)
+            known.add(hash((one.steps, one.goal, one.granted)))
+            seen.update({"all": 1, "true": one.said.true, "proved": one.said.true and proved})
+            holes.extend([f"{hole}: {one}"] if hole else [])
+
+    with attacked():
+        attack()
+    return seen | Counter(distinct=len(known)), holes
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_nothing_false_is_proved(family: Family) -> None:
+    """Of true statements that are drawn alike many are proved."""
+    wanted = ceil(MANY * FAMILIES[family] / WEIGHT)
+    seen, holes = drawn(family, wanted)
+    print(dict(seen), wanted)
+    assert not holes
+    assert seen["all"] >= wanted
+    assert 100 * seen["proved"] >= TWINS * seen["true"]
+
+
+class FoundError(Exception):
+    """A falsehood was proved."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_hole_is_found(fault: str) -> None:
+    """With a fault of before planted the same draws prove something false."""
+    families = (balls,) if fault in OF_BALLS else options()
+
+    @settings(QUIET, max_examples=ENOUGH // BATCH)
+    @given(batches(*families))
+    def attack(batch: Batch) -> None:
+        for one in batch:
+            if hole := outcome(one)[1]:
+                raise FoundError(f"{hole}: {one}")
+
+    with planted(fault), attacked(), pytest.raises(FoundError):
+        attack()
