@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import tubes
 from flint import arb, fmpq
-from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, halved, running
+from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from theory.claims.memory import lasting_memory, near_data
+from theory.claims.memory import lasting_memory
 from theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from theory.language.terms import vectors as terms
 from theory.models.gates import gru_model
@@ -63,25 +64,6 @@ def pulse(steps: Any) -> tuple[Any, Any, Any]:
     return h, up, low
 
 
-# Inputs 1 are recorded, and those that are run are 3/2, off by δ = 1/2.
-RECORDED = running(halved)[certificates.begun]
-
-
-def radius(steps: Any) -> fmpq:
-    """Of the states near the data after so many steps: r⁺ = r/2 + δ, from 2."""
-    return 1 + HALF ** int(steps)
-
-
-def kept_near(s: Any, j: Any, v: Any) -> fmpq:
-    """Whether a state is that near to the recorded one."""
-    return fmpq(abs(v - RECORDED(ZERO, ONE, s, j)) <= radius(j))
-
-
-def kept_apart(s: Any, j: Any, c: Any) -> fmpq:
-    """Whether two runs come to differ by so little: what the first can be by s, and 2, halved."""
-    return fmpq(abs(c) <= HALF ** int(j) * (RECORDED(ZERO, ONE, 0, s) + radius(s) + 2))
-
-
 OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "contraction-lstm": (CONSTANT | CLIPPED, LSTM),
     "contraction-gru": (
@@ -122,20 +104,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         },
         {"R": fmpq(2), "x_edge": ONE},
     ),
-    "near-data": (
-        {
-            certificates.on_record: lambda x, j: RECORDED(ZERO, x, 0, j),
-            near_data.near: kept_near,
-            near_data.between: kept_apart,
-            near_data.chords: always(HALF),
-        },
-        {
-            **{"x": fmpq(3, 2), "recorded": ONE, "near_delta": HALF, "near_states_told": fmpq(2)},
-            **{"a": fmpq(2), "b": fmpq(-2), "near_gap_told": fmpq(19, 16)},
-            **{"near_width_told": fmpq(17, 16), "near_eps_told": fmpq(5, 4)},
-            "near_k_told": fmpq(2),
-        },
-    ),
+    "near-data": (tubes.MEANINGS, tubes.NUMBERS),
     "certificate/window": ({certificates.remaining: lambda v, j: abs(v) * HALF ** int(j)}, {}),
     "certificate/rounding": (
         {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
