@@ -106,6 +106,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     ),
     "near-data": (tubes.MEANINGS, tubes.NUMBERS),
     "certificate/window": ({certificates.remaining: lambda v, j: abs(v) * HALF ** int(j)}, {}),
+    "certificate/radius": ({}, {"box_sides": fmpq(100)}),
     "certificate/rounding": (
         {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
         {"lam_run": HALF, "one_error": fmpq(1, 1000)},

@@ -22,6 +22,7 @@ TUBE_OF_TWO = (
     *("next pair", "recorded runs"),
 )
 DERIVED = {
+    "certificate/radius": ("box", "radius"),
     "near-data/gap": (*TUBE, *TUBE_OF_TWO),
     "near-data/width": ("recorded run", "near", "printed width"),
     "cell-constants/box-contraction": ("program", "intervals", "images"),
