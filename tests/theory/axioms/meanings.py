@@ -147,8 +147,6 @@ EVERYWHERE: dict[Any, Any] = {
     Max: lambda *values: max(values),
     Min: lambda *values: min(values),
     returns.power: lambda A, v, j: A ** int(j) * v,
-    local_maps.response: lambda j, i: fmpq(j == i),
-    local_maps.response_candidate: lambda j, i: fmpq(j == i),
     local_maps.pattern: always(1),
 }
 for function in (unitary.rank, unitary.rows):

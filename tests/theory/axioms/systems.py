@@ -12,7 +12,7 @@ from theory.claims.memory import lasting_memory
 from theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from theory.language.terms import vectors as terms
 from theory.models.gates import gru_model
-from theory.models.unitary import krylov, local_maps
+from theory.models.unitary import moves
 
 # What is otherwise for a claim, or for one of its forms: functions, and numbers by name.
 CONSTANT = running(lambda h, x: ZERO)
@@ -62,6 +62,19 @@ def pulse(steps: Any) -> tuple[Any, Any, Any]:
         turned = (3 * up + 4 * low) / 5, (4 * up - 3 * low) / 5 - 2
         h, up, low = 3 * h / 5, max(turned[0], ZERO), max(turned[1], ZERO)
     return h, up, low
+
+
+def nudging(w: fmpq) -> dict[Any, Any]:
+    """h⁺ = w h + x and s⁺ = s + x, on inputs 0 of which one moves."""
+
+    def entry(x: Any, t: Any) -> Any:
+        return (x[1] if x[0] == t else ZERO) if isinstance(x, tuple) else x
+
+    def run(keep: fmpq) -> Any:
+        return lambda x, j: sum((keep ** int(j - t - 1) * entry(x, t) for t in range(int(j))), ZERO)
+
+    moves_of = {moves.candidate: run(ONE), moves.network: run(w), terms.entry: entry}
+    return moves_of | {moves.nudged: lambda m, v: (m, v), moves.small: always(1)}
 
 
 OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
@@ -122,22 +135,10 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "urnn-defect/dilation": ({}, ISOMETRIC),
     "urnn-defect/needed": ({}, ORTHOGONAL | {"states": ONE}),
     "urnn-tight/excluded": (
-        {local_maps.response_candidate: always(1)},
+        nudging(fmpq(0)),
         {"W": ZERO, "W_rank": ZERO, "y_candidate": ONE, "E": ONE, "G": ONE},
     ),
-    "urnn-tight/kernel": (
-        dict.fromkeys((local_maps.response, local_maps.response_candidate), always(1)),
-        ORTHOGONAL,
-    ),
-    "urnn-tight/constant-pattern": (
-        {
-            krylov.krylov: lambda A, B, z, j: B if j == 0 else ZERO,
-            local_maps.response: lambda j, i: HALF ** int(j - i),
-            local_maps.response_candidate: always(1),
-        },
-        dict.fromkeys(("is_constant", "is_scalar", "D_active", "E", "G", "seen"), ONE)
-        | {"rho": HALF},
-    ),
+    "urnn-tight/kernel": (nudging(ONE), ORTHOGONAL),
     "urnn-tight/multiplicity": ({}, DILATED | {"mu": fmpq(9, 25)}),
     "urnn-gradient/bounded": (running(lambda h, x: h + x), ORTHOGONAL),
 }

@@ -21,7 +21,10 @@ TUBE_OF_TWO = (
     *("next difference", "first pair", "points of two runs", "coordinates of two runs"),
     *("next pair", "recorded runs"),
 )
+MOVES = ("inputs", "agreement", "orthogonal")
 DERIVED = {
+    "urnn-tight/kernel": (*MOVES, "candidate on the cell", "network on the cell", "inputs before"),
+    "urnn-tight/constant-pattern": (*MOVES, "constant pattern", "scalar", "factor"),
     "certificate/radius": ("box", "radius"),
     "near-data/gap": (*TUBE, *TUBE_OF_TWO),
     "near-data/width": ("recorded run", "near", "printed width"),

@@ -94,7 +94,6 @@ INTERVALS = assume(
     "what the ends of its operands' intervals give, in any combination; ū and sup |p − q| are "
     "read off the ends",
     forall=(v, a),
-    inclusion=True,
 ).that(
     *_where(LEAF, le(lowest(v), unit_value(v, one)), le(unit_value(v, one), highest(v))),
     *_where(
