@@ -11,6 +11,7 @@ from theory.language import ZERO, Clause
 from theory.language.terms.tubes import error, line
 from theory.models.tube import lines, pairs
 from theory.proof import Form, check
+from theory.proof.basis import Basis, basis
 
 TUBE = (
     *("program", "values", "running errors", "leaves", "affine forms", "divided differences"),
@@ -43,6 +44,13 @@ def weaker(form: Form, id: str) -> Iterator[tuple[Clause, Form]]:
         fewer = replace(assumed, law=replace(assumed.law, clauses=left))
         rest = (fewer if other is assumed else other for other in form.assumptions)
         yield clause, replace(form, assumptions=tuple(rest))
+
+
+@pytest.mark.parametrize("name", ["near-data/gap", "near-data/width", "contraction-lstm/per-unit"])
+def test_no_inclusion_is_left(name: str) -> None:
+    """What remains are hypotheses on single operations."""
+    of, _, form = name.partition("/")
+    assert basis(claim(of).form(form)) == Basis("derived")
 
 
 @pytest.mark.slow
