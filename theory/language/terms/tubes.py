@@ -1,4 +1,4 @@
-"""Formal terms of the tube around a recorded run: zonotopes, and the affine forms of all units.
+"""Formal terms of the reachtube around a recorded run: zonotopes, and affine forms of all units.
 
 A line is the set in which a run is at one time: the states ŝ + G c of all coordinates |c_j| ≤ 1,
 where ŝ is computed on the recorded inputs, with inputs near the recorded one that are moved along

@@ -1,1 +1,1 @@
-"""The tube around a recorded run: sets of states, stepped by affine arithmetic."""
+"""The reachtube around a recorded run: sets of states, stepped by affine arithmetic."""

@@ -129,14 +129,14 @@ FORMS = assume(
 
 
 def located(u: Expr, on: Expr = line) -> Statement:
-    """The unit is no further from its computed value than the tube is wide, and rounding."""
+    """The unit is no further from its computed value than the reachtube is wide, and rounding."""
     return le(Abs(value(u, on) - centre(on, u)), error(on, u) + off(u, on).reach)
 
 
 CHORDS = assume(
     "divided differences",
     "f(u) − f(û) = f[u, û](u − û), where f[u, û] is the mean of f′ between the two, within the "
-    "radius of the known slope for arguments in the tube",
+    "radius of the known slope for arguments in the reachtube",
     forall=(line, v, c),
 ).that(
     Clause(eq(off(v).value, slope.exact * off(p).value), (of_kind(ACTIVATION),)),

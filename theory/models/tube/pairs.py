@@ -115,9 +115,9 @@ _there = (
 )
 CHORDS = assume(
     "divided differences of two runs",
-    "for arguments in the tube (f(u) − f(u′)) − (f(û) − f(û′)) is D, o and o′ times mean slopes of "
-    "f, each within the radius of a known one, up to a known rest: f[u, u′] to the first order, or "
-    "f[u, û] and f[u′, û′]",
+    "for arguments in the reachtube (f(u) − f(u′)) − (f(û) − f(û′)) is D, o and o′ times mean "
+    "slopes of f, each within the radius of a known one, up to a known rest: f[u, u′] to the first "
+    "order, or f[u, û] and f[u′, û′]",
     forall=(pair, v, c),
 ).that(
     Clause(le(Abs(remainder), lost(pair, v)), _there),
@@ -125,8 +125,8 @@ CHORDS = assume(
 )
 NEXT_STATE = assume(
     "next difference",
-    "what is left out of the generators of the i-th difference, its rest and both running errors "
-    "go to its box",
+    "the box of the i-th difference is at least the generators left out of it, its rest and both "
+    "running errors",
     forall=(pair, c, v, i),
 ).that(
     le(

@@ -1,4 +1,4 @@
-"""The sets of the tube, and that runs near a recorded one stay in them: by induction over time."""
+"""The sets of the reachtube, in which runs near a recorded one stay: by induction over time."""
 
 from sympy import Expr
 
