@@ -18,7 +18,8 @@ unit_at = function("unit_at", Scalar, __name__)
 # Of a line: ŝ; the recorded input that is met there; the state and the input with coordinates c
 anchor, met = function("anchor", module=__name__), function("met", module=__name__)
 spot, fed = function("spot", module=__name__), function("fed", module=__name__)
-later = function("later", module=__name__)  # the line, or the pair, after one step
+# The line, or the pair, after one step; a line of a pair is taken by itself, beside no other
+later = function("later", module=__name__)
 # 1 of the states of a line; the coordinates of such a state and an input near the recorded one, and
 # those in the next line of the state v, whose parts within the line have the coordinates c
 near = function("near", Scalar, __name__)
