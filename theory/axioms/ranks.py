@@ -59,6 +59,12 @@ RANK_KERNELS = _KERNELS.that(
     le(rank(C), rank(A) + rank(B)),
     requires=law("", (v,), Clause(_vanishes[C], (_vanishes[A], _vanishes[B]))),
 )
+RANK_ZERO = _RANK_1(
+    "an operator that takes all vectors to 0 has rank 0; under a premise z = 0, if need be", (A, z)
+).that(
+    Clause(eq(rank(A), ZERO), (eq(z, ZERO),)),
+    requires=law("", (v,), Clause(_vanishes[A], (eq(z, ZERO),))),
+)
 RANK_BESIDE = axiom(
     _ID,
     f"{_SOURCE}.4 and 0.4.5",

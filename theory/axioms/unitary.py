@@ -8,7 +8,16 @@ from theory.language import Axiom, Clause, axiom, eq, law, le, stated
 from theory.language.terms.gradients import d_state, derivative, differentiable, slopes
 from theory.language.terms.unitary import d_run, part
 from theory.language.terms.variables import A, a, b, eye, i, j, s, x
-from theory.language.terms.vectors import Operator, entry, function, norm, state, transpose
+from theory.language.terms.vectors import (
+    Operator,
+    entry,
+    function,
+    is_absolute,
+    norm,
+    state,
+    transpose,
+    weighted,
+)
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _now = state(x, 0, s + j), entry(x, s + j + 1)
@@ -29,12 +38,17 @@ EXTENSIONAL = axiom(
     "vectors with equal entries are equal: ‖a − b‖ = 0 for no others",
     (a, b),
 ).that(eq(a, b), requires=law("", (i,), eq(part(a, i), part(b, i))))
-MONOTONE_NORM = axiom(
+_ABSOLUTE = axiom(
     "norm of a diagonal matrix",
     f"{_HORN}, Theorems 5.4.19 and 5.6.36",
     "in an absolute norm, ‖a‖ ≤ ‖b‖ where |a_i| ≤ |b_i| for all i",
     (a, b),
-).that(le(norm(a), norm(b)), requires=law("", (i,), le(Abs(part(a, i)), Abs(part(b, i)))))
+)
+_dominated = law("", (i,), le(Abs(part(a, i)), Abs(part(b, i))))
+MONOTONE_NORM = _ABSOLUTE.that(le(norm(a), norm(b)), requires=_dominated)
+MONOTONE_WEIGHTED = _ABSOLUTE.that(
+    Clause(le(weighted(a), weighted(b)), (eq(is_absolute, Integer(1)),)), requires=_dominated
+)
 IDENTITY_NORM = _DIAGONAL("‖I‖ = 1, and Iᵀ = I", ()).that(
     eq(norm(eye), Integer(1)), eq(transpose(eye), eye)
 )

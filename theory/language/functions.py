@@ -4,7 +4,7 @@ They are formal scalars, so that ledgers know of them only what the laws say.  `
 in textbook notation: it is printed, never computed with.
 """
 
-from sympy import Expr, LambertW, exp, gamma, log
+from sympy import Abs, Expr, LambertW, exp, gamma, log, symbols
 
 from theory.language.definitions import define
 from theory.language.law import Clause
@@ -64,6 +64,30 @@ class RealPower(Special):
         return base**exponent
 
 
+class Multiple(Special):
+    """y z, of reals: a term of its own, so that no solver expands it."""
+
+    defined = True
+
+    @property
+    def shown(self) -> Expr:
+        """The product."""
+        return self.args[0] * self.args[1]
+
+
+class ScaledRest(Special):
+    """(|s| + ρ) β + ρ σ: what is left of z = ℓ + b, with |b| ≤ β and |ℓ| ≤ σ, times a number within
+    ρ of s, beside s ℓ."""
+
+    defined = True
+
+    @property
+    def shown(self) -> Expr:
+        """The bound."""
+        known, radius, rest, width = self.args
+        return (Abs(known) + radius) * rest + radius * width
+
+
 gamma_function = function("gamma_function", Scalar, __name__)
 STEP_PRODUCT = define(
     "product of steps",
@@ -78,6 +102,12 @@ STEP_PRODUCT = define(
 )
 REAL_POWER = define(
     "real power", (y, z), Clause(eq(RealPower(y, z), exponential(z * log(y))), (lt(ZERO, y),))
+)
+_known, _radius, _rest, _width = symbols("known radius rest width", real=True)
+_scaled = ScaledRest(_known, _radius, _rest, _width)
+MULTIPLE = define("multiple", (y, z), eq(Multiple(y, z), y * z))
+SCALED_REST = define(
+    "rest of a multiple", (_known, _radius, _rest, _width), eq(_scaled, _scaled.shown)
 )
 
 

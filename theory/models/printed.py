@@ -26,7 +26,16 @@ from theory.language.terms.certificates import remaining, whole
 from theory.language.terms.gates import gated_run
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, c, i, j, m, s, v, vector, x
-from theory.language.terms.vectors import RECURSION, computed, entry, norm, phi, state, weighted
+from theory.language.terms.vectors import (
+    RECURSION,
+    computed,
+    entry,
+    is_absolute,
+    norm,
+    phi,
+    state,
+    weighted,
+)
 from theory.models.box_geometry import BOX, inside
 from theory.models.driven_runs import (
     INPUTS,
@@ -117,7 +126,23 @@ def of_weights(assumption: Assumption) -> Assumption:
     return replace(assumption, condition=le(steps, ONE))
 
 
-WEIGHED, WEIGHED_RADIUS = of_weights(TOLD.contraction), of_weights(RADIUS)
+WEIGHED = of_weights(TOLD.contraction)
+SIDES = vector("box_sides")
+IN_BOX = assumed(
+    "box",
+    "the invariant set is in the box |s_i| ≤ box_i",
+    (a, i),
+    Clause(le(Abs(part(a, i)), Abs(part(SIDES, i))), (inside(a),)),
+)
+CORNER = of_weights(
+    assumed(
+        "radius",
+        "the printed norm is one of |s_i|, and the printed R at least that of the box's corner",
+        (),
+        eq(is_absolute, ONE),
+        le(weighted(SIDES), R),
+    )
+)
 BOXED = assumed(
     "printed bound",
     "the printed B_h is at least C min(S/(1 − λ), R), or the largest ‖h‖₂ on the invariant set",

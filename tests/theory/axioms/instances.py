@@ -302,6 +302,12 @@ def dominated(random: Random, world: World) -> tuple[Any, ...]:
     return column([s * second.entry(r) for r, s in enumerate(shares)]), second
 
 
+def dominated_states(random: Random, world: World) -> tuple[Any, ...]:
+    """The same of states, in a norm of the |s_i|."""
+    world[terms.is_absolute] = fmpq(1)
+    return tuple(column([r[0] for r in one.lines], "S") for one in dominated(random, world))
+
+
 def equal_entries(random: Random, world: World) -> tuple[Any, ...]:
     """Two vectors, at times with equal entries."""
     first, second = vectors(random, world)

@@ -14,7 +14,14 @@ from sympy import Max, Min, Symbol, exp
 from sympy.core.function import FunctionClass
 
 from theory.language.constants import SILU_PEAK, silu_peak
-from theory.language.functions import LambertRoot, RealPower, StepProduct, gamma_function
+from theory.language.functions import (
+    LambertRoot,
+    Multiple,
+    RealPower,
+    ScaledRest,
+    StepProduct,
+    gamma_function,
+)
 from theory.language.terms import (
     causal,
     certificates,
@@ -131,6 +138,8 @@ EVERYWHERE: dict[Any, Any] = {
     memory.turned: lambda p: p / 2,
     StepProduct: quotient,
     gamma_function: lambda z: arb(z).gamma(),
+    Multiple: lambda y, z: y * z,
+    ScaledRest: lambda s, radius, rest, width: (abs(s) + radius) * rest + radius * width,
     RealPower: lambda base, e: (arb(e) * arb(base).log()).exp(),
     LambertRoot: lambda z: -(-(-arb(z)).exp()).lambertw(-1),
     SILU_PEAK: silu_peak(),
@@ -138,8 +147,6 @@ EVERYWHERE: dict[Any, Any] = {
     Max: lambda *values: max(values),
     Min: lambda *values: min(values),
     returns.power: lambda A, v, j: A ** int(j) * v,
-    local_maps.response: lambda j, i: fmpq(j == i),
-    local_maps.response_candidate: lambda j, i: fmpq(j == i),
     local_maps.pattern: always(1),
 }
 for function in (unitary.rank, unitary.rows):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import tubes
 from flint import arb, fmpq
-from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, halved, running
+from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from theory.claims.memory import lasting_memory, near_data
+from theory.claims.memory import lasting_memory
 from theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from theory.language.terms import vectors as terms
 from theory.models.gates import gru_model
-from theory.models.unitary import krylov, local_maps
+from theory.models.unitary import moves
 
 # What is otherwise for a claim, or for one of its forms: functions, and numbers by name.
 CONSTANT = running(lambda h, x: ZERO)
@@ -63,23 +64,17 @@ def pulse(steps: Any) -> tuple[Any, Any, Any]:
     return h, up, low
 
 
-# Inputs 1 are recorded, and those that are run are 3/2, off by δ = 1/2.
-RECORDED = running(halved)[certificates.begun]
+def nudging(w: fmpq) -> dict[Any, Any]:
+    """h⁺ = w h + x and s⁺ = s + x, on inputs 0 of which one moves."""
 
+    def entry(x: Any, t: Any) -> Any:
+        return (x[1] if x[0] == t else ZERO) if isinstance(x, tuple) else x
 
-def radius(steps: Any) -> fmpq:
-    """Of the states near the data after so many steps: r⁺ = r/2 + δ, from 2."""
-    return 1 + HALF ** int(steps)
+    def run(keep: fmpq) -> Any:
+        return lambda x, j: sum((keep ** int(j - t - 1) * entry(x, t) for t in range(int(j))), ZERO)
 
-
-def kept_near(s: Any, j: Any, v: Any) -> fmpq:
-    """Whether a state is that near to the recorded one."""
-    return fmpq(abs(v - RECORDED(ZERO, ONE, s, j)) <= radius(j))
-
-
-def kept_apart(s: Any, j: Any, c: Any) -> fmpq:
-    """Whether two runs come to differ by so little: what the first can be by s, and 2, halved."""
-    return fmpq(abs(c) <= HALF ** int(j) * (RECORDED(ZERO, ONE, 0, s) + radius(s) + 2))
+    moves_of = {moves.candidate: run(ONE), moves.network: run(w), terms.entry: entry}
+    return moves_of | {moves.nudged: lambda m, v: (m, v), moves.small: always(1)}
 
 
 OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
@@ -122,21 +117,9 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         },
         {"R": fmpq(2), "x_edge": ONE},
     ),
-    "near-data": (
-        {
-            certificates.on_record: lambda x, j: RECORDED(ZERO, x, 0, j),
-            near_data.near: kept_near,
-            near_data.between: kept_apart,
-            near_data.chords: always(HALF),
-        },
-        {
-            **{"x": fmpq(3, 2), "recorded": ONE, "near_delta": HALF, "near_states_told": fmpq(2)},
-            **{"a": fmpq(2), "b": fmpq(-2), "near_gap_told": fmpq(19, 16)},
-            **{"near_width_told": fmpq(17, 16), "near_eps_told": fmpq(5, 4)},
-            "near_k_told": fmpq(2),
-        },
-    ),
+    "near-data": (tubes.MEANINGS, tubes.NUMBERS),
     "certificate/window": ({certificates.remaining: lambda v, j: abs(v) * HALF ** int(j)}, {}),
+    "certificate/radius": ({}, {"box_sides": fmpq(100)}),
     "certificate/rounding": (
         {terms.computed: lambda x, j: (1 - HALF ** int(j)) / 500},
         {"lam_run": HALF, "one_error": fmpq(1, 1000)},
@@ -152,22 +135,10 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "urnn-defect/dilation": ({}, ISOMETRIC),
     "urnn-defect/needed": ({}, ORTHOGONAL | {"states": ONE}),
     "urnn-tight/excluded": (
-        {local_maps.response_candidate: always(1)},
+        nudging(fmpq(0)),
         {"W": ZERO, "W_rank": ZERO, "y_candidate": ONE, "E": ONE, "G": ONE},
     ),
-    "urnn-tight/kernel": (
-        dict.fromkeys((local_maps.response, local_maps.response_candidate), always(1)),
-        ORTHOGONAL,
-    ),
-    "urnn-tight/constant-pattern": (
-        {
-            krylov.krylov: lambda A, B, z, j: B if j == 0 else ZERO,
-            local_maps.response: lambda j, i: HALF ** int(j - i),
-            local_maps.response_candidate: always(1),
-        },
-        dict.fromkeys(("is_constant", "is_scalar", "D_active", "E", "G", "seen"), ONE)
-        | {"rho": HALF},
-    ),
+    "urnn-tight/kernel": (nudging(ONE), ORTHOGONAL),
     "urnn-tight/multiplicity": ({}, DILATED | {"mu": fmpq(9, 25)}),
     "urnn-gradient/bounded": (running(lambda h, x: h + x), ORTHOGONAL),
 }

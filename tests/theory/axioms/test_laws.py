@@ -103,6 +103,7 @@ LAWS: dict[Axiom, draw.Draw] = {
     base.DIAGONAL_COMMUTES_MAX: draw.commuting,
     gradients.DIAGONAL_ROWS: draw.on_vector,
     unitary.MONOTONE_NORM: draw.dominated,
+    unitary.MONOTONE_WEIGHTED: draw.dominated_states,
     unitary.IDENTITY_NORM: draw.identities,
     unitary.ZERO_DIAGONAL: draw.slopes_off,
     gates.LARGEST_ENTRY: draw.entries,

@@ -16,6 +16,7 @@ from theory.axioms.ranks import (
     RANK_AXIOMS,
     RANK_KERNEL,
     RANK_PRODUCT,
+    RANK_ZERO,
     C,
 )
 from theory.language import Assumption, Clause, Statement, at, eq, le
@@ -127,7 +128,7 @@ def kernel(value: Matrix) -> list[Matrix]:
 
 
 PLAIN = [axiom for axiom in RANK_AXIOMS if not axiom.requires]
-INCLUDED = [axiom for axiom in RANK_AXIOMS if axiom.requires]
+INCLUDED = [axiom for axiom in RANK_AXIOMS if axiom.requires and axiom is not RANK_ZERO]
 
 
 @pytest.mark.slow
@@ -164,6 +165,21 @@ def test_a_law_of_kernels_holds_for_all_shapes(number: int) -> None:
         for clause in axiom.clauses if inside else ():
             assert follows(clause, given), axiom.text
     assert met >= 100
+
+
+def test_the_law_of_the_zero_operator() -> None:
+    """Wherever all columns vanish if z = 0, the rank is 0 if z is; else any rank occurs."""
+    random, met, ranks = Random(3), 0, set()
+    (requirement,) = (clause for required in RANK_ZERO.requires for clause in required.clauses)
+    columns = [matrix([[int(r == k)] for r in range(SIZE)]) for k in range(SIZE)]
+    for _ in range(300):
+        given: Values = {A: drawn(random) * random.randrange(2), z: random.randrange(2)}
+        if all(follows(requirement, given | {v: column}) for column in columns):
+            met += 1
+            ranks.add(int(evaluate(rank(A), given)))
+            assert all(follows(clause, given) for clause in RANK_ZERO.clauses)
+    assert met >= 100
+    assert len(ranks) > 1
 
 
 def test_without_its_premises_a_law_would_be_false() -> None:

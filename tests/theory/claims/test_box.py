@@ -18,8 +18,8 @@ from theory.language.terms.jets import (
     STATES,
     bend_most,
     bent,
-    gate_least,
-    gate_most,
+    highest,
+    lowest,
     size,
     slope_most,
     spread,
@@ -81,7 +81,7 @@ def product(one: Array, other: Array) -> tuple[Array, int, dict[Expr, float]]:
 
 def mixture(gate: Array, one: Array, other: Array) -> tuple[Array, int, dict[Expr, float]]:
     """g u + (1 − g) w."""
-    ends = {gate_least(v): float(gate.min()), gate_most(v): float(gate.max())}
+    ends = {lowest(g): float(gate.min()), highest(g): float(gate.max())}
     known = jets(g, gate) | jets(p, one) | jets(q, other) | ends
     return gate * one + (1 - gate) * other, MIXTURE, known | {spread(v): most(one - other)}
 

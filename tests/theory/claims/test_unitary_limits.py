@@ -65,10 +65,10 @@ def test_what_two_steps_of_candidates_do(
 
 
 def test_the_claims_on_relu_are_proved_by_ranks_alone() -> None:
-    """No axiom but that of ranks, and of norms where the pattern is constant."""
+    """No axiom but that of ranks, and of norms where inputs move."""
     for form, ledger in zip(TIGHT.forms, prove(TIGHT, minimal=False), strict=True):
         assert ledger.proved
-        norms = {"norm"} if form.name == "constant-pattern" else set()
+        norms = set() if form.name == "multiplicity" else {"norm"}
         assert set(ledger.axioms) == {"rank-nullity"} | norms
 
 

@@ -1,15 +1,21 @@
 """What a certificate prints of its norm: λ, the equivalence, the reach, drives and radii."""
 
+from sympy import Abs
+
+from theory.axioms.unitary import MONOTONE_WEIGHTED
 from theory.language import Assumption, Statement, at, le, symbols
-from theory.language.terms.variables import x
+from theory.language.terms.unitary import part
+from theory.language.terms.variables import i, x
 from theory.language.terms.vectors import RECURSION, state
 from theory.models.driven_runs import STARTS
 from theory.models.lemmas.powers import power
 from theory.models.printed import (
     ALL_STEPS,
     BOXED,
+    CORNER,
     FIRST_STEP,
     FROM_START,
+    IN_BOX,
     MANY,
     MODEL,
     ORBITS,
@@ -20,12 +26,12 @@ from theory.models.printed import (
     RUN,
     SHORTER,
     SHOWN,
+    SIDES,
     START,
     STAYS,
     TOLD,
     TURNED,
     WEIGHED,
-    WEIGHED_RADIUS,
     WIDE,
     apart,
 )
@@ -40,6 +46,7 @@ orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
 )
 state_told, first_norm = symbols("state_told first_norm")
 OF_ALL = at("output", apart)
+_last = state(x, 0, T)
 
 
 def certified(
@@ -100,10 +107,15 @@ DRIVE = certified(
 RADIUS_FORM = certified(
     "radius",
     le(state_told, R),
-    (STAYS, WEIGHED_RADIUS),
-    TOLD.before,
+    (STAYS, IN_BOX, CORNER),
+    (
+        *TOLD.before,
+        step("each entry", le(Abs(part(_last, i)), Abs(part(SIDES, i))), forall=(i,)).by(
+            at("runs stay in the box", 0, T), at("box", _last, i)
+        ),
+    ),
     "the printed size of the invariant box",
-).by(at("radius", state(x, 0, T)), at("runs stay in the box", 0, T))
+).by("each entry", MONOTONE_WEIGHTED.at(_last, SIDES), "radius")
 FIRST = certified(
     "first",
     le(first_norm, S_0),

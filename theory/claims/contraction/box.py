@@ -23,9 +23,10 @@ from theory.language.terms.jets import (
 from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, i, v, x
 from theory.language.terms.vectors import entry, phi
-from theory.models.jets.model import ACTIVATIONS, LEAVES, PROGRAM, RANGES, RULES, VALUES
+from theory.models.jets.model import ACTIVATIONS, IMAGES, INTERVALS, LEAVES, PROGRAM, RULES, VALUES
+from theory.models.jets.ranges import GATES, IMAGES_OF_GATES
 from theory.models.jets.units import VALUES_OF_UNITS
-from theory.proof import step, theorem
+from theory.proof import Form, Proof, step, theorem
 
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
@@ -46,7 +47,7 @@ CONTRACTS = theorem(
     "box-contraction",
     le(gate_gap_box, lam_box * gate_state_gap_box),
     (
-        *(PROGRAM, VALUES, RANGES, ACTIVATIONS, RULES, LEAVES, NEXT_STATE),
+        *(PROGRAM, VALUES, INTERVALS, IMAGES, ACTIVATIONS, RULES, LEAVES, NEXT_STATE),
         assume(
             "constants",
             "lam_box is at least ℓ_s/v_i of each row, max_i (M v)_i/v_i of the comparison matrix",
@@ -68,6 +69,16 @@ CONTRACTS = theorem(
     ),
     note="any cell, by its comparison matrix",
 ).by("each entry", LEAST_BOUND.at(lam_box * gap, unit_weights * next_gap))
+
+
+def by_units(name: str, about: str, note: str) -> Form:
+    """The same of a gated cell, whose activations are σ and tanh, on intervals between their
+    ends."""
+    known = tuple(GATES if assumed is IMAGES else assumed for assumed in CONTRACTS.assumptions)
+    proof = Proof((*IMAGES_OF_GATES, *CONTRACTS.proof.steps))
+    return Form(name, CONTRACTS.statement, known, about, proof, note)
+
+
 PLAIN = CONTRACTS.variant(
     "box-plain",
     "the factor in the norm of the box is one in the maximum norm",

@@ -4,13 +4,11 @@
 κ = r̄‖W_n‖ + ¼‖W_r‖(‖W_n‖ + ‖c_n‖)  (torch),   κ = ‖W_n‖(r̄ + ¼‖W_r‖)  (Cho).
 """
 
-from dataclasses import replace
-
 from sympy import Abs, Expr, Rational
 
 from theory.axioms.entries import DIFFERENCES
 from theory.axioms.gates import LEAST_BOUND
-from theory.claims.contraction.box import CONTRACTS
+from theory.claims.contraction.box import by_units
 from theory.language import ONE, ZERO, Assumption, Statement, assume, at, le, lt, symbols
 from theory.language.terms.gates import GATED_RUN, gated_run, to_output
 from theory.language.terms.variables import a, b, i, j, m, x
@@ -104,12 +102,11 @@ SUFFICIENT = theorem(
     "factor",
 )
 UNITS, CHO_UNITS = (
-    replace(
-        CONTRACTS,
-        name=name,
-        about=about,
-        note=f"{convention} convention; v is near the Perron vector of the M_ζ with the worst rows "
-        "for it",
+    by_units(
+        name,
+        about,
+        f"{convention} convention; v is near the Perron vector of the M_ζ with the worst rows for "
+        "it",
     )
     for name, about, convention in (
         ("per-unit", "gru", "torch's"),

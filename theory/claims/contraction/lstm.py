@@ -9,11 +9,9 @@ Unit by unit it contracts as any cell does by its comparison matrix, which for i
 with σ′ and tanh′ the largest slopes of the gate at hand on the box.
 """
 
-from dataclasses import replace
-
 from sympy import Expr, Integer, Max, Rational
 
-from theory.claims.contraction.box import CONTRACTS
+from theory.claims.contraction.box import by_units
 from theory.language import ONE, ZERO, Assumption, Clause, assume, at, le, lt, symbols
 from theory.language.terms.gates import omega_norm, to_cell, to_output
 from theory.language.terms.variables import a, b, m, v, z
@@ -118,12 +116,7 @@ WEIGHTED = theorem(
     "positive weight",
 )
 
-UNITS = replace(
-    CONTRACTS,
-    name="per-unit",
-    about="lstm",
-    note="v is the Perron vector of M; the slopes are those on the box",
-)
+UNITS = by_units("per-unit", "lstm", "v is the Perron vector of M; the slopes are those on the box")
 
 
 def _factor(cells: Expr = moved_a, fed: Expr = moved_a + F.bar) -> Expr:

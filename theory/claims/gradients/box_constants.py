@@ -32,16 +32,17 @@ from theory.language.terms.variables import a, b, i, j, m, v, x
 from theory.language.terms.vectors import entry, weighted
 from theory.models.jets.model import (
     ACTIVATIONS,
+    IMAGES,
+    INTERVALS,
     LEAVES,
     MULTIPLIED,
     OWN,
     PROGRAM,
-    RANGES,
     RULES,
     VALUES,
     curved,
 )
-from theory.models.jets.units import BENDS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
+from theory.models.jets.units import BENDS, RANGES_OF_UNITS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
 from theory.proof import Form, Step, step, theorem
 
 L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_hh_box L_x_box")
@@ -90,7 +91,9 @@ BLOCKS = assume(
     eq(bent_squares(v, 0), ZERO),
     eq(bent_squares(v, m + 1), bent_squares(v, m) + bent(v, block(m)) ** 2),
 )
-PROGRAM_MODEL = (PROGRAM, RANGES, ACTIVATIONS, OWN, RULES, LEAVES, DIFFERENTIATED)
+PROGRAM_MODEL = (
+    *(PROGRAM, VALUES, INTERVALS, IMAGES, ACTIVATIONS, OWN, RULES, LEAVES, DIFFERENTIATED),
+)
 
 
 def _in_blocks(name: str, goal: Statement, forall: tuple[Symbol, ...], slopes: Use) -> Step:
@@ -130,6 +133,7 @@ WEIGHTS = _form(
     ).that(le(ZERO, L_w_box), le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2)),
     (*PROGRAM_MODEL, BLOCKS),
     (
+        *RANGES_OF_UNITS,
         STEEP_BETWEEN,
         *SLOPES,
         _in_blocks(
@@ -156,7 +160,7 @@ MIXED = _form(
     ).that(
         le(ZERO, beta_wh_box), le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2)
     ),
-    (*PROGRAM_MODEL, curved(beta_wh_box), VALUES, MULTIPLIED, BLOCKS),
+    (*PROGRAM_MODEL, curved(beta_wh_box), MULTIPLIED, BLOCKS),
     (
         *VALUES_OF_UNITS,
         *SLOPES,
@@ -186,7 +190,7 @@ STATE = _form(
     assume("constants", "β_hh_box is at least s_ss/v_i of each row", forall=(i,)).that(
         le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))
     ),
-    (*PROGRAM_MODEL, curved(beta_hh_box), VALUES, MULTIPLIED),
+    (*PROGRAM_MODEL, curved(beta_hh_box), MULTIPLIED),
     (*VALUES_OF_UNITS, *SLOPES, *BENDS),
     beta_hh_box * gap,
     in_state - in_state_two,

@@ -79,8 +79,8 @@ def uniform_steps(o: OtherWeights, of_length: Use) -> tuple[Step, ...]:
             "mixed", "bent", "contractive"
         ),
         step("claim", le(grad_gap_weights, uniform(o) * weight_distance)).by(
-            of_length,
             "curvature, every length",
+            of_length,
             "change, every length",
             "contractive",
         ),

@@ -27,9 +27,11 @@ multiplied = function("multiplied", module=__name__)
 # Bounds on the box: sup |u| of a unit, its jets ℓ_c and s_sc
 size = function("size", Scalar, __name__)
 steep, bent = function("steep", Scalar, __name__), function("bent", Scalar, __name__)
-# of an activation sup |f'| and sup |f''|; of a mixture inf g, sup g and sup |p − q|
+# The ends of the interval of a unit: where its operation puts it, from those of its operands
+lowest, highest = (function(name, Scalar, __name__) for name in ("lowest", "highest"))
+is_sigmoid = function("is_sigmoid", Scalar, __name__)  # of a gate 1 for σ, and 0 for tanh
+# of an activation sup |f'| and sup |f''|; of a mixture sup |p − q|
 slope_most, bend_most = (function(f"{name}_most", Scalar, __name__) for name in ("slope", "bend"))
-gate_least, gate_most = (function(f"gate_{name}", Scalar, __name__) for name in ("least", "most"))
 spread = function("spread", Scalar, __name__)
 # of a sum's own slope its largest norm, and the norm of ℓ_s of what its weights multiply
 reach, tilt = function("reach", Scalar, __name__), function("tilt", Scalar, __name__)

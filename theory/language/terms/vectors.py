@@ -7,7 +7,7 @@ h_T = state(x, 0, T) and the truncated h_T^k = state(x, T - k, k).
 
 from typing import Any
 
-from sympy import Add, Atom, Expr, Function, Integer, default_sort_key, expand_mul
+from sympy import Add, Atom, Expr, Function, Integer, Symbol, default_sort_key, expand_mul
 from sympy.core.function import FunctionClass
 
 from theory.language.definitions import define
@@ -107,6 +107,7 @@ row_norm = function("row_norm", Norm)  # the largest 2-norm of a row of an opera
 # weighted(v): the norm of states that a form names, the Euclidean one of weights and of numbers,
 # and for operators between them the norm that these induce
 weighted = function("weighted", Norm)
+is_absolute = Symbol("is_absolute", real=True)  # 1 where weighted(s) depends on the |s_i| alone
 trace = function("trace", Norm)  # trace(A) = Σ |A_ii|
 frobenius = function("frobenius", Norm)  # frobenius(A) = ‖A‖_F²
 least = function("least", Scalar)  # least(A), the least eigenvalue of a symmetric A on states

@@ -1,6 +1,6 @@
 """What jets presuppose of a cell: its program, the ranges of its units, and the rules."""
 
-from sympy import Abs, Expr, Integer
+from sympy import Abs, Expr, Integer, Symbol
 
 from theory.language import ONE, ZERO, Assumption, Clause, Statement, assume, eq, le
 from theory.language.terms.jets import (
@@ -17,9 +17,9 @@ from theory.language.terms.jets import (
     first,
     gap,
     gate,
-    gate_least,
-    gate_most,
+    highest,
     kind,
+    lowest,
     moves,
     multiplied,
     one,
@@ -42,6 +42,7 @@ from theory.language.terms.vectors import norm, weighted
 
 p, q, g = first(v), second(v), gate(v)
 OPERANDS = (p, q, g)
+LENGTH = Symbol("operations", integer=True)  # of the program
 
 
 def of_kind(number: int) -> Statement:
@@ -53,15 +54,26 @@ def _where(number: int, *statements: Statement) -> tuple[Clause, ...]:
     return tuple(Clause(statement, (of_kind(number),)) for statement in statements)
 
 
+def _ends(unit: Expr) -> tuple[Expr, Expr]:
+    return lowest(unit), highest(unit)
+
+
+def _between(low: Expr, high: Expr) -> tuple[Statement, Statement]:
+    """The unit's interval reaches from the one number, or below, to the other, or above."""
+    return le(lowest(v), low), le(high, highest(v))
+
+
 _kinds = kind(v) * (kind(v) - 1) * (kind(v) - 2) * (kind(v) - 3) * (kind(v) - 4)
 PROGRAM = assume(
     "program",
     "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
-    "activation, a sum p + c q or a mixture g p + (1 − g) q",
+    "activation, a sum p + c q or a mixture g p + (1 − g) q; no unit comes from more operations "
+    "than the program has",
     forall=(v,),
 ).that(
     eq(_kinds, ZERO),
     le(ZERO, depth(v)),
+    le(depth(v), LENGTH),
     *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in OPERANDS),
 )
 VALUES = assume("values", "the values of products, sums and mixtures", forall=(v, a)).that(
@@ -75,22 +87,53 @@ VALUES = assume("values", "the values of products, sums and mixtures", forall=(v
         ),
     ),
 )
-RANGES = assume(
-    "ranges",
-    "intervals bound, on the box, sup |u| of each unit and, of a mixture, inf g, sup g and "
-    "sup |p − q|, with 0 ≤ g ≤ 1",
+INTERVALS = assume(
+    "intervals",
+    "each leaf lies in its interval: entries of the state in the box, what inputs and weights make "
+    "alone in its range; the interval of a product, a sum or a mixture, with 0 ≤ g ≤ 1, contains "
+    "what the ends of its operands' intervals give, in any combination; ū and sup |p − q| are "
+    "read off the ends",
     forall=(v, a),
-    inclusion=True,
 ).that(
-    le(Abs(unit_value(v, one)), size(v)),
+    *_where(LEAF, le(lowest(v), unit_value(v, one)), le(unit_value(v, one), highest(v))),
+    *_where(
+        PRODUCT,
+        *(statement for y in _ends(p) for z in _ends(q) for statement in _between(y * z, y * z)),
+    ),
+    *_where(
+        SUM,
+        *(
+            statement
+            for z in _ends(q)
+            for statement in _between(lowest(p) + factor(v) * z, highest(p) + factor(v) * z)
+        ),
+    ),
     *_where(
         MIXTURE,
-        le(ZERO, gate_least(v)),
-        le(gate_least(v), unit_value(g, one)),
-        le(unit_value(g, one), gate_most(v)),
-        le(gate_most(v), ONE),
-        le(Abs(unit_value(p, one) - unit_value(q, one)), spread(v)),
+        le(ZERO, lowest(g)),
+        le(highest(g), ONE),
+        *(
+            statement
+            for z in _ends(g)
+            for statement in _between(*(z * end(p) + (1 - z) * end(q) for end in (lowest, highest)))
+        ),
+        le(highest(p) - lowest(q), spread(v)),
+        le(highest(q) - lowest(p), spread(v)),
     ),
+    le(-size(v), lowest(v)),
+    le(highest(v), size(v)),
+)
+_inside = (le(lowest(p), unit_value(p, one)), le(unit_value(p, one), highest(p)))
+IMAGES = assume(
+    "images",
+    "the interval of an activation contains its values on the interval of its operand: those "
+    "between its values at the ends, where it increases",
+    forall=(v, a),
+).that(
+    *(
+        Clause(statement, (of_kind(ACTIVATION), *_inside))
+        for statement in _between(unit_value(v, one), unit_value(v, one))
+    )
 )
 _moved = unit_value(p, one) - unit_value(p, two)
 ACTIVATIONS = assume(
@@ -160,7 +203,6 @@ mixed_crossing = steep(g, c) * (steep(p, STATES) + steep(q, STATES)) + steep(g, 
     steep(p, c) + steep(q, c)
 )
 mixed_bent = spread(v) * bent(g, c) + mixed_crossing
-_ends = (gate_least(v), gate_most(v))
 RULES = assume(
     "jet rules",
     "ℓ and s of a unit are at least what the rules give from those of its operands: "
@@ -192,7 +234,7 @@ RULES = assume(
     ),
     *_where(
         MIXTURE,
-        *(le(z * steep(p, c) + (1 - z) * steep(q, c) + mixed_steep, steep(v, c)) for z in _ends),
-        *(le(z * bent(p, c) + (1 - z) * bent(q, c) + mixed_bent, bent(v, c)) for z in _ends),
+        *(le(z * steep(p, c) + (1 - z) * steep(q, c) + mixed_steep, steep(v, c)) for z in _ends(g)),
+        *(le(z * bent(p, c) + (1 - z) * bent(q, c) + mixed_bent, bent(v, c)) for z in _ends(g)),
     ),
 )

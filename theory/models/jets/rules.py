@@ -153,6 +153,8 @@ bent_f, bent_f_two = tangent(v, one), tangent(v, two)
 _both = (at("values", v, one), at("values", v, two))
 _rules, _rules_of_states = at("jet rules", v, c), at("jet rules", v, STATES)
 
+_mixed = (at("intervals", v, a), at("ranges", g, a), at("spreads", v, a))
+
 # A gate's mixture is as steep, and as bent, as at the worse end of the gate.
 BETWEEN = tuple(
     step(
@@ -160,7 +162,7 @@ BETWEEN = tuple(
         le(vg * jet(p, c) + (1 - vg) * jet(q, c) + rest, jet(v, c)),
         forall=(v, a, c),
         given=(of_kind(MIXTURE),),
-    ).by(at("ranges", v, a), _rules)
+    ).by(at("ranges", g, a), _rules)
     for name, jet, rest in (("steep", steep, mixed_steep), ("bent", bent, mixed_bent))
 )
 
@@ -171,9 +173,9 @@ RULES_OF_UNITS = (
         (p, q),
         slope=((vp, dq), (vq, dp)),
         turned=((vp, dq - dq_two), (vq, dp - dp_two)),
-        moves=(*_both, at("ranges", p, a), at("ranges", q, b), _rules_of_states),
-        steepens=(at("ranges", p, a), at("ranges", q, a), _rules),
-        bends=(at("ranges", p, a), at("ranges", q, a), _rules),
+        moves=(*_both, at("sizes", p, a), at("sizes", q, b), _rules_of_states),
+        steepens=(at("sizes", p, a), at("sizes", q, a), _rules),
+        bends=(at("sizes", p, a), at("sizes", q, a), _rules),
         crossed=((vp - vp_two, dq_two), (vq - vq_two, dp_two)),
         crossing=steep(p, STATES) * steep(q, c) + steep(q, STATES) * steep(p, c),
     ),
@@ -208,12 +210,13 @@ RULES_OF_UNITS = (
         turned=((vp - vq, dg - dg_two), (vg, dp - dp_two), (1 - vg, dq - dq_two)),
         moves=(
             *_both,
-            at("ranges", v, a),
-            at("ranges", v, b),
+            at("intervals", v, a),
+            at("ranges", g, a),
+            at("spreads", v, b),
             at("steep between the ends", v, a, STATES),
         ),
-        steepens=(at("ranges", v, a), at("steep between the ends", v, a, c)),
-        bends=(at("ranges", v, a), at("bent between the ends", v, a, c)),
+        steepens=(*_mixed, at("steep between the ends", v, a, c)),
+        bends=(*_mixed, at("bent between the ends", v, a, c)),
         crossed=((vp - vq - vp_two + vq_two, dg_two), (vg - vg_two, dp_two), (vg_two - vg, dq_two)),
         crossing=mixed_crossing,
     ),

@@ -22,6 +22,7 @@ from theory.language.terms.unitary import part
 from theory.language.terms.variables import a, b, c, i, j, v
 from theory.language.terms.vectors import weighted
 from theory.models.jets.model import OPERANDS, p
+from theory.models.jets.ranges import RANGES, SIZES, SPREADS
 from theory.models.jets.rules import (
     BETWEEN,
     RULES_OF_UNITS,
@@ -54,7 +55,9 @@ def _of_all(
     )
 
 
+RANGES_OF_UNITS = (*RANGES, SIZES, SPREADS)
 VALUES_OF_UNITS = (
+    *RANGES_OF_UNITS,
     STEEP_BETWEEN,
     *(rule.value_step for rule in RULES_OF_UNITS),
     _of_all("value", values_move, (v, a, b)),

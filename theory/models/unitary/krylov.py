@@ -1,25 +1,25 @@
 """What a candidate with a constant activity pattern D sees of its inputs, step by step."""
 
+from dataclasses import replace
+
 from sympy import Expr
 
 from theory.language import ONE, ZERO, Assumption, Clause, assume, define, eq, le, lt, symbols
-from theory.language.terms.unitary import beside, identity, rank, rows
+from theory.language.terms.unitary import beside, rank, rows
 from theory.language.terms.variables import A, B, j, operator, v, z
 from theory.language.terms.vectors import Operator, function, norm
 from theory.models.unitary.local_maps import (
     D,
     E,
-    G,
     T,
     V,
     n,
     pattern_constant,
-    response,
-    response_candidate,
     rho,
     scalar_W,
     states,
 )
+from theory.models.unitary.moves import Affine, G_n, I_n, bias, candidate, d, network
 
 (active,) = symbols("active")
 idle = operator("D_idle")
@@ -32,38 +32,39 @@ KRYLOV = define(
     eq(krylov(A, B, z, 0), B),
     eq(krylov(A, B, z, j + 1), beside(B, A * krylov(A, B, z, j) - z * krylov(A, B, z, j))),
 )
-# seen(j) = E (D V)^j
-seen = function("seen", Operator, __name__)
-
-CONSTANT = assume(
-    "constant pattern",
-    "there is a cell on which the candidate's pattern D is the same at all times, and "
-    "there, by the chain rule, ∂ŷ_j/∂x_0 = E (D V)^j D G",
-    forall=(j,),
-    condition=eq(pattern_constant, ONE),
-    inclusion=True,
-).that(
-    eq(seen(0), E), eq(seen(j + 1), seen(j) * D * V), eq(response_candidate(j, 0), seen(j) * D * G)
+# seen(B, A, j) = B A^j, moved(A, B, j) = A^j B and faded(z, v, j) = z^j v
+seen_through = function("seen", Operator, __name__, defined=True)
+moved_by = function("moved", Operator, __name__, defined=True)
+faded = function("faded", module=__name__, defined=True)
+SEEN = define(
+    "seen through",
+    (A, B, j),
+    eq(seen_through(B, A, 0), B),
+    eq(seen_through(B, A, j + 1), seen_through(B, A, j) * A),
 )
+MOVED = define(
+    "moved by",
+    (A, B, j),
+    eq(moved_by(A, B, 0), B),
+    eq(moved_by(A, B, j + 1), A * moved_by(A, B, j)),
+)
+FADED = define(
+    "faded by",
+    (z, v, j),
+    eq(faded(z, v, 0), v),
+    eq(faded(z, v, j + 1), z * faded(z, v, j)),
+)
+OF_CANDIDATE = Affine("candidate", candidate, V, G_n, d, lambda _: D, "constant pattern")
+OF_NETWORK = Affine("network", network, rho, I_n, bias, lambda _: ONE, "scalar")
+CONSTANT = replace(OF_CANDIDATE.assumption, condition=eq(pattern_constant, ONE))
 SELECTS = assume("pattern", "D and I − D select the active units and the others", forall=(v,)).that(
     Clause(eq(norm(D * v) ** 2 + norm(idle * v) ** 2, norm(v) ** 2), (le(rows(v), states),)),
     le(rank(D) + rank(idle), states),
     le(rows(D), states),
     eq(rank(idle * D), ZERO),
 )
-SCALAR = assume(
-    "scalar",
-    "W = ρ I with 0 ≤ ρ < 1, and on the cell all units are active, so that "
-    "∂y_0/∂x_0 = I and ∂y_{j+1}/∂x_0 = ρ ∂y_j/∂x_0",
-    forall=(j,),
-    condition=eq(scalar_W, ONE),
-    inclusion=True,
-).that(
-    eq(response(0, 0), identity(n)),
-    eq(response(j + 1, 0), rho * response(j, 0)),
-    le(ZERO, rho),
-    lt(rho, ONE),
-)
+SCALAR = replace(OF_NETWORK.assumption, condition=eq(scalar_W, ONE))
+FACTOR = assume("factor", "0 ≤ ρ < 1").that(le(ZERO, rho), lt(rho, ONE))
 LONG = Assumption(
     "long enough",
     "the sequence has at least p − n + 2 steps, p the number of active units",
@@ -71,7 +72,17 @@ LONG = Assumption(
 )
 CROWDED = lt(states, active + n)
 
-first, A_1 = D * G, D * V
+first, A_1 = D * G_n, D * V
+
+
+def seen(index: Expr) -> Expr:
+    """E (D V)^j."""
+    return seen_through(E, A_1, index)
+
+
+def moved(index: Expr) -> Expr:
+    """(D V)^j D G."""
+    return moved_by(A_1, first, index)
 
 
 def space(index: Expr) -> Expr:

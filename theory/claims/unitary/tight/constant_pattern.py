@@ -5,6 +5,8 @@ nothing but 0 to 0 up to m − rank D dimensions, since ‖A v‖ = ρ ‖v‖ o
 each step adds n − (m − rank D) to rank X_j, which is at most rank D.
 """
 
+from sympy import Expr, Max
+
 from theory.axioms.base import HOMOGENEITY, TRIANGLE
 from theory.axioms.ranks import (
     RANK_BESIDE,
@@ -14,77 +16,164 @@ from theory.axioms.ranks import (
     RANK_SCALED,
     RANK_SUM,
     RANK_WHOLE,
+    RANK_ZERO,
     ROWS_BESIDE,
     ROWS_OF_PRODUCT,
     ROWS_OF_SUM,
 )
-from theory.language import ONE, ZERO, at, eq, le
+from theory.language import ZERO, Use, at, eq, le
 from theory.language.terms.unitary import rank, rows
 from theory.language.terms.variables import i, j, v
 from theory.language.terms.vectors import norm
+from theory.language.vocabulary import DEFINITIONS
 from theory.models.system import TWO_STEPS
 from theory.models.unitary.krylov import (
     A_1,
     CONSTANT,
     CROWDED,
+    FACTOR,
+    FADED,
     LONG,
+    MOVED,
+    OF_CANDIDATE,
+    OF_NETWORK,
     SCALAR,
+    SEEN,
     SELECTS,
     X,
     X_next,
     active,
     definition,
+    faded,
     first,
     idle,
     image,
+    moved,
     seen,
     shifted,
 )
 from theory.models.unitary.local_maps import (
-    AGREEMENT,
     MATCH,
     ORTHOGONAL,
+    SAME,
     D,
     E,
-    G,
     T,
     V,
     n,
-    response_candidate,
     rho,
+    separation,
     states,
 )
-from theory.proof import step, theorem
-from theory.proof.methods import HYPOTHESIS
+from theory.models.unitary.moves import (
+    AGREEMENT,
+    INPUTS,
+    Affine,
+    G_n,
+    I_n,
+    nudged,
+    outputs_apart,
+    small,
+)
+from theory.proof import Step, step, theorem
+from theory.proof.methods import HYPOTHESIS, Identity, Induction
 
-FACTOR = (
-    step("one step", le(ONE, T)).by("two steps"),
-    step("composed", eq(rank(E * first), rank(response_candidate(0, 0)))).by(
-        at("constant pattern", 0)
+_small = small(0, v)
+
+
+def _over_steps(of: Affine, answer: Expr, *uses: Use) -> Step:
+    """What x_0 moves a network by, j steps later."""
+    runs = (of.run(nudged(0, by), j + 1) for by in (v, ZERO))
+    lhs, rhs = next(runs), next(runs) + _small * answer
+    inputs = [at("inputs", 0, by, 0) for by in (v, ZERO)]
+    later = [at("inputs", 0, by, j) for by in (v, ZERO)]
+    base = Identity(*of.on_cell(ZERO, ZERO), *inputs, *uses)
+    again = Identity(HYPOTHESIS, *of.on_cell(ZERO, j + 1), *later, *uses)
+    return Step(f"{of.name} moves over steps", eq(lhs, rhs), Induction(j, base, again), (v, j))
+
+
+def kept(index: Expr) -> Expr:
+    """ρ^j v."""
+    return faded(rho, I_n * v, index)
+
+
+def answered(index: Expr) -> Expr:
+    """What of the candidate is seen, less that of the network."""
+    return E * moved(index) * v - kept(index)
+
+
+def through(index: Expr) -> Expr:
+    """The same, of what is seen of the start."""
+    return seen(index) * first * v - kept(index)
+
+
+_moved_out, _still_out = (outputs_apart(nudged(0, by), j) for by in (v, ZERO))
+_none_left = Max(i + 2 - T, 0)  # 0 where there are so many steps
+RESPONSES = (
+    _over_steps(OF_CANDIDATE, moved(j) * v, MOVED.at(A_1, first, j)),
+    _over_steps(OF_NETWORK, kept(j), FADED.at(rho, I_n * v, j)),
+    step("answers", eq(norm(answered(j)), ZERO), (v, j), (SAME, le(j + 1, T))).by(
+        at("candidate moves over steps", v, j),
+        at("network moves over steps", v, j),
+        at("agreement", 0, v, j),
+        at("agreement", 0, 0, j),
+        TRIANGLE.at(_moved_out, -_still_out),
+        HOMOGENEITY.at(_small, answered(j)),
+        at("inputs", 0, v, 0),
     ),
     step(
-        "composed over steps",
-        eq(
-            rank(shifted(seen(i), first)),
-            rank(response_candidate(i + 1, 0) - rho * response_candidate(i, 0)),
-        ),
-        forall=(i,),
-    ).by(at("constant pattern", i), at("constant pattern", i + 1)),
-    step("the input is seen", eq(rank(E * first), n)).by(
-        "match", "one step", "composed", at("agreement", 0, 0), at("scalar", 0), RANK_IDENTITY.at(n)
+        "seen from the start",
+        eq(norm((seen(i) * moved(j) - E * moved(i + j)) * v), ZERO),
+        (v, i, j),
+    ).inductively(
+        base=(SEEN.at(A_1, E, 0),),
+        step=(at(HYPOTHESIS, j + 1), SEEN.at(A_1, E, i), MOVED.at(A_1, first, j)),
+        over=i,
+        others=(j,),
+    ),
+    step("seen and answered", eq(norm(through(i)), ZERO), (v, i), (le(i + 1, T),)).by(
+        "match",
+        at("answers", v, i),
+        at("seen from the start", v, i, 0),
+        MOVED.at(A_1, first, 0),
+        TRIANGLE.at((seen(i) * first - E * moved(i)) * v, answered(i)),
+    ),
+)
+FACTOR_STEPS = (
+    *RESPONSES,
+    step("the move is seen", eq(norm((E * first - I_n) * v), ZERO), (v,), (SAME,)).by(
+        "two steps",
+        at("answers", v, 0),
+        MOVED.at(A_1, first, 0),
+        FADED.at(rho, I_n * v, 0),
+    ),
+    step("the input is seen", le(n, rank(E * first))).by(
+        "match",
+        "the move is seen",
+        RANK_ZERO.at(E * first - I_n, DEFINITIONS[separation]),
+        RANK_SUM.at(E * first, I_n - E * first),
+        RANK_IDENTITY.at(n),
+    ),
+    step(
+        "no other move is seen",
+        eq(norm(shifted(seen(i), first) * v), ZERO),
+        (v,),
+        (eq(_none_left, ZERO),),
+    ).by(
+        at("seen and answered", v, i),
+        at("seen and answered", v, i + 1),
+        SEEN.at(A_1, E, i),
+        FADED.at(rho, I_n * v, i),
+        TRIANGLE.at(through(i + 1), -rho * through(i)),
+        HOMOGENEITY.at(rho, through(i)),
+        "factor",
     ),
     step(
         "nothing else is",
         eq(rank(shifted(seen(i), first)), ZERO),
         forall=(i,),
-        given=(le(i + 1, T), le(i + 2, T)),
-    ).by(
-        "match",
-        at("composed over steps", i),
-        at("agreement", i, 0),
-        at("agreement", i + 1, 0),
-        at("scalar", i),
-    ),
+        given=(le(i + 2, T),),
+    ).by("no other move is seen", RANK_ZERO.at(shifted(seen(i), first), _none_left)),
     step(
         "E takes B X to 0",
         eq(rank(shifted(seen(i), X)), ZERO),
@@ -95,7 +184,7 @@ FACTOR = (
         step=(
             "given 1",
             definition,
-            at("constant pattern", i),
+            SEEN.at(A_1, E, i),
             at(HYPOTHESIS, i),
             at(HYPOTHESIS, i + 1),
             at("nothing else is", i),
@@ -108,25 +197,25 @@ FACTOR = (
 )
 FRAME = (
     step("rows", le(rows(X), states), forall=(j,)).by_induction(
-        base=(definition, ROWS_OF_PRODUCT.at(D, G), "pattern"),
+        base=(definition, ROWS_OF_PRODUCT.at(D, G_n), "pattern"),
         step=(
             definition,
             "pattern",
             ROWS_BESIDE.at(first, image, states),
             ROWS_OF_SUM.at(A_1 * X, X, states, -rho),
-            ROWS_OF_PRODUCT.at(D, G),
+            ROWS_OF_PRODUCT.at(D, G_n),
             ROWS_OF_PRODUCT.at(D, V * X),
         ),
     ),
     step("no inactive unit", eq(rank(idle * X), ZERO), forall=(j,)).by_induction(
-        base=(definition, RANK_PRODUCT.at(idle * D, G), "pattern"),
+        base=(definition, RANK_PRODUCT.at(idle * D, G_n), "pattern"),
         step=(
             definition,
             "pattern",
             RANK_BESIDE.at(idle, first, image),
             RANK_SUM.at(idle * A_1 * X, -rho * idle * X),
             RANK_SCALED.at(rho, idle * X),
-            RANK_PRODUCT.at(idle * D, G),
+            RANK_PRODUCT.at(idle * D, G_n),
             RANK_PRODUCT.at(idle * D, V * X),
         ),
     ),
@@ -152,7 +241,7 @@ GROWTH = (
     ).by(
         TRIANGLE.at(image * v, rho * X * v),
         HOMOGENEITY.at(rho, X * v),
-        at("scalar", 0),
+        "factor",
         at("pattern", V * X * v),
         at("orthogonal", X * v),
         at("rows", j),
@@ -168,7 +257,7 @@ GROWTH = (
         definition,
         "the input is seen",
         at("E takes B X to 0", 0, j),
-        at("constant pattern", 0),
+        SEEN.at(A_1, E, 0),
         RANK_BESIDE.at(E, first, image),
         "eigenvectors are seen by the rest",
         RANK_KERNELS.at(image, idle * V * X, X),
@@ -188,7 +277,10 @@ GROWTH = (
 CONSTANT_PATTERN = theorem(
     "constant-pattern",
     le(active + n, states),
-    (ORTHOGONAL, SELECTS, CONSTANT, SCALAR, AGREEMENT, MATCH, TWO_STEPS, LONG),
+    (
+        *(ORTHOGONAL, SELECTS, CONSTANT, SCALAR, FACTOR, INPUTS, AGREEMENT, MATCH),
+        *(TWO_STEPS, LONG),
+    ),
     "candidate",
-    (*FACTOR, *FRAME, *GROWTH),
+    (*FACTOR_STEPS, *FRAME, *GROWTH),
 ).by("with fewer states", "long enough")

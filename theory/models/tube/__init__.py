@@ -1,0 +1,1 @@
+"""The reachtube around a recorded run: sets of states, stepped by affine arithmetic."""

@@ -1,0 +1,161 @@
+"""One run near a recorded one: affine arithmetic, operation by operation (Lohner).
+
+Of each unit u of a step, |u(s, x) − u(ŝ, x̄) − ⟨g, c⟩| ≤ β for the coordinates c of the state s and
+of the input x.  Differences are times factors that are known up to a radius,
+
+    p q − p̂ q̂ = ½(q + q̂)(p − p̂) + ½(p + p̂)(q − q̂),    f(p) − f(p̂) = f[p, p̂](p − p̂).
+"""
+
+from sympy import Abs, Expr
+
+from theory.language import ONE, ZERO, Clause, Statement, assume, eq, le, lt
+from theory.language.terms.jets import (
+    ACTIVATION,
+    LEAF,
+    PRODUCT,
+    SUM,
+    depth,
+    factor,
+    first,
+    kind,
+    second,
+    shown,
+)
+from theory.language.terms.tubes import (
+    anchor,
+    boxed_by,
+    carried,
+    centre,
+    chord,
+    chord_off,
+    divided,
+    error,
+    fed,
+    later,
+    line,
+    linear,
+    met,
+    rest,
+    spot,
+    unboxed,
+    unit_at,
+    width,
+)
+from theory.language.terms.unitary import part
+from theory.language.terms.variables import a, b, c, i, v
+from theory.language.terms.vectors import phi
+from theory.models.jets.model import LENGTH, of_kind
+from theory.models.tube.affine import Affine, Factor
+
+p, q = first(v), second(v)
+
+
+def exact(u: Expr, on: Expr = line) -> Expr:
+    """û, the unit's exact value from the computed state on the recorded input."""
+    return unit_at(u, anchor(on), met(on))
+
+
+def value(u: Expr, on: Expr = line) -> Expr:
+    """The unit's value with the coordinates c."""
+    return unit_at(u, spot(on, c), fed(on, c))
+
+
+def off(u: Expr, on: Expr = line) -> Affine:
+    """u − û."""
+    return Affine(value(u, on) - exact(u, on), linear(on, u, c), rest(on, u), width(on, u))
+
+
+def mean(u: Expr) -> Factor:
+    """½(u + û), near the computed value."""
+    radius = error(line, u) + off(u).reach / 2
+    return Factor((value(u) + exact(u)) / 2, centre(line, u), radius)
+
+
+by_weight = Factor(factor(v), factor(v))
+slope = Factor(divided(line, v, c), chord(line, v), chord_off(line, v))
+_kinds = kind(v) * (kind(v) - 1) * (kind(v) - 2) * (kind(v) - 3)
+PROGRAM = assume(
+    "program",
+    "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
+    "activation or a sum p + c q, a mixture as g p + (1 − g) q; no unit comes from more operations "
+    "than the program has",
+    forall=(v,),
+).that(
+    eq(_kinds, ZERO),
+    le(ZERO, depth(v)),
+    le(depth(v), LENGTH),
+    *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in (p, q)),
+)
+VALUES = assume("values", "the values of products and sums", forall=(v, a, b)).that(
+    Clause(eq(unit_at(v, a, b), unit_at(p, a, b) * unit_at(q, a, b)), (of_kind(PRODUCT),)),
+    Clause(eq(unit_at(v, a, b), unit_at(p, a, b) + factor(v) * unit_at(q, a, b)), (of_kind(SUM),)),
+)
+RUNNING = assume(
+    "running errors",
+    "each float64 value on the recorded input is within its running error of the exact value from "
+    "the computed state, and those of a step are the next computed state",
+    forall=(line, v, i),
+).that(
+    le(Abs(exact(v) - centre(line, v)), error(line, v)),
+    eq(part(anchor(later(line)), i), centre(line, shown(i))),
+)
+LEAVES = assume(
+    "leaves",
+    "the affine form of a leaf: the generators of its entry of the state, δ along a coordinate of "
+    "its own of an entry of the input, none of what is the same for all runs",
+    forall=(line, v, c),
+).that(Clause(off(v).known, (of_kind(LEAF),)))
+OF_SUM = (off(p), off(q).times(by_weight))
+OF_PRODUCT = (off(p).times(mean(q)), off(q).times(mean(p)))
+OF_ACTIVATION = (off(p).times(slope),)
+FORMS = assume(
+    "affine forms",
+    "Σ |g_j| bounds ⟨g, c⟩; the generators of a sum, a product or an activation are those of its "
+    "operands times known numbers: 1 and c, the operands' values, a slope; to its rest go their "
+    "rests times what bounds the factors, their generators times what the factors are off by, and "
+    "all that is rounded",
+    forall=(line, v, c),
+).that(
+    le(Abs(linear(line, v, c)), width(line, v)),
+    *(
+        Clause(off(v).gathers(*parts), (of_kind(number),))
+        for number, parts in (
+            (SUM, OF_SUM),
+            (PRODUCT, OF_PRODUCT),
+            (ACTIVATION, OF_ACTIVATION),
+        )
+    ),
+)
+
+
+def located(u: Expr, on: Expr = line) -> Statement:
+    """The unit is no further from its computed value than the reachtube is wide, and rounding."""
+    return le(Abs(value(u, on) - centre(on, u)), error(on, u) + off(u, on).reach)
+
+
+CHORDS = assume(
+    "divided differences",
+    "f(u) − f(û) = f[u, û](u − û), where f[u, û] is the mean of f′ between the two, within the "
+    "radius of the known slope for arguments in the reachtube",
+    forall=(line, v, c),
+).that(
+    Clause(eq(off(v).value, slope.exact * off(p).value), (of_kind(ACTIVATION),)),
+    Clause(slope.within, (of_kind(ACTIVATION), located(p))),
+)
+NEXT_STATE = assume(
+    "next state",
+    "the entries of φ(s, x) are units; what is left out of the generators of the i-th, its rest "
+    "and its running error go to box_i",
+    forall=(line, a, b, c, v, i),
+).that(
+    eq(part(phi(a, b), i), unit_at(shown(i), a, b)),
+    le(
+        Abs(part(carried(line, c), i) - linear(line, shown(i), c))
+        + rest(line, shown(i))
+        + error(line, shown(i)),
+        boxed_by(line, i),
+    ),
+    lt(ZERO, boxed_by(line, i)),
+    eq(boxed_by(line, i) * part(unboxed(line) * v, i), part(v, i)),
+)
+ASSUMED = (PROGRAM, VALUES, RUNNING, LEAVES, FORMS, CHORDS, NEXT_STATE)

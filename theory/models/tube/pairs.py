@@ -1,0 +1,141 @@
+"""How far two runs under the same inputs come apart, beyond the two that are computed.
+
+With D = (u − u′) − (û − û′), o = u − û and o′ = u′ − û′ it is, for what mixes two units,
+
+    D(p q) = H(p, q) + H(q, p),    H(p, q) = m D(q) + ½d(o + o′)(p) + ½(o + o′)(p) D(q),
+
+m = ½(p̂ + p̂′) and d = q̂ − q̂′; and D(f(p)) is D, o and o′ of p times mean slopes, up to a rest.
+"""
+
+from sympy import Abs, Add, Expr
+
+from theory.language import ZERO, Clause, assume, eq, le, lt
+from theory.language.terms.jets import ACTIVATION, LEAF, PRODUCT, SUM, shown
+from theory.language.terms.tubes import (
+    centre,
+    error,
+    gap_boxed_by,
+    gap_carried,
+    gap_linear,
+    gap_rest,
+    gap_unboxed,
+    gap_width,
+    lost,
+    one,
+    pair,
+    turn,
+    turn_at,
+    turn_off,
+    two,
+)
+from theory.language.terms.unitary import part
+from theory.language.terms.variables import c, i, v
+from theory.models.jets.model import of_kind
+from theory.models.tube.affine import Affine, Factor
+from theory.models.tube.lines import by_weight, exact, located, off, p, q
+
+TWO = (one(pair), two(pair))
+
+
+def gap(u: Expr) -> Affine:
+    """D."""
+    first, second = (off(u, on).value for on in TWO)
+    forms = (gap_linear(pair, u, c), gap_rest(pair, u), gap_width(pair, u))
+    return Affine(first - second, *forms)
+
+
+def middle(u: Expr) -> Factor:
+    """½(û + û′)."""
+    return Factor(
+        Add(*(exact(u, on) for on in TWO)) / 2,
+        Add(*(centre(on, u) for on in TWO)) / 2,
+        Add(*(error(on, u) for on in TWO)) / 2,
+    )
+
+
+def half_apart(u: Expr) -> Factor:
+    """½(û − û′)."""
+    return Factor(
+        (exact(u, TWO[0]) - exact(u, TWO[1])) / 2,
+        (centre(TWO[0], u) - centre(TWO[1], u)) / 2,
+        Add(*(error(on, u) for on in TWO)) / 2,
+    )
+
+
+def half_off(u: Expr) -> Factor:
+    """½(o + o′)."""
+    values = Add(*(off(u, on).value for on in TWO)) / 2
+    return Factor(values, ZERO, Add(*(off(u, on).reach for on in TWO)) / 2)
+
+
+def half(by: Expr, u: Expr) -> tuple[Affine, ...]:
+    """H(by, u), in parts."""
+    turned = (off(by, on).times(half_apart(u)) for on in TWO)
+    return (gap(u).times(middle(by)), *turned, gap(u).times(half_off(by)))
+
+
+def _turned(m: int, z: Affine) -> tuple[Affine, Factor]:
+    return z, Factor(turn(pair, v, m, c), turn_at(pair, v, m), turn_off(pair, v, m))
+
+
+TURNS = tuple(_turned(m, z) for m, z in enumerate((gap(p), *(off(p, on) for on in TWO))))
+_turns = tuple(z.times(by) for z, by in TURNS)
+remainder = gap(v).value - Add(*(part.value for part in _turns))
+OF_SUM = (gap(p), gap(q).times(by_weight))
+OF_PRODUCT = (*half(p, q), *half(q, p))
+OF_ACTIVATION = (*_turns, Affine(remainder, ZERO, lost(pair, v)))
+LEAVES = assume(
+    "leaves of two runs",
+    "the affine form of how far two runs are apart in a leaf: the generators of the difference of "
+    "the states in its entry, none of an input, which both meet",
+    forall=(pair, v, c),
+).that(Clause(gap(v).known, (of_kind(LEAF),)))
+FORMS = assume(
+    "affine forms of two runs",
+    "Σ |g_j| bounds ⟨g, c⟩; the generators of a sum, a product or an activation are those of the "
+    "differences of its operands, and of how far each run is off, times known numbers; to its rest "
+    "go theirs times what bounds the factors, their generators times what the factors are off by, "
+    "and all that is rounded",
+    forall=(pair, v, c),
+).that(
+    le(Abs(gap_linear(pair, v, c)), gap_width(pair, v)),
+    *(
+        Clause(gap(v).gathers(*parts), (of_kind(number),))
+        for number, parts in (
+            (SUM, OF_SUM),
+            (PRODUCT, OF_PRODUCT),
+            (ACTIVATION, OF_ACTIVATION),
+        )
+    ),
+)
+_there = (
+    of_kind(ACTIVATION),
+    *(located(p, on) for on in TWO),
+    le(Abs(gap(p).value), gap(p).reach),
+)
+CHORDS = assume(
+    "divided differences of two runs",
+    "for arguments in the reachtube (f(u) − f(u′)) − (f(û) − f(û′)) is D, o and o′ times mean "
+    "slopes of f, each within the radius of a known one, up to a known rest: f[u, u′] to the first "
+    "order, or f[u, û] and f[u′, û′]",
+    forall=(pair, v, c),
+).that(
+    Clause(le(Abs(remainder), lost(pair, v)), _there),
+    *(Clause(by.within, _there) for _, by in TURNS),
+)
+NEXT_STATE = assume(
+    "next difference",
+    "the box of the i-th difference is at least the generators left out of it, its rest and both "
+    "running errors",
+    forall=(pair, c, v, i),
+).that(
+    le(
+        Abs(part(gap_carried(pair, c), i) - gap_linear(pair, shown(i), c))
+        + gap_rest(pair, shown(i))
+        + Add(*(error(on, shown(i)) for on in TWO)),
+        gap_boxed_by(pair, i),
+    ),
+    lt(ZERO, gap_boxed_by(pair, i)),
+    eq(gap_boxed_by(pair, i) * part(gap_unboxed(pair) * v, i), part(v, i)),
+)
+ASSUMED = (LEAVES, FORMS, CHORDS, NEXT_STATE)

@@ -1,0 +1,162 @@
+"""How two networks answer when one input moves, where none of their units changes its activity.
+
+On an open set of inputs, a cell, a network h_t = ReLU(W h_{t−1} + x_t + b) with all units active
+and a candidate s_t = ReLU(V s_{t−1} + G x_t + d) with the active units D_t are affine:
+
+    h_t = W h_{t−1} + x_t + b,    s_t = D_t (V s_{t−1} + G x_t + d).
+
+If x_m moves by z v then h_m moves by z v, h_{m+1} by z W v, s_m by z D_m G v and s_{m+1} by
+z D_{m+1} V D_m G v; and if outputs agree on the cell, E takes what s moves by to what h does.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from theory.axioms.base import HOMOGENEITY, TRIANGLE
+from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, le, lt
+from theory.language.terms.unitary import identity
+from theory.language.terms.variables import i, j, m, v, vector, x
+from theory.language.terms.vectors import Scalar, entry, function, norm
+from theory.models.unitary.local_maps import SAME, E, G, T, V, W, n, pattern
+from theory.proof import Step, step
+from theory.proof.methods import HYPOTHESIS, Identity, Induction
+
+# nudged(m, v): the inputs x, of which x_m is moved by small(m, v) v
+nudged, small = function("nudged", module=__name__), function("small", Scalar, __name__)
+candidate, network = (function(name, module=__name__) for name in ("candidate_run", "network_run"))
+d, bias, offset = vector("d"), vector("b_network"), vector("e_candidate")
+I_n = identity(n)
+G_n = G * I_n  # inputs have n entries
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A network on the cell, s_t = D_t (A s_{t−1} + B x_t + d), from one state."""
+
+    name: str
+    run: Callable[..., Expr]
+    recurrent: Expr
+    fed: Expr
+    bias: Expr
+    active: Callable[[Expr], Expr]
+    law: str = ""
+
+    @property
+    def id(self) -> str:
+        """The name of what is assumed of it."""
+        return self.law or f"{self.name} on the cell"
+
+    @property
+    def assumption(self) -> Assumption:
+        """What the network is on the cell."""
+        moved = nudged(m, v)
+        inner = self.recurrent * self.run(moved, j) + self.fed * entry(moved, j) + self.bias
+        return assume(self.id, TEXTS[self.id], forall=(m, v, j), inclusion=True).that(
+            eq(self.run(moved, 0), vector(f"{self.name}_start")),
+            eq(self.run(moved, j + 1), self.active(j) * inner),
+        )
+
+    def on_cell(self, moved: Expr, now: Expr) -> tuple[Use, ...]:
+        """Where the input of a time is moved by v, and where it is not."""
+        return tuple(at(self.id, moved, by, now) for by in (v, ZERO))
+
+    @property
+    def before(self) -> Step:
+        """Up to time m no state moves."""
+        runs = (self.run(nudged(j + i, by), j) for by in (v, ZERO))
+        inputs = (at("inputs before", by, i, j) for by in (v, ZERO))
+        again = Identity(at(HYPOTHESIS, i + 1), *self.on_cell(i + j + 1, j), *inputs)
+        method = Induction(j, Identity(*self.on_cell(i, ZERO)), again, (), (i,))
+        return Step(f"{self.name} before", eq(*runs), method, (v, i, j))
+
+    @property
+    def moves(self) -> tuple[Step, Step]:
+        """By how much one input moves the states after it, and after the next one."""
+        still, moved = (nudged(m, by) for by in (ZERO, v))
+        first = small(m, v) * self.active(m) * self.fed * v
+        second = self.active(m + 1) * self.recurrent * first
+        inputs = tuple(at("inputs", m, by, ZERO) for by in (v, ZERO))
+        return (
+            step(
+                f"{self.name} moves",
+                eq(self.run(moved, m + 1), self.run(still, m + 1) + first),
+                (m, v),
+            ).by(
+                *self.on_cell(m, m),
+                at(f"{self.name} before", v, 0, m),
+                *inputs,
+                method=Identity,
+            ),
+            step(
+                f"{self.name} moves on",
+                eq(self.run(moved, m + 2), self.run(still, m + 2) + second),
+                (m, v),
+            ).by(
+                *self.on_cell(m, m + 1),
+                at(f"{self.name} moves", m, v),
+                *inputs,
+                method=Identity,
+            ),
+        )
+
+
+_CELL = "there is a cell, an open set of inputs on which "
+TEXTS = {
+    "candidate on the cell": f"{_CELL}no unit of the candidate changes between active "
+    "and inactive (off finitely many hyperplanes each is on, off, or 0 all around), so that "
+    "s_t = D_t (V s_{t−1} + G x_t + d) there",
+    "constant pattern": f"{_CELL}the candidate's pattern D is the same at all times, "
+    "so that s_t = D (V s_{t−1} + G x_t + d) there",
+    "scalar": "W = ρ I with 0 ≤ ρ < 1, and on the cell all units are active, so that "
+    "h_t = ρ h_{t−1} + x_t + b there",
+    "network on the cell": "on the cell all units of the network are active, so that "
+    "h_t = W h_{t−1} + x_t + b there",
+}
+CANDIDATE = Affine("candidate", candidate, V, G_n, d, pattern)
+NETWORK = Affine("network", network, W, I_n, bias, lambda _: ONE)
+INPUTS = assume(
+    "inputs", "the cell is open: x_m can move a little in any direction", forall=(m, v, j)
+).that(
+    eq(entry(nudged(m, v), m), entry(x, m) + small(m, v) * v),
+    eq(entry(nudged(m, v), m + j + 1), entry(x, m + j + 1)),
+    lt(ZERO, small(m, v)),
+)
+INPUTS_BEFORE = assume("inputs before", "the inputs before do not", forall=(v, i, j)).that(
+    eq(entry(nudged(i + j + 1, v), j), entry(x, j))
+)
+
+
+def outputs_apart(inputs: Expr, time: Expr) -> Expr:
+    """ŷ − y."""
+    return E * candidate(inputs, time + 1) + offset - network(inputs, time + 1)
+
+
+AGREEMENT = assume(
+    "agreement", "the candidate agrees with the network on all inputs of the cell", forall=(m, v, j)
+).that(Clause(eq(norm(outputs_apart(nudged(m, v), j)), ZERO), (SAME, le(j + 1, T))))
+ON_CELL = (CANDIDATE.assumption, NETWORK.assumption, INPUTS, INPUTS_BEFORE, AGREEMENT)
+
+
+def answered(id: str, time: Expr, difference: Expr, law: str) -> Step:
+    """What E makes of a move of the candidate is that of the network."""
+    moved, still = (outputs_apart(nudged(m, by), time) for by in (v, ZERO))
+    return step(id, eq(norm(difference), ZERO), (m, v), (SAME, le(time + 1, T))).by(
+        at(f"candidate {law}", m, v),
+        at(f"network {law}", m, v),
+        at("agreement", m, v, time),
+        at("agreement", m, 0, time),
+        TRIANGLE.at(moved, -still),
+        HOMOGENEITY.at(small(m, v), difference),
+        at("inputs", m, v, 0),
+    )
+
+
+SEEN = (E * pattern(m) * G_n - I_n) * v
+REMEMBERED = (E * pattern(m + 1) * V * pattern(m) * G_n - W * I_n) * v
+MOVES = (
+    *(step for run in (CANDIDATE, NETWORK) for step in (run.before, *run.moves)),
+    answered("a move is seen", m, SEEN, "moves"),
+    answered("a move is remembered", m + 1, REMEMBERED, "moves on"),
+)
