@@ -204,11 +204,11 @@ def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     taken = counted_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
     forms = sentence(counted(ledger.standing for _, ledgers in proofs for ledger in ledgers))
     proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
-    echo(f"{proved}, from {taken.text}: {', '.join(axioms)}")
     names = {
         f"{e.id}/{one.form}": [s.id for s in one.steps] for e, found in proofs for one in found
     }
     echo(accepted_before(names))
+    echo(f"{proved}, from {taken.text}: {', '.join(axioms)}")
 
 
 def laws_of(entry: Claim) -> Iterator[Axiom]:

@@ -35,7 +35,7 @@ def recheck(entries: Sequence[Claim], format: Format) -> int:
     for name, one in found.items():
         known = kept().get(name, {})
         new = [part.step for part in one.open if part.step not in known]
-        why = one.refused or (f"not settled, and not listed so: {', '.join(new)}" if new else "")
+        why = one.refused or (f"undecided: {', '.join(new)}" if new else "")
         rest = counted(part.rests for part in one.open)
         echo(f"{name}: {f'REFUSED: {why}' if why else 'accepted'}{f' ({rest})' if rest else ''}")
     accepted = len(found) - len(failed)
