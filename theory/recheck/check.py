@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from theory.recheck import terms
-from theory.recheck.instances import instance
+from theory.recheck.instances import by_name, instance
 from theory.recheck.reading import Clause, Document, Law, Statement
 from theory.recheck.solver import Unsettled, entail
 from theory.recheck.terms import ATOMS, Refused
@@ -166,7 +166,7 @@ class _Proofs:
                 raise Refused(f"{name!r} is not at hand")
             named += [scope.laws[use]] if isinstance(use, str) else []
             laws += [] if isinstance(use, str) else [use]
-        found = plain = [clause for law in named for clause in law.clauses]
+        found = plain = [clause for law in named for clause in by_name(law)]
         try:
             for use in laws:
                 own = isinstance(use["law"], str)

@@ -42,6 +42,11 @@ def instance(law: Law, at: Sequence[Poly], named: Sequence[Law], facts: Facts) -
     return [_meaningful(one.at(values), tuple(dict.fromkeys(domain))) for one in law.clauses]
 
 
+def by_name(law: Law) -> list[Clause]:
+    """The law at its own variables."""
+    return instance(law, [terms.of_number(one) for one in law.variables], (), ())
+
+
 def _meaningful(clause: Clause, domain: tuple[Statement, ...]) -> Clause:
     """Under the premises that give a value, and so with x/x as 1 and (√x)² as x."""
     known = {(one.lhs or one.rhs, INVERSE if one.relation == "!=" else ROOT) for one in domain}

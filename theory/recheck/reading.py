@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from theory.recheck import terms
@@ -37,7 +38,7 @@ class Statement:
         """Both sides."""
         return self.lhs, self.rhs
 
-    @property
+    @cached_property
     def sorts(self) -> set[str]:
         """The sorts of both sides; 0 has none."""
         return {found for side in self.sides if (found := terms.sort(side))}
@@ -81,7 +82,7 @@ class Law:
     clauses: tuple[Clause, ...]
     requires: tuple[Law, ...] = ()
 
-    @property
+    @cached_property
     def constants(self) -> frozenset[int]:
         """The variables that are not bound."""
         sides = (side for clause in self.clauses for side in clause.sides)
