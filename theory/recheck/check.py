@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -112,10 +113,17 @@ class _Proofs:
     trusted: frozenset[tuple[str, Law]]
     checked: dict[int, tuple[Open, ...]] = field(default_factory=dict)
     open: list[Open] = field(default_factory=list)
+    found: frozenset[int] = frozenset()  # variables of which a law that a step used says something
+
+    @cached_property
+    def taken(self) -> frozenset[int]:
+        """The variables that trusted laws say something of: a lemma does not vary them."""
+        return frozenset[int]().union(*(law.constants for _, law in self.trusted))
 
     def check(self, index: int) -> tuple[Open, ...]:
         """The open steps of the proof and of its lemmas; refused if another does not follow."""
         row, self.open, law = self.read.data["proofs"][index], [], None
+        self.found = frozenset()
         scope = _Scope(self._assumed(row))
         for one in scope.assumed:
             scope = scope.having(one.id, one.stated)
@@ -142,11 +150,11 @@ class _Proofs:
         given = tuple(map(self.read.statement, row["given"]))
         clause = Clause(self.read.statement(row["conclusion"]), given)
         law, method = Law(self.read.bound(row["forall"]), (clause,)), row["method"]
-        constants = [one.constants for one in scope.assumed]
         rows = self.read.data["laws"]
         used = (index for index in _laws_used(method) if not rows[index].get("everywhere"))
-        constants += [self._law(index).constants for index in used]
-        if not frozenset[int]().union(*constants).isdisjoint(law.variables):
+        self.found |= frozenset[int]().union(*(self._law(index).constants for index in used))
+        assumed = self.found.union(*(one.constants for one in scope.assumed))
+        if not assumed.isdisjoint(law.variables):
             raise Refused("something is assumed of a variable of the step")
         for part, goal, known in self._parts(method, law, scope):
             rests = self._direct(part, goal, known)
@@ -218,8 +226,7 @@ class _Proofs:
         self.open += self.checked[row["proof"]]
         proof = self.read.data["proofs"][row["proof"]]
         lengths, assumed = self.read.bound(row["variables"]), self._assumed(proof)
-        taken = frozenset[int]().union(*(law.constants for _, law in self.trusted))
-        natural = all(ATOMS[n].head.range == "natural" and n not in taken for n in lengths)
+        natural = all(ATOMS[n].head.range == "natural" and n not in self.taken for n in lengths)
         moving = [one for one in assumed if not one.constants.isdisjoint(lengths)]
         if not natural or any(one.law for one in moving):
             raise Refused("a lemma assumes a law of what varies, or varies what it may not")
