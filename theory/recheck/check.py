@@ -41,7 +41,7 @@ class Verdict:
 
 def kept() -> dict[str, dict[str, str]]:
     """Of each shipped form the open steps, and what each rests on."""
-    found: dict[str, dict[str, str]] = json.loads(KEPT.read_text())
+    found: dict[str, dict[str, str]] = json.loads(KEPT.read_text(encoding="utf-8"))
     return found
 
 
