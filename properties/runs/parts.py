@@ -6,7 +6,7 @@ record.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from time import perf_counter
 from typing import Any
@@ -31,7 +31,8 @@ from theory.language.definitions import DEFINED
 from theory.language.printing import law_text, statement_mathml
 from theory.proof.basis import basis
 from theory.proof.claim import Claim, Form, prove
-from theory.proof.proof import Ledger, Proof
+from theory.proof.proof import Ledger, Proof, StepResult
+from theory.recheck import kept
 from theory.typeset import law as typeset_law
 from theory.typeset import quantifier
 
@@ -176,10 +177,11 @@ def attacked(
 def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ...]:
     """The proofs of a claim's forms, as run now."""
     require_sound()
-    forms = zip(entry.forms, prove(entry, minimal), strict=True)
-    return tuple(
-        judged(entry, form, ledger_record(form.name, ledger, form.proof)) for form, ledger in forms
-    )
+    found = []
+    for form, ledger in zip(entry.forms, prove(entry, minimal), strict=True):
+        rests = kept().get(f"{entry.id}/{form.name}", {})
+        found.append(judged(entry, form, ledger_record(form.name, ledger, form.proof, rests)))
+    return tuple(found)
 
 
 def judged(entry: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
@@ -192,21 +194,30 @@ def judged(entry: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
     return replace(record, basis=found.kind, presupposed=found.assumptions, met=met)
 
 
+def _detail(step: StepResult, rests: str) -> str:
+    if step.verdict == "failed":
+        return f"{step.where}: {step.detail}"
+    return "; ".join(filter(None, (step.detail, rests and f"rests on {rests}")))
+
+
 def unused(entry: Claim) -> dict[str, tuple[str, ...]]:
     """The assumptions of each form that no step of its ledger uses, where there are some."""
     forms = zip(entry.forms, prove(entry), strict=True)
     return {form.name: ledger.unused for form, ledger in forms if ledger.unused}
 
 
-def ledger_record(form: str, ledger: Ledger, proof: Proof | None = None) -> LedgerRecord:
+def ledger_record(
+    form: str, ledger: Ledger, proof: Proof | None = None, rests: Mapping[str, str] | None = None
+) -> LedgerRecord:
     """One ledger as a record; a human step keeps it from being proved, and a failed one says where
-    it is written. The steps are typeset if the proof is given."""
+    it is written. The steps are typeset if the proof is given. `rests` says of steps that the
+    second checker does not settle what they rest on."""
     written = {step.id: step for step in (() if proof is None else proof.steps)}
     steps = tuple(
         LedgerStep(
             id=step.id, statement=step.statement, kind=step.kind, method=step.method,
             uses=step.uses, verdict=step.verdict, redundant=step.redundant,
-            detail=f"{step.where}: {step.detail}" if step.verdict == "failed" else step.detail,
+            detail=_detail(step, (rests or {}).get(step.id, "")),
             quantifier=step.quantifier,
             mathml=statement_mathml(written[step.id].conclusion) if step.id in written else "",
             scope=quantifier(written[step.id]) if step.id in written and step.quantifier else "",

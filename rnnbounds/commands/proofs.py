@@ -16,6 +16,8 @@ from reports.records.matrix import Matrix
 from reports.table import Proof, Row
 from reports.words import plural
 from rnnbounds.commands.options import As, Ids
+from rnnbounds.commands.recheck import accepted_before
+from rnnbounds.commands.recheck import recheck as recheck_proofs
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
 from rnnbounds.shell.output import Format, echo, print_json, progress
 from theory.language.law import Axiom
@@ -23,6 +25,7 @@ from theory.language.printing import statement_text
 from theory.proof.claim import Claim
 from theory.proof.laws import axioms_of
 from theory.proof.laws import counted as counted_laws
+from theory.recheck import kept
 
 
 def matrix_now(workers: int) -> Matrix:
@@ -82,10 +85,19 @@ def prove(
     lemmas: Annotated[
         bool, typer.Option("--lemmas", help="list the steps that several claims share; run none")
     ] = False,
+    recheck: Annotated[
+        bool,
+        typer.Option(
+            "--recheck",
+            help="check the proofs by the second checker instead, which asks cvc5 (extra: recheck)",
+        ),
+    ] = False,
     format: As = Format.text,
 ) -> int:
     """Run the proof ledgers; exit 1 if a machine step fails."""
     entries = chosen_claims(claim or ())
+    if recheck:
+        return recheck_proofs(entries, format)
     if lemmas:
         return show_lemmas(entries, format)
     if step is not None:
@@ -136,6 +148,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
                 "uses": step.uses,
                 "redundant": step.redundant,
                 "verdict": step.verdict,
+                "rests": kept().get(f"{entry.id}/{ledger.form}", {}).get(step.id, ""),
             }
             for ledger in ledgers
             for step in ledger.steps
@@ -157,6 +170,7 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
         said = phrase(ledger.standing) if ledger.proved else "NOT PROVED"
         by = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
         echo(f"{entry.id} ({ledger.form}): {said}{by}")
+        open_steps = kept().get(f"{entry.id}/{ledger.form}", {})
         for assumption in entry.form(ledger.form).assumptions:
             told(f"{assumption.label}: {assumption.id}: {assumption.text}")
         if not ledger.met:
@@ -169,6 +183,8 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
                 told(f"not needed: {', '.join(step.redundant)}", 10)
             if step.verdict == "failed":
                 told(step.detail, 10)
+            if step.id in open_steps:
+                told(f"rests on {open_steps[step.id]}", 10)
         for definition in ledger.definitions:
             told(f"defines {definition.name}: {definition.text}")
         if not ledger.steps:
@@ -188,6 +204,10 @@ def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     taken = counted_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
     forms = sentence(counted(ledger.standing for _, ledgers in proofs for ledger in ledgers))
     proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
+    names = {
+        f"{e.id}/{one.form}": [s.id for s in one.steps] for e, found in proofs for one in found
+    }
+    echo(accepted_before(names))
     echo(f"{proved}, from {taken.text}: {', '.join(axioms)}")
 
 

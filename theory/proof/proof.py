@@ -128,7 +128,7 @@ def check(
         return replace(ledger, steps=_told_redundant(proof, goal, assumptions, ledger))
     scopes, results = before(proof, assumptions)
     if proof.steps:
-        results = (*results, run(_ending(proof, goal), scopes[-1]))
+        results = (*results, run(ending(proof, goal), scopes[-1]))
     if results and results[-1].verdict == "proved" and contradict(assumptions):
         last = replace(
             results[-1], verdict="failed", detail="the assumptions contradict each other"
@@ -148,7 +148,7 @@ def check(
     )
 
 
-def _ending(proof: Proof, goal: Statement) -> Step:
+def ending(proof: Proof, goal: Statement) -> Step:
     """The last step, re-targeted; nothing may be left open: no variables, no premises."""
     return replace(proof.steps[-1], conclusion=goal, forall=(), given=())
 
@@ -160,7 +160,7 @@ def _told_redundant(
     if not proof.steps:
         return ledger.steps
     scopes, _ = before(proof, assumptions)
-    steps = (*proof.steps[:-1], _ending(proof, goal))
+    steps = (*proof.steps[:-1], ending(proof, goal))
     run_ones = zip(steps, scopes, ledger.steps, strict=True)
     return tuple(
         replace(result, redundant=redundant(step, scope)) if result.verdict == "proved" else result

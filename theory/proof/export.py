@@ -1,0 +1,173 @@
+"""A form's proof as JSON-able data, in the format of `docs/reference/proofs.md`.
+
+The document has what `check` reads and no verdict: assumptions, steps with their methods and uses,
+laws, lemmas with their proofs. Terms are the kernel's, quantities replaced by their definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from theory.kernel import door, statements
+from theory.kernel.algebra import rebuilt
+from theory.kernel.terms import NUMBER, Head, Term
+from theory.language import Assumption, Axiom, Instance, Law, Statement, Use
+from theory.language.definitions import Definition
+from theory.language.terms.variables import w, w_other
+from theory.proof.everywhere import Everywhere
+from theory.proof.lemma import Lemma
+from theory.proof.methods import Direct, Induction, Method, Monotone
+from theory.proof.proof import Proof, Step, ending
+
+FORMAT, VERSION = "rnnbounds-proof", 1
+
+Json: TypeAlias = dict[str, Any]
+
+
+def proof_document(
+    proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]
+) -> Mapping[str, Any]:
+    """The proof, its last step re-targeted at the goal; raises TermError for what is no term."""
+    tables = _Tables()
+    tables.proof(proof, goal, assumptions)
+    return tables.document
+
+
+def law_document(laws: Iterable[Law]) -> Mapping[str, Any]:
+    """Laws that a checker may take on trust."""
+    tables = _Tables()
+    for law in laws:
+        tables.law(law)
+    return tables.document
+
+
+class _Tables:
+    """The tables of a document, which grow as statements are written."""
+
+    def __init__(self) -> None:
+        self._heads: dict[Head, int] = {}
+        self._terms: dict[Term, int] = {}
+        self._laws: dict[Law, int] = {}
+        self._proofs: dict[tuple[Proof, Statement, tuple[Assumption, ...]], int] = {}
+        self.document: dict[str, Any] = {
+            "format": FORMAT, "version": VERSION, "heads": [], "terms": [], "laws": [],
+            "proofs": [],
+        }  # fmt: skip
+
+    def term(self, term: Term) -> int:
+        """The term's index, after those of its arguments."""
+        if term not in self._terms:
+            args = [self.term(arg) for arg in term.args]
+            row = [str(term.value)] if term.head is NUMBER else [self._head(term.head), *args]
+            self._terms[term] = len(self._terms)
+            self.document["terms"].append(row)
+        return self._terms[term]
+
+    def _head(self, head: Head) -> int:
+        if head not in self._heads:
+            row = asdict(head)
+            row["interval"] = head.interval and [str(end) for end in head.interval]
+            self._heads[head] = len(self._heads)
+            self.document["heads"].append(row)
+        return self._heads[head]
+
+    def statement(self, found: statements.Statement) -> list[Any]:
+        """Left side, relation, right side."""
+        found.require_sorted()
+        return [self.term(found.lhs), found.relation, self.term(found.rhs)]
+
+    def clauses(self, found: statements.Law) -> Json:
+        """The variables and the clauses of a law."""
+        clauses = [
+            {
+                "given": list(map(self.statement, c.given)),
+                "conclusion": self.statement(c.conclusion),
+            }
+            for c in found.clauses
+        ]
+        return {"variables": list(map(self.term, found.variables)), "clauses": clauses}
+
+    def law(self, law: Law) -> int:
+        """The law's index: an axiom, a definition, a lemma or, to be refused, another one."""
+        if law not in self._laws:
+            row: Json = {"kind": "law", "id": law.id}
+            if isinstance(law, Lemma):
+                proof = self.proof(law.proof, law.goal, law.assumptions)
+                lengths = [self.term(door.term(one)) for one in law.lengths]
+                everywhere = law.everywhere and self._everywhere(law.everywhere)
+                row |= {"kind": "lemma", "proof": proof, "variables": lengths}
+                row["everywhere"] = everywhere
+            else:
+                row |= self.clauses(door.unfolded(law))
+            if isinstance(law, Axiom):
+                needed = [self.clauses(door.law(one)) for one in law.requires]
+                row |= {"kind": "axiom", "requires": needed}
+            if isinstance(law, Definition):
+                row["kind"] = "definition"
+            self._laws[law] = len(self._laws)
+            self.document["laws"].append(row)
+        return self._laws[law]
+
+    def _everywhere(self, found: Everywhere) -> Json:
+        return {
+            "weights": [self.term(door.term(one)) for one in (w, w_other)],
+            "member": self.statement(door.goal(found.member)),
+            "constants": [[self.term(door.term(one)) for one in pair] for pair in found.constants],
+        }
+
+    def proof(self, proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> int:
+        """The proof's index, after those of its lemmas."""
+        key = proof, goal, assumptions
+        if key not in self._proofs:
+            steps = (*proof.steps[:-1], ending(proof, goal)) if proof.steps else ()
+            row = {
+                "assumptions": list(map(self._assumption, assumptions)),
+                "steps": list(map(self._step, steps)),
+                "goal": self.statement(door.goal(goal)),
+            }
+            self._proofs[key] = len(self._proofs)
+            self.document["proofs"].append(row)
+        return self._proofs[key]
+
+    def _assumption(self, found: Assumption) -> Json:
+        condition, law = found.condition, found.law
+        return {
+            "id": found.id,
+            "condition": condition and self.statement(door.goal(condition)),
+            "law": law and self.clauses(door.unfolded(law)),
+        }
+
+    def _step(self, step: Step) -> Json:
+        method = step.method
+        return {
+            "id": step.id,
+            "forall": [self.term(door.term(one)) for one in step.forall],
+            "given": [self.statement(door.goal(one)) for one in step.given],
+            "conclusion": self.statement(door.goal(step.conclusion)),
+            "method": self._method(method) if isinstance(method, Method) else {"rule": "prose"},
+        }
+
+    def _method(self, method: Method) -> Json:
+        row: Json = {"rule": method.name}
+        if isinstance(method, Induction):
+            row |= {"over": self.term(door.term(method.over)), "carries": bool(method.given)}
+            row["others"] = [self.term(door.term(one)) for one in method.others]
+            return row | {"base": self._method(method.base), "step": self._method(method.step)}
+        if isinstance(method, Monotone):
+            row |= {"over": self.term(door.term(method.over))}
+            row["start"] = self.term(door.term(method.start))
+            parts = ("base", "slope", "inside")
+            return row | {part: self._method(getattr(method, part)) for part in parts}
+        return (
+            row | {"uses": list(map(self._use, method.uses))} if isinstance(method, Direct) else row
+        )
+
+    def _use(self, use: Use) -> str | Json:
+        if not isinstance(use, Instance):
+            return use
+        law = use.law if isinstance(use.law, str) else self.law(use.law)
+        terms = [door.term(term) for term in use.terms]
+        known = door.definitions()
+        return {"law": law, "terms": [self.term(rebuilt(one, known)) for one in terms]}
