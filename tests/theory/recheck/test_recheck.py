@@ -44,12 +44,15 @@ def refused(name: str, changed: Json) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_every_shipped_proof_is_accepted(claim: Claim) -> None:
-    """And what is open is what is listed, step by step."""
+    """And what is open is listed, step by step; what is listed beside that is a step on which cvc5
+    is ended by the clock, and a quicker machine has an answer."""
     for form in claim.forms:
         name = f"{claim.id}/{form.name}"
         verdict = check(json.loads(json.dumps(document(name))), laws())
         assert not verdict.refused
-        assert {part.step: part.rests for part in verdict.open} == kept()[name]
+        found = {part.step: part.rests for part in verdict.open}
+        assert found.items() <= kept()[name].items()
+        assert {rests for step, rests in kept()[name].items() if step not in found} <= {"z3 alone"}
 
 
 def test_the_shipped_forms_are_listed() -> None:
