@@ -4,8 +4,9 @@ A *hypothesis* says what the system, the method or a construction is, as a set b
 interval by the rule of one operation; relates numbers; or says that a constant of the claim, as a
 norm or a Lipschitz constant, is at least what it bounds. A program shows it on the system at hand.
 An *inclusion* says that a set which the program computes, and of which the statement does not
-speak, contains what it should (the image of an invariant box, the values of a unit), or that an
-object exists. The attack tests it, no step derives it; such an assumption is marked.
+speak, contains what it should (the image of an invariant box, a value within the error computed for
+it), or that an object exists. The attack tests it, no step derives it; such an assumption is
+marked.
 
 A form *restates* an assumption if its statement follows from this one assumption, as the proof uses
 it, in a single step without induction, with nothing else but definitions, the axioms of a norm and

@@ -95,6 +95,7 @@ RUNNING = assume(
     "each float64 value on the recorded input is within its running error of the exact value from "
     "the computed state, and those of a step are the next computed state",
     forall=(line, v, i),
+    inclusion=True,
 ).that(
     le(Abs(exact(v) - centre(line, v)), error(line, v)),
     eq(part(anchor(later(line)), i), centre(line, shown(i))),
