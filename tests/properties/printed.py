@@ -13,6 +13,13 @@ LAYER = {
     "lambda": "lam_told", "drive": "S_told", "equivalence": "C_told", "reach": "c_told",
     "radius": "R_told", "steps": "steps_told", "weights[]": NORM, "weights[][]": NORM,
 }  # fmt: skip
+# What stands of another norm, in which a constant is less: the numbers of the certificate that asks
+# for that norm.
+OTHER = {
+    **LAYER, "B_h": "B_h_told", "layers[].box[]": SHARE, "layers[].coupling": SHARE,
+    "layers[].input_bound": SHARE,
+    **{f"layers[].norm.{place}": quantity for place, quantity in LAYER.items()},
+}  # fmt: skip
 CONSTANTS = {"lambda": "lam", **{name: name for name in ("drive", "equivalence", "reach")}}
 # The quantity of each number of a certificate, by its place: [] is any place of a list, _l any
 # layer of a stack.
@@ -47,6 +54,8 @@ CERTIFY = {
     "layers[].coupling": SHARE,
     "layers[].input_bound": SHARE,
     **{f"layers[].norm.{place}": quantity for place, quantity in LAYER.items()},
+    **{f"other_norms.gain.{place}": quantity for place, quantity in OTHER.items()},
+    **{f"other_norms.rounding.{place}": quantity for place, quantity in OTHER.items()},
     "constants.mu_l": SHARE,
     "constants.t_l": SHARE,
     "constants.G_0": "G_0",
@@ -108,7 +117,9 @@ EXCEPTIONS = {
     r"rounds_to_one\..*": "a count that keeps a model from being certified, and bounds nothing",
     r"training\.(steps|alpha|length|target_asked)": "the run that is asked about, as it was asked",
     r"training\.windows\[\]\..*": "Theorem 1 at constants that are judged; the claim end-to-end",
-    r"(findings|layers\[\]\.bounded)\b.*": "the checker proves them anew; what follows is judged",
+    r"(findings|(other_norms\.\w+\.)?layers\[\]\.bounded)\b.*": (
+        "the checker proves them anew; what follows is judged"
+    ),
 }
 MEND = (
     "{} is printed, and no claim judges it: read it in properties/systems/certified/constants.py "

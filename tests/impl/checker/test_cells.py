@@ -110,7 +110,7 @@ def test_whole_certificates(tmp_path, which):
         (whole | {"sha256": "0" * 64}, "of another model"),
         (whole | {"verdict": "undecided"}, "is undecided: there is no window"),
         (whole | {"cell": "lstm"}, "of another model"),
-        (whole | {"readout": {}}, "about a readout"),
+        (whole | {"readout": {}}, "no certificate that can be checked"),
         ([], "no certificate that can be checked"),
     ):
         with pytest.raises(CertificateFileError, match=reason):

@@ -60,7 +60,7 @@ def test_verify_text(call, tiny, tmp_path):
         "claim", "proof", "holds", "violated", "undecided", "vacuous", "pairs", "lhs/rhs",
         "refuted",
     ]  # fmt: skip
-    assert row.split()[:2] == [CLAIM, "proved"]
+    assert row.split()[:2] == [CLAIM, "derived"]
     assert verdict == "all bounds hold"
     assert wrote == f"wrote {tmp_path / 'r' / 'index.html'} and {tmp_path / 'r' / 'run.json'}"
     assert load(tmp_path / "r" / "run.json").seed == 3

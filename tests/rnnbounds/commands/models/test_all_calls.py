@@ -197,7 +197,7 @@ def tried(call, folder: Path, model: Model, options: list[str]) -> None:
     if (page := folder / "out" / "certificate.json").exists():
         verdict = json.loads(page.read_text())["verdict"]
         checked = well_ended(call, folder, ["check", page, *source])
-        proved = verdict == "certified" and not {"--readout=head", f"--inputs={ROWS}"} & {*asked}
+        proved = verdict == "certified" and f"--inputs={ROWS}" not in asked
         if command in ("certify", "measure"):
             assert checked.code == (0 if proved else 2)
             assert well_ended(call, folder, ["compare", page, page, how]).code == 0
