@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import arb, ctx
 
@@ -69,13 +69,12 @@ from impl.checker.unitary import Finding, Source
 from impl.checker.unitary_file import DTYPES
 from impl.errors import at_least, exactly
 
+Checked: TypeAlias = tuple[dict[str, Any], tuple[Finding, ...]]  # the record, and what was found
 _PRECISION = 512  # so that what is equal in floats is equal in balls
 _FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
 
 
-def check_truncated(
-    path: Path, source: Source | None = None
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def check_truncated(path: Path, source: Source | None = None) -> Checked:
     """The certificate of the file and what was found; it stands if every finding holds.
 
     Raises TruncatedFileError for a file that is not intact or states what its format does not know,
@@ -94,9 +93,7 @@ def check_truncated(
     return file.certificate, tuple(found)
 
 
-def check_certificate(
-    path: Path, source: Source, readout: Readout | None = None
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def check_certificate(path: Path, source: Source, readout: Readout | None = None) -> Checked:
     """The record of what 'certify' wrote of a model, and what was found of it for these weights and
     this readout; as `further` information the names of what else the file says.
 
