@@ -21,16 +21,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(arguments: list[str] | None) -> int:
     """The same in a program that handles signals itself."""
-    from rnnbounds.shadow import MissingRoomError, settle
     from rnnbounds.shell.imports import failed_import
 
     relax()
     try:
-        settle(Path.cwd())  # a factory's modules come from there; before a room is imported
+        Path.cwd()  # a factory's modules come from there
     except FileNotFoundError:
         return wrong("the current folder was removed; change to another one and run it again")
-    except MissingRoomError as error:
-        return wrong(str(error))
     try:
         from rnnbounds.program import call
     except ImportError as error:

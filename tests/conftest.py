@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from properties.runs.stack import roomy
+from rnnbounds.properties.runs.stack import roomy
 
 FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected lives to the end: no collection of garbage looks at it."""
-    from properties.runs.run import collect_seldom  # here, where tests have imported it
+    from rnnbounds.properties.runs.run import collect_seldom  # here, where tests have imported it
 
     gc.collect()
     collect_seldom()

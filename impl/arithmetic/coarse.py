@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Floats, Program, Rows
-from impl.arithmetic.intervals import symmetric
-from impl.arithmetic.invariance import held
-from impl.arithmetic.roundings import Runs
-from impl.arithmetic.spans import SpanArithmetic, Spans, inputs, reached, reaching
-from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up
+from rnnbounds.impl.arithmetic.base import Floats, Program, Rows
+from rnnbounds.impl.arithmetic.intervals import symmetric
+from rnnbounds.impl.arithmetic.invariance import held
+from rnnbounds.impl.arithmetic.roundings import Runs
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs, reached, reaching
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import add_up
 
 Dtypes = Sequence[torch.dtype]
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)

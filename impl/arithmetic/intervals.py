@@ -13,13 +13,13 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, Activation, activation
-from impl.arithmetic.elementary import Elementary
-from impl.errors import InputError
-from impl.numbers import ball_functions as balls
-from impl.numbers.ball_functions import float_above
-from impl.numbers.interval import Interval, above, tanh_up
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation, activation
+from rnnbounds.impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.numbers import ball_functions as balls
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.interval import Interval, above, tanh_up
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
 
 _PRECISION = 80
 _INCREASING = (

@@ -18,15 +18,15 @@ import torch
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from impl.arithmetic.base import Program
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.arithmetic.roundings import Roundings
-from impl.arithmetic.slopes import compare, stepped
-from impl.arithmetic.spans import reached, reaching
-from impl.errors import at_least, exactly
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.arithmetic.base import Program
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.roundings import Roundings
+from rnnbounds.impl.arithmetic.slopes import compare, stepped
+from rnnbounds.impl.arithmetic.spans import reached, reaching
+from rnnbounds.impl.errors import at_least, exactly
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
 # By how much boxes are widened, so many times, and how large they may get; the proof decides,
 # whatever they are.

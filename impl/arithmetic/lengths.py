@@ -17,10 +17,10 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.base import ALL
-from impl.arithmetic.elementary import Elementary
-from impl.errors import InputError
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.errors import InputError
 
 _KEPT = 4096  # forms of steps that are remembered
 _known: dict[tuple[Any, ...], bool] = {}

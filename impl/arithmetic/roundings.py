@@ -13,9 +13,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation, working
-from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.arithmetic.activation import Activation, working
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import add_up, mul_up
 
 
 class Roundings(ABC):

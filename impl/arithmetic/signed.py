@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, sqrt_up, sum_up, underflow
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, sqrt_up, sum_up, underflow
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

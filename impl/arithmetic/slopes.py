@@ -19,11 +19,11 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic import signed
-from impl.arithmetic.base import ALL, Program
-from impl.arithmetic.inputs.given import spread
-from impl.arithmetic.inputs.sets import InputSet
-from impl.arithmetic.intervals import (
+from rnnbounds.impl.arithmetic import signed
+from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.inputs.given import spread
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
@@ -33,12 +33,12 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
-from impl.arithmetic.spans import reached, reaching
-from impl.arithmetic.weight_balls import Enclosing, Radii
-from impl.norms.comparison import Comparison
-from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up, mul_up, product_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.spans import reached, reaching
+from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
+from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import add_up, mul_up, product_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,11 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.base import ALL, Program
-from impl.arithmetic.inputs.given import spread
-from impl.arithmetic.inputs.sets import InputSet
-from impl.arithmetic.intervals import (
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.inputs.given import spread
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
@@ -29,10 +29,10 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
-from impl.arithmetic.roundings import Roundings
-from impl.arithmetic.weight_balls import Enclosing, Radii
-from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.arithmetic.roundings import Roundings
+from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
 
 @dataclass(frozen=True, eq=False)

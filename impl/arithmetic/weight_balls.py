@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
-from impl.arithmetic.inputs.given import through
-from impl.arithmetic.intervals import Mapped, added, bounded, magnitude, mapped, of_ball
-from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.arithmetic.inputs.given import through
+from rnnbounds.impl.arithmetic.intervals import Mapped, added, bounded, magnitude, mapped, of_ball
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
 Radii = Mapping[str, Tensor]
 M = TypeVar("M", bound=Mapped)

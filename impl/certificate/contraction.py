@@ -17,25 +17,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Floats
-from impl.arithmetic.inputs.sets import InputSet, bound_of
-from impl.cells.deep import DeepCell
-from impl.cells.gated.gru import GRU
-from impl.cells.gated.lstm import LSTM
-from impl.cells.kind import Kind
-from impl.cells.program import Activated
-from impl.cells.scans.diagonal import Diagonal
-from impl.cells.scans.scan import ScanCell
-from impl.cells.stacks.stack import Stack
-from impl.cells.table import kind_of
-from impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached, spectral
-from impl.errors import InputError, NotFiniteError, UnknownNameError
-from impl.models.rnn import RNN
-from impl.models.surroundings import undisturbed
-from impl.norms.weighted import perron_vector
-from impl.reading.misfit import WeightsError
-from impl.reading.recognition import recognise
-from impl.reading.torch_modules import module_tensors
+from rnnbounds.impl.arithmetic.base import Floats
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
+from rnnbounds.impl.cells.deep import DeepCell
+from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.program import Activated
+from rnnbounds.impl.cells.scans.diagonal import Diagonal
+from rnnbounds.impl.cells.scans.scan import ScanCell
+from rnnbounds.impl.cells.stacks.stack import Stack
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached, spectral
+from rnnbounds.impl.errors import InputError, NotFiniteError, UnknownNameError
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.norms.weighted import perron_vector
+from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.recognition import recognise
+from rnnbounds.impl.reading.torch_modules import module_tensors
 
 NORMS = ("spectral", "infinity", "one", "perron")
 _ITERATES, _SETTLED, _ACTIVATED = 24, 0.99, 8  # boxes are iterated as those of the certificate

@@ -13,16 +13,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 import torch
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.refutation.refute import ALL, BOX, Witness
-from impl.certificate.record import SCHEMA, Certificate
-from impl.checker.stored import strict
-from impl.checker.truncated_file import CertificateFileError
-from impl.checker.truncated_record import NAMES, record
-from impl.checker.truncated_record import SCHEMA as TRUNCATED
-from impl.errors import shown
-from impl.training.bound import TrainingConstants
-from impl.training.certificate import CELL, LENGTH, Task, TrainingCertificate
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.refutation.refute import ALL, BOX, Witness
+from rnnbounds.impl.certificate.record import SCHEMA, Certificate
+from rnnbounds.impl.checker.stored import strict
+from rnnbounds.impl.checker.truncated_file import CertificateFileError
+from rnnbounds.impl.checker.truncated_record import NAMES, record
+from rnnbounds.impl.checker.truncated_record import SCHEMA as TRUNCATED
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.training.bound import TrainingConstants
+from rnnbounds.impl.training.certificate import CELL, LENGTH, Task, TrainingCertificate
 
 _Size = Annotated[float, msgspec.Meta(ge=0)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]

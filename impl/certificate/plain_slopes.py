@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad, softplus
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.base import ALL
-from impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Elementary
 
 _INCREASING = ("identity", "relu", "leaky-relu", "elu", "erf", "arctan", "softplus")
 

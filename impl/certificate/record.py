@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Literal, SupportsFloat
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.refutation.refute import ALL, BOXLESS, Witness
-from impl.cells.table import NORM_NAMES
-from impl.certificate.advice import Advice
-from impl.certificate.notebook import Row, Shown
-from impl.errors import RangeError, at_least, exactly, factor
-from impl.numbers.told import as_json
-from impl.training.certificate import TrainingCertificate
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.refutation.refute import ALL, BOXLESS, Witness
+from rnnbounds.impl.cells.table import NORM_NAMES
+from rnnbounds.impl.certificate.advice import Advice
+from rnnbounds.impl.certificate.notebook import Row, Shown
+from rnnbounds.impl.errors import RangeError, at_least, exactly, factor
+from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.training.certificate import TrainingCertificate
 
 SCHEMA = "rnnbounds/certificate/1"
 EPSILONS = (1e-2, 1e-4, 1e-6)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from impl import disk
-from impl.checker.definite import exact, norm_at_most
-from impl.checker.stated_norms import RecordError, number, require_keys, whole
-from impl.checker.stored import MOST, Array, digest, encoded, strict
-from impl.checker.unitary import Finding
-from impl.errors import at_least, shown
+from rnnbounds.impl import disk
+from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.stated_norms import RecordError, number, require_keys, whole
+from rnnbounds.impl.checker.stored import MOST, Array, digest, encoded, strict
+from rnnbounds.impl.checker.unitary import Finding
+from rnnbounds.impl.errors import at_least, shown
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import safetensors
 
-from impl import disk
+from rnnbounds.impl import disk
 
 Array = npt.NDArray[np.float64]
 Part = Mapping[str, Any]  # one tensor: its dtype, its shape and its data

@@ -37,18 +37,18 @@ from typing import Any, TypeAlias
 
 from flint import arb, ctx
 
-from impl import disk
-from impl.checker.cells.claimed import biases, bounded, cell_of, norm_of, proofs
-from impl.checker.cells.layouts import STACKED, LayoutError, known
-from impl.checker.cells.norms import Cell, Norm
-from impl.checker.cells.remaining import left
-from impl.checker.cells.rounding import BEYOND, Format, rounding_bound
-from impl.checker.cells.stacked import Stack, stack_of
-from impl.checker.definite import exact, norm_at_most
-from impl.checker.machine import require_floats
-from impl.checker.readout import Readout, readout_norm
-from impl.checker.stored import MOST, digest, encoded, strict
-from impl.checker.truncated_file import (
+from rnnbounds.impl import disk
+from rnnbounds.impl.checker.cells.claimed import biases, bounded, cell_of, norm_of, proofs
+from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known
+from rnnbounds.impl.checker.cells.norms import Cell, Norm
+from rnnbounds.impl.checker.cells.remaining import left
+from rnnbounds.impl.checker.cells.rounding import BEYOND, Format, rounding_bound
+from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
+from rnnbounds.impl.checker.definite import exact, norm_at_most
+from rnnbounds.impl.checker.machine import require_floats
+from rnnbounds.impl.checker.readout import Readout, readout_norm
+from rnnbounds.impl.checker.stored import MOST, digest, encoded, strict
+from rnnbounds.impl.checker.truncated_file import (
     CertificateFileError,
     TruncatedFile,
     TruncatedFileError,
@@ -56,7 +56,7 @@ from impl.checker.truncated_file import (
     read,
     sizes,
 )
-from impl.checker.truncated_record import (
+from rnnbounds.impl.checker.truncated_record import (
     CONSTANTS,
     OF_STATES,
     Record,
@@ -65,9 +65,9 @@ from impl.checker.truncated_record import (
     record,
     stated,
 )
-from impl.checker.unitary import Finding, Source
-from impl.checker.unitary_file import DTYPES
-from impl.errors import at_least, exactly
+from rnnbounds.impl.checker.unitary import Finding, Source
+from rnnbounds.impl.checker.unitary_file import DTYPES
+from rnnbounds.impl.errors import at_least, exactly
 
 Checked: TypeAlias = tuple[dict[str, Any], tuple[Finding, ...]]  # the record, and what was found
 _PRECISION = 512  # so that what is equal in floats is equal in balls

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from impl import disk
-from impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
-from impl.checker.origin import described
-from impl.checker.stored import (
+from rnnbounds.impl import disk
+from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
+from rnnbounds.impl.checker.origin import described
+from rnnbounds.impl.checker.stored import (
     MOST,
     Array,
     Part,
@@ -28,8 +28,8 @@ from impl.checker.stored import (
     dtype_of,
     plain,
 )
-from impl.checker.truncated_record import Record, RecordError, record
-from impl.errors import InputError, shown
+from rnnbounds.impl.checker.truncated_record import Record, RecordError, record
+from rnnbounds.impl.errors import InputError, shown
 
 FAMILY = "rnnbounds/truncated/"
 FORMAT = f"{FAMILY}4"

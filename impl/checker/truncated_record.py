@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from impl.checker.stated_norms import Layer as Layer
-from impl.checker.stated_norms import Other, known, layer, listed, other, sides
-from impl.checker.stated_norms import RecordError as RecordError
-from impl.checker.stated_norms import Stated as Stated
-from impl.checker.stated_norms import number as number
-from impl.checker.stated_norms import require_keys as require_keys
-from impl.checker.stated_norms import signed as signed
-from impl.checker.stated_norms import whole as whole
+from rnnbounds.impl.checker.stated_norms import Layer as Layer
+from rnnbounds.impl.checker.stated_norms import Other, known, layer, listed, other, sides
+from rnnbounds.impl.checker.stated_norms import RecordError as RecordError
+from rnnbounds.impl.checker.stated_norms import Stated as Stated
+from rnnbounds.impl.checker.stated_norms import number as number
+from rnnbounds.impl.checker.stated_norms import require_keys as require_keys
+from rnnbounds.impl.checker.stated_norms import signed as signed
+from rnnbounds.impl.checker.stated_norms import whole as whole
 
 SCHEMA = "rnnbounds/truncated-certificate/2"
 WHOLE = "rnnbounds/certificate/1"

@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from impl.checker.definite import Rows, below, exact, float_above, norm, norm_at_most
-from impl.checker.machine import require_floats
-from impl.checker.stored import Array, digest, encoded
-from impl.checker.unitary_bounds import (
+from rnnbounds.impl.checker.definite import Rows, below, exact, float_above, norm, norm_at_most
+from rnnbounds.impl.checker.machine import require_floats
+from rnnbounds.impl.checker.stored import Array, digest, encoded
+from rnnbounds.impl.checker.unitary_bounds import (
     PRECISION,
     Machine,
     System,
@@ -40,8 +40,8 @@ from impl.checker.unitary_bounds import (
     state_bound,
     stays_off,
 )
-from impl.checker.unitary_file import BIASES, CELL, DTYPES, UnitaryFile, read
-from impl.errors import at_least, factor
+from rnnbounds.impl.checker.unitary_file import BIASES, CELL, DTYPES, UnitaryFile, read
+from rnnbounds.impl.errors import at_least, factor
 
 _EXACT = 64  # rows up to which a rank is found in rationals
 

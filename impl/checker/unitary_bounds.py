@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from impl.checker.definite import float_above, larger
+from rnnbounds.impl.checker.definite import float_above, larger
 
 PRECISION = 256
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from impl import disk
-from impl.checker.origin import described
-from impl.checker.stored import MOST, Array, header, plain
-from impl.errors import InputError, shown
+from rnnbounds.impl import disk
+from rnnbounds.impl.checker.origin import described
+from rnnbounds.impl.checker.stored import MOST, Array, header, plain
+from rnnbounds.impl.errors import InputError, shown
 
 FAMILY = "rnnbounds/unitary/"
 FORMAT = f"{FAMILY}2"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from impl import disk
+from rnnbounds.impl import disk
 
 MOST = 2**28  # bytes of a file
 SCHEMA = "rnnbounds/attacked/1"

@@ -13,21 +13,21 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.certificate.document import of_truncated, read_certificate
-from impl.certificate.record import Certificate
-from impl.checker.origin import described
-from impl.checker.stored import plain
-from impl.checker.truncated_file import ALL, FORMAT, LATEST, METADATA
-from impl.checker.truncated_record import RecordError, record, stated
-from impl.convert.feedforward import FeedForward
-from impl.errors import InputError, RangeError, exactly, factor, renamed
-from impl.models.loaded import LoadedModel, digest
-from impl.models.surroundings import undisturbed
-from impl.reading.adapters import Source, load_model
-from impl.reading.files import (
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.document import of_truncated, read_certificate
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.checker.origin import described
+from rnnbounds.impl.checker.stored import plain
+from rnnbounds.impl.checker.truncated_file import ALL, FORMAT, LATEST, METADATA
+from rnnbounds.impl.checker.truncated_record import RecordError, record, stated
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.errors import InputError, RangeError, exactly, factor, renamed
+from rnnbounds.impl.models.loaded import LoadedModel, digest
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.reading.adapters import Source, load_model
+from rnnbounds.impl.reading.files import (
     ModelFileError,
     as_safetensors,
     check_target,

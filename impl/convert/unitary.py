@@ -21,11 +21,11 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import bound_of
-from impl.cells.vanilla import parts_of
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.checker.unitary_bounds import (
+from rnnbounds.impl.arithmetic.inputs.sets import bound_of
+from rnnbounds.impl.cells.vanilla import parts_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.checker.unitary_bounds import (
     PRECISION,
     Machine,
     System,
@@ -34,10 +34,10 @@ from impl.checker.unitary_bounds import (
     slack,
     state_bound,
 )
-from impl.checker.unitary_file import BIASES, FORMAT, MODERATE, SCHEMA, read, seal
-from impl.convert.dilation import Dilation, dilate
-from impl.convert.exact_rescaling import scaled, scales
-from impl.errors import (
+from rnnbounds.impl.checker.unitary_file import BIASES, FORMAT, MODERATE, SCHEMA, read, seal
+from rnnbounds.impl.convert.dilation import Dilation, dilate
+from rnnbounds.impl.convert.exact_rescaling import scaled, scales
+from rnnbounds.impl.errors import (
     InputError,
     NotFiniteError,
     PrecisionError,
@@ -45,16 +45,16 @@ from impl.errors import (
     ShapeError,
     factor,
 )
-from impl.models.loaded import LoadedModel
-from impl.models.rnn import RNN
-from impl.models.surroundings import undisturbed
-from impl.models.torch_machine import require_sound
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.numbers.told import finite
-from impl.reading.adapters import Source, load_model
-from impl.reading.files import as_safetensors, check_target, write_file
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.told import finite
+from rnnbounds.impl.reading.adapters import Source, load_model
+from rnnbounds.impl.reading.files import as_safetensors, check_target, write_file
 
 
 class NotReluError(InputError):

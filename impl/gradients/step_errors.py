@@ -23,11 +23,11 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, working
-from impl.arithmetic.base import ALL, Program
-from impl.arithmetic.inputs.given import spread
-from impl.arithmetic.inputs.sets import InputSet
-from impl.arithmetic.intervals import (
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working
+from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.inputs.given import spread
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
@@ -39,11 +39,11 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
-from impl.arithmetic.roundings import Run
-from impl.arithmetic.weight_balls import Enclosing
-from impl.models.torch_machine import keeps_to_its_model
-from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up, mul_up, norm_up, underflow
+from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.weight_balls import Enclosing
+from rnnbounds.impl.models.torch_machine import keeps_to_its_model
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, underflow
 
 _FUNCTIONS = {"exp": 16.0, "sin": 16.0, "cos": 16.0, "reciprocal": 2.0}  # units, of the value or 1
 _MIX = 6.0  # units

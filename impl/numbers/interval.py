@@ -10,9 +10,9 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.numbers import ball_functions as balls
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up
+from rnnbounds.impl.numbers import ball_functions as balls
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import add_up
 
 _PRECISION = 80
 

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.numbers import rounding
-from impl.numbers.error_free import ERROR_FREE, INFINITY, Floats, Upward
-from impl.numbers.scaling import exponent, shift, shift_up
+from rnnbounds.impl.numbers import rounding
+from rnnbounds.impl.numbers.error_free import ERROR_FREE, INFINITY, Floats, Upward
+from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 
 UNIT = 2.0**-53  # the unit roundoff u
 TINY = 2.0**-1000  # far above what underflow loses in any one operation

@@ -14,17 +14,17 @@ import sympy
 import torch
 from msgspec.structs import replace
 
-from properties.adam import Adam
-from properties.attacks.attack import Attack, Case, Visit
-from properties.attacks.estimates import estimates
-from properties.judging.judge import free_names
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch, explicit, with_cells
-from properties.systems.kind import Kind, about
-from properties.systems.spec import SystemSpec
-from properties.systems.table import KINDS
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Form, Statement
+from rnnbounds.properties.adam import Adam
+from rnnbounds.properties.attacks.attack import Attack, Case, Visit
+from rnnbounds.properties.attacks.estimates import estimates
+from rnnbounds.properties.judging.judge import free_names
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch, explicit, with_cells
+from rnnbounds.properties.systems.kind import Kind, about
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import KINDS
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Form, Statement
 
 Tensor = torch.Tensor
 

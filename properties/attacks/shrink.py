@@ -12,18 +12,32 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import activation
-from properties.attacks.budget import TRIES
-from properties.errors import SpecError
-from properties.judging.agreement import require_agreement
-from properties.judging.evidence import record
-from properties.judging.judge import Judgement, Patience, Verdict, judge, settled, windowed
-from properties.systems.batch import Batch, build
-from properties.systems.kind import about
-from properties.systems.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
-from properties.systems.table import parse_spec
-from reports.records.record import Check
-from theory.proof.claim import Assumption, Statement
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.properties.attacks.budget import TRIES
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.agreement import require_agreement
+from rnnbounds.properties.judging.evidence import record
+from rnnbounds.properties.judging.judge import (
+    Judgement,
+    Patience,
+    Verdict,
+    judge,
+    settled,
+    windowed,
+)
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.spec import (
+    INPUTS,
+    LOSSES,
+    TRAINED,
+    SystemSpec,
+    Values,
+    check_spec,
+)
+from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory.proof.claim import Assumption, Statement
 
 SIZES = ("T", "K", "n", "d", "steps", "states", "units", "layers", "taps", "dilation")
 FACTORS = (0.5, 0.75)

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from sympy import Expr, Mul
 
-from impl.numbers.spectra.exact_norm import rational_norm_at_most
-from properties.judging.equivalent import h_gap, y_gap
-from properties.judging.referee import rational_numbers
-from properties.systems.batch import Batch
-from theory.numbers.evaluate import rational
-from theory.proof.claim import Statement
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.properties.judging.equivalent import h_gap, y_gap
+from rnnbounds.properties.judging.referee import rational_numbers
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.evaluate import rational
+from rnnbounds.theory.proof.claim import Statement
 
 
 def hold_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:

@@ -11,14 +11,14 @@ from math import isfinite, isqrt
 import sympy
 from flint import arb, ctx, fmpq
 
-from properties.judging.equivalent import divided, scalar_output
-from properties.judging.precisions import LARGEST_PRECISION, precisions
-from properties.measures.readings.balls import Ends, ball_pair, float_ends
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch
-from theory.language.vocabulary import VOCABULARY
-from theory.numbers.evaluate import ball, rational
-from theory.proof.claim import Statement
+from rnnbounds.properties.judging.equivalent import divided, scalar_output
+from rnnbounds.properties.judging.precisions import LARGEST_PRECISION, precisions
+from rnnbounds.properties.measures.readings.balls import Ends, ball_pair, float_ends
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.evaluate import ball, rational
+from rnnbounds.theory.proof.claim import Statement
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,19 @@ import msgspec
 import numpy as np
 import torch
 
-from impl.models.surroundings import undisturbed
-from properties.judging.evidence import LONGEST
-from properties.judging.judge import windowed
-from properties.measures.runs.of_run import Run, floats
-from properties.runs.replay import replay, statement_of
-from properties.systems.batch import Batch
-from properties.systems.kind import about
-from properties.systems.supply.other_inputs import other_inputs
-from reports.records.curve import Point
-from reports.records.drawn import Drawn, Table
-from reports.records.number import finite
-from reports.records.record import Check
-from theory.proof.claim import Claim
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.properties.judging.evidence import LONGEST
+from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.measures.runs.of_run import Run, floats
+from rnnbounds.properties.runs.replay import replay, statement_of
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs
+from rnnbounds.reports.records.curve import Point
+from rnnbounds.reports.records.drawn import Drawn, Table
+from rnnbounds.reports.records.number import finite
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory.proof.claim import Claim
 
 MOST = 4096  # numbers of all arrays together: a page has a few dozen instances
 

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import numpy as np
 
-from impl.models.surroundings import undisturbed
-from impl.models.torch_machine import require_sound
-from properties.errors import SpecError
-from properties.judging.evidence import record
-from properties.judging.judge import Verdict, environment, free_names, judge, windowed
-from properties.runs.trajectories import trajectories
-from properties.systems.batch import Batch, build
-from properties.systems.causal.model import models
-from properties.systems.drawing.regimes import Array
-from properties.systems.kind import about
-from properties.systems.spec import SystemSpec
-from properties.systems.supply.other_inputs import other_inputs
-from properties.systems.table import parse_spec
-from properties.systems.unitary.exact import strings
-from reports.files import write_atomic
-from reports.records.record import Check
-from theory import claim as claim_of
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Assumption, Statement
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.evidence import record
+from rnnbounds.properties.judging.judge import Verdict, environment, free_names, judge, windowed
+from rnnbounds.properties.runs.trajectories import trajectories
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.causal.model import models
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs
+from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.properties.systems.unitary.exact import strings
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory import claim as claim_of
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Assumption, Statement
 
 
 @dataclass(frozen=True)

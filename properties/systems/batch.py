@@ -8,22 +8,22 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from impl.arithmetic.activation import activation
-from impl.gradients.constants import Constants
-from impl.models.rnn import RNN
-from properties.systems.cells.batch import Cells
-from properties.systems.cells.build import INWARD, fields
-from properties.systems.cells.constants import of_cells
-from properties.systems.drawing.regimes import Array, input_sequences
-from properties.systems.drawing.written import written_out
-from properties.systems.kind import about, stacked
-from properties.systems.spec import SystemSpec, Values
-from properties.systems.supply.alone import OfMember, alone, handed_on
-from properties.systems.supply.derived import DERIVED
-from properties.systems.supply.members import Members
-from properties.systems.supply.parameters import Parameters
-from properties.systems.unitary.exact import images
-from theory.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.cells.build import INWARD, fields
+from rnnbounds.properties.systems.cells.constants import of_cells
+from rnnbounds.properties.systems.drawing.regimes import Array, input_sequences
+from rnnbounds.properties.systems.drawing.written import written_out
+from rnnbounds.properties.systems.kind import about, stacked
+from rnnbounds.properties.systems.spec import SystemSpec, Values
+from rnnbounds.properties.systems.supply.alone import OfMember, alone, handed_on
+from rnnbounds.properties.systems.supply.derived import DERIVED
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.parameters import Parameters
+from rnnbounds.properties.systems.unitary.exact import images
+from rnnbounds.theory.numbers.interval import Interval
 
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.
 PAIRS = 64

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from hypothesis.strategies import SearchStrategy
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.table import CELLS
-from properties.systems.drawing.regimes import Array
-from properties.systems.spec import Make, SystemSpec
-from properties.systems.unitary.exact import Exact
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Exact
 
 # The cell of what is none.
 NO_CELL = "no-cell"

@@ -7,7 +7,8 @@ import torch
 
 from rnnbounds.cli import main
 
-HEAVY = ("torch", "z3", "sympy", "hypothesis", "theory", "properties", "matplotlib")
+OURS = ("rnnbounds.theory", "rnnbounds.properties")
+HEAVY = ("torch", "z3", "sympy", "hypothesis", "matplotlib", *OURS)
 PROGRAM = f"""
 import sys
 from rnnbounds.cli import main

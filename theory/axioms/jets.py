@@ -2,8 +2,8 @@
 
 from sympy import Integer, Symbol
 
-from theory.language import Axiom, Clause, axiom, eq, law, le
-from theory.language.terms.jets import (
+from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le
+from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
     PRODUCT,
@@ -21,8 +21,8 @@ from theory.language.terms.jets import (
     unit_value,
     unit_weight,
 )
-from theory.language.terms.variables import A, a, c, i, v
-from theory.language.terms.vectors import weighted
+from rnnbounds.theory.language.terms.variables import A, a, c, i, v
+from rnnbounds.theory.language.terms.vectors import weighted
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _RUDIN = "Rudin, Principles of Mathematical Analysis"

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import groupby
 from math import isqrt, prod
 
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.terms import (
     ABS,
     HALF,
     MAX,

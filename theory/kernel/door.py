@@ -14,10 +14,10 @@ import sympy
 from sympy import Basic
 from sympy.core.function import UndefinedFunction
 
-from theory.kernel.algebra import apply, plus, power, times
-from theory.kernel.functions import CONSTANTS
-from theory.kernel.statements import Clause, Law, Statement, require_fitting
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.algebra import apply, plus, power, times
+from rnnbounds.theory.kernel.functions import CONSTANTS
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement, require_fitting
+from rnnbounds.theory.kernel.terms import (
     EXPONENTIAL,
     REAL_FUNCTIONS,
     TRANSPOSE,
@@ -28,14 +28,21 @@ from theory.kernel.terms import (
     number,
     variable,
 )
-from theory.language import Clause as StatedClause
-from theory.language import Law as StatedLaw
-from theory.language import Statement as StatedStatement
-from theory.language.constants import SILU_PEAK
-from theory.language.sorts import EITHER, OPERATOR, EitherSymbol, OperatorSymbol
-from theory.language.terms.vectors import Norm, Operator, Scalar, Vector, exponential, transpose
-from theory.language.terms.vectors import Term as Formal
-from theory.language.vocabulary import DEFINITIONS, VOCABULARY
+from rnnbounds.theory.language import Clause as StatedClause
+from rnnbounds.theory.language import Law as StatedLaw
+from rnnbounds.theory.language import Statement as StatedStatement
+from rnnbounds.theory.language.constants import SILU_PEAK
+from rnnbounds.theory.language.sorts import EITHER, OPERATOR, EitherSymbol, OperatorSymbol
+from rnnbounds.theory.language.terms.vectors import (
+    Norm,
+    Operator,
+    Scalar,
+    Vector,
+    exponential,
+    transpose,
+)
+from rnnbounds.theory.language.terms.vectors import Term as Formal
+from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY
 
 KEPT = 2**16
 _FUNCTIONS: dict[type[Basic], Head] = {

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import z3
 
-from theory.kernel.algebra import parts_of, split
-from theory.kernel.statements import Clause, Statement
-from theory.kernel.terms import NUMBER, PRODUCT, SUM, Gap, Term
+from rnnbounds.theory.kernel.algebra import parts_of, split
+from rnnbounds.theory.kernel.statements import Clause, Statement
+from rnnbounds.theory.kernel.terms import NUMBER, PRODUCT, SUM, Gap, Term
 
 Names: TypeAlias = dict[Term, Any]  # z3 ships no types
 

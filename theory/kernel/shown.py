@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from theory.kernel.algebra import power, split, whole_power
-from theory.kernel.terms import HALF, NUMBER, ONE, POWER, PRODUCT, SUM, Head, Term, number, prints
+from rnnbounds.theory.kernel.algebra import power, split, whole_power
+from rnnbounds.theory.kernel.terms import (
+    HALF,
+    NUMBER,
+    ONE,
+    POWER,
+    PRODUCT,
+    SUM,
+    Head,
+    Term,
+    number,
+    prints,
+)
 
 
 @prints

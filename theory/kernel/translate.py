@@ -12,10 +12,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from theory.kernel.algebra import plus, power
-from theory.kernel.powers import Powers
-from theory.kernel.statements import Clause, Statement
-from theory.kernel.terms import ABS, HALF, MAX, MIN, NUMBER, POWER, PRODUCT, SUM, Gap, Term, number
+from rnnbounds.theory.kernel.algebra import plus, power
+from rnnbounds.theory.kernel.powers import Powers
+from rnnbounds.theory.kernel.statements import Clause, Statement
+from rnnbounds.theory.kernel.terms import (
+    ABS,
+    HALF,
+    MAX,
+    MIN,
+    NUMBER,
+    POWER,
+    PRODUCT,
+    SUM,
+    Gap,
+    Term,
+    number,
+)
 
 Formula: TypeAlias = str
 MOST_FACTORS = 64  # of one power: it is multiplied out

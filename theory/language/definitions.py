@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from sympy import Add, Basic, Expr, Symbol
 
-from theory.errors import InputError
-from theory.language.law import Assumption, Clause, Law, law
-from theory.language.sorts import require_sorted
-from theory.language.statement import Statement, eq, le
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language.law import Assumption, Clause, Law, law
+from rnnbounds.theory.language.sorts import require_sorted
+from rnnbounds.theory.language.statement import Statement, eq, le
 
 Name: TypeAlias = tuple[type[Expr], int]  # a function, and how many arguments it has
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Expr, Symbol
 
-from theory.errors import InputError
-from theory.language.statement import Statement
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language.statement import Statement
 
 Sort: TypeAlias = Literal["number", "vector", "operator", "vector or operator"]
 NUMBER: Sort = "number"

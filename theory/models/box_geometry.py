@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sympy import Expr
 
-from theory.language import (
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -25,8 +25,8 @@ from theory.language import (
     le,
     symbols,
 )
-from theory.language.terms.gates import in_box
-from theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.gates import in_box
+from rnnbounds.theory.language.terms.gradients import (
     d_input,
     d_loss,
     d_state,
@@ -34,9 +34,9 @@ from theory.language.terms.gradients import (
     jacobian,
     recent,
 )
-from theory.language.terms.variables import a, b, j, m, s, x
-from theory.language.terms.vectors import RECURSION, entry, norm, phi, state, weighted
-from theory.models.geometry import (
+from rnnbounds.theory.language.terms.variables import a, b, j, m, s, x
+from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, phi, state, weighted
+from rnnbounds.theory.models.geometry import (
     EUCLIDEAN_GRADIENTS,
     Geometry,
     S_full,
@@ -45,7 +45,7 @@ from theory.models.geometry import (
     h,
     in_norm,
 )
-from theory.proof import Step, step
+from rnnbounds.theory.proof import Step, step
 
 C_box, L_x_box = symbols("C_box L_x_box")
 new = entry(x, m + 1)

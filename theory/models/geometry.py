@@ -10,18 +10,30 @@ from typing import TypeVar
 
 from sympy import Expr, Min
 
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     SUBMULTIPLICATIVE,
     SUBMULTIPLICATIVE_WEIGHTED,
     TRIANGLE,
     TRIANGLE_WEIGHTED,
 )
-from theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
-from theory.language import ONE, ZERO, Assumption, Axiom, Use, assume, at, eq, le, lt, symbols
-from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
-from theory.language.terms.variables import a, b, c, i, j, m, s, x
-from theory.language.terms.vectors import entry, norm, phi, state, weighted
-from theory.proof import Step
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Axiom,
+    Use,
+    assume,
+    at,
+    eq,
+    le,
+    lt,
+    symbols,
+)
+from rnnbounds.theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, s, x
+from rnnbounds.theory.language.terms.vectors import entry, norm, phi, state, weighted
+from rnnbounds.theory.proof import Step
 
 (beta_rho,) = symbols("beta_rho")
 

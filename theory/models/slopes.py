@@ -9,18 +9,18 @@ from typing import ClassVar
 
 from sympy import Abs
 
-from theory.kernel import door
-from theory.kernel.smt import entail
-from theory.kernel.statements import Clause, Statement, lt
-from theory.language import Instance, Use, le, symbols
-from theory.language.terms.gradients import curvature, steepness
-from theory.language.terms.variables import z
-from theory.models.activations import ACTIVATIONS, ActivationFacts
-from theory.models.pieces import SIGNED
-from theory.proof import Step
-from theory.proof.methods import Gap, Method, Scope
-from theory.proof.proof import GIVEN
-from theory.proof.scope import Known
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.smt import entail
+from rnnbounds.theory.kernel.statements import Clause, Statement, lt
+from rnnbounds.theory.language import Instance, Use, le, symbols
+from rnnbounds.theory.language.terms.gradients import curvature, steepness
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.models.activations import ACTIVATIONS, ActivationFacts
+from rnnbounds.theory.models.pieces import SIGNED
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import Gap, Method, Scope
+from rnnbounds.theory.proof.proof import GIVEN
+from rnnbounds.theory.proof.scope import Known
 
 L_rho, beta_rho = symbols("L_rho beta_rho")
 STATED = {1: (steepness, L_rho), 2: (curvature, beta_rho)}

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 from sympy import Symbol
 
-from theory.errors import UnknownClaimError
-from theory.language import Assumption, Statement
-from theory.language.printing import statement_text
-from theory.language.statement import Relation
-from theory.proof.everywhere import Everywhere
-from theory.proof.lemma import Lemma, lemma
-from theory.proof.norms import misused
-from theory.proof.proof import Ledger, Proof, check
+from rnnbounds.theory.errors import UnknownClaimError
+from rnnbounds.theory.language import Assumption, Statement
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.language.statement import Relation
+from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.lemma import Lemma, lemma
+from rnnbounds.theory.proof.norms import misused
+from rnnbounds.theory.proof.proof import Ledger, Proof, check
 
 __all__ = [
     "Assumption",

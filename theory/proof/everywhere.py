@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 from sympy import Symbol
 
-from theory.kernel import door
-from theory.kernel.algebra import build
-from theory.kernel.statements import Clause, Law, Statement
-from theory.kernel.terms import Term, is_formal, within
-from theory.language import Assumption
-from theory.language import Statement as Stated
-from theory.language.terms.gates import in_box
-from theory.language.terms.gradients import (
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import build
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement
+from rnnbounds.theory.kernel.terms import Term, is_formal, within
+from rnnbounds.theory.language import Assumption
+from rnnbounds.theory.language import Statement as Stated
+from rnnbounds.theory.language.terms.gates import in_box
+from rnnbounds.theory.language.terms.gradients import (
     d_input,
     d_loss,
     d_state,
@@ -24,9 +24,9 @@ from theory.language.terms.gradients import (
     differentiable,
     sensitivity,
 )
-from theory.language.terms.variables import w, w_other
-from theory.language.terms.vectors import entry, phi, readout, state
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.language.terms.variables import w, w_other
+from rnnbounds.theory.language.terms.vectors import entry, phi, readout, state
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 # How many terms each has before its weights.
 OF_WEIGHTS = {

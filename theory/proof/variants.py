@@ -2,8 +2,8 @@
 
 from sympy import Expr, Rational, sympify
 
-from theory.language import Assumption, Statement
-from theory.proof.claim import Form, Variant
+from rnnbounds.theory.language import Assumption, Statement
+from rnnbounds.theory.proof.claim import Form, Variant
 
 
 def scaled(

@@ -21,8 +21,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import ALL, Program
-from impl.arithmetic.intervals import (
+from rnnbounds.impl.arithmetic.base import ALL, Program
+from rnnbounds.impl.arithmetic.intervals import (
     Bounded,
     Mapped,
     added,
@@ -32,10 +32,10 @@ from impl.arithmetic.intervals import (
     product,
     symmetric,
 )
-from impl.arithmetic.weight_balls import Enclosing, Radii
-from impl.numbers.interval import Interval
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up, product_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, product_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

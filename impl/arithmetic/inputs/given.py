@@ -9,10 +9,10 @@ Higham, Accuracy and Stability of Numerical Algorithms, section 3.5, for the pro
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.arithmetic.intervals import mapped, of_ball, symmetric
-from impl.numbers.interval import Interval
-from impl.numbers.outward import TINY, add_up, gamma, mul_up, norm_up, subtract_down
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.intervals import mapped, of_ball, symmetric
+from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import TINY, add_up, gamma, mul_up, norm_up, subtract_down
 
 _PARTS = 2**20  # rows times units that are multiplied at a time
 

@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from impl.arithmetic.intervals import magnitude, symmetric
-from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
-from impl.cells.kind import SUFFIX, Kind, Weights, drive, filled
-from impl.cells.layout import Layout
-from impl.cells.program import ProgramCell, program_kind
-from impl.numbers.outward import sum_up
+from rnnbounds.impl.arithmetic.intervals import magnitude, symmetric
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs
+from rnnbounds.impl.cells.kind import SUFFIX, Kind, Weights, drive, filled
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.program import ProgramCell, program_kind
+from rnnbounds.impl.numbers.outward import sum_up
 
 _ITERATES = 24
 _SETTLED = 0.99

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.intervals import magnitude
-from impl.arithmetic.invariance import Held
-from impl.arithmetic.spans import SpanArithmetic, Spans
-from impl.cells.gated.gate import Gated, gated_kind, most
-from impl.cells.kind import BIASES, torch_layout
-from impl.cells.layout import Layout
-from impl.errors import at_most
-from impl.numbers.interval import tanh_up
-from impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.intervals import magnitude
+from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
+from rnnbounds.impl.cells.kind import BIASES, torch_layout
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.errors import at_most
+from rnnbounds.impl.numbers.interval import tanh_up
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down
 
 _PROJECTED = Layout(
     {"weight_hh": "4n p", "weight_ih": "4n d", "weight_hr": "p n", "bias_ih": "4n",

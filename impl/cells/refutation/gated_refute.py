@@ -15,13 +15,13 @@ import torch
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from impl.arithmetic.base import Program
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.programs import turned
-from impl.cells.refutation.constants import Given, across, chosen, further
-from impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
-from impl.cells.refutation.work import ExhaustedError
-from impl.numbers.spectra.krawczyk import Vector, column, identity
+from rnnbounds.impl.arithmetic.base import Program
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.programs import turned
+from rnnbounds.impl.cells.refutation.constants import Given, across, chosen, further
+from rnnbounds.impl.cells.refutation.refute import ALL, BOX, SIZE, Witness, periodic
+from rnnbounds.impl.cells.refutation.work import ExhaustedError
+from rnnbounds.impl.numbers.spectra.krawczyk import Vector, column, identity
 
 _PRECISION = 128
 

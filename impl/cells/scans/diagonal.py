@@ -21,20 +21,20 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.coarse import Dtypes, repeated
-from impl.arithmetic.entries.balls import Balls
-from impl.arithmetic.intervals import magnitude
-from impl.arithmetic.roundings import Runs
-from impl.arithmetic.slopes import stepped
-from impl.arithmetic.spans import SpanArithmetic
-from impl.cells.layout import Layout
-from impl.cells.program import ProgramCell, program_kind
-from impl.cells.refutation.constants import Given
-from impl.cells.refutation.refute import Witness
-from impl.errors import InputError, ShapeError, at_most, shown
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.coarse import Dtypes, repeated
+from rnnbounds.impl.arithmetic.entries.balls import Balls
+from rnnbounds.impl.arithmetic.intervals import magnitude
+from rnnbounds.impl.arithmetic.roundings import Runs
+from rnnbounds.impl.arithmetic.slopes import stepped
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.program import ProgramCell, program_kind
+from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.refute import Witness
+from rnnbounds.impl.errors import InputError, ShapeError, at_most, shown
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
 
 _PRECISION = 128
 

@@ -13,13 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from impl.arithmetic.intervals import magnitude
-from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
-from impl.cells.program import ProgramCell
-from impl.cells.refutation.constants import Given
-from impl.errors import ShapeError
-from impl.numbers.outward import mul_up
+from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from rnnbounds.impl.arithmetic.intervals import magnitude
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs
+from rnnbounds.impl.cells.program import ProgramCell
+from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.outward import mul_up
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.intervals import magnitude
-from impl.cells.kind import fixed
-from impl.cells.program import program_kind
-from impl.cells.scans.scan import ScanCell
-from impl.numbers.outward import div_up, subtract_down
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.intervals import magnitude
+from rnnbounds.impl.cells.kind import fixed
+from rnnbounds.impl.cells.program import program_kind
+from rnnbounds.impl.cells.scans.scan import ScanCell
+from rnnbounds.impl.numbers.outward import div_up, subtract_down
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,17 +14,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.intervals import magnitude, symmetric
-from impl.arithmetic.slopes import SlopeArithmetic, Slopes
-from impl.arithmetic.spans import SpanArithmetic, Spans
-from impl.cells.analysis import ProgramAnalysis, sides
-from impl.cells.kind import Analysis, Kind
-from impl.models.loaded import LoadedModel
-from impl.norms.comparison import Comparison
-from impl.norms.remaining import Layer, started
-from impl.norms.state_norms import StateNorm
-from impl.numbers.outward import div_up, mul_up, norm_up, sum_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.intervals import magnitude, symmetric
+from rnnbounds.impl.arithmetic.slopes import SlopeArithmetic, Slopes
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.cells.analysis import ProgramAnalysis, sides
+from rnnbounds.impl.cells.kind import Analysis, Kind
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.norms.remaining import Layer, started
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, sum_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 CASCADE = "cascade"  # each layer in the norm that is best for it
 _UNITWISE = ("infinity", "perron", "comparison")

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.cells.layouts import layout
-from impl.checker.cells.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
-from impl.checker.cells.poles import diagonal
-from impl.checker.cells.stepped import Blocks, Ends, Stepped, Unitwise
-from impl.checker.cells.steps import step_of
-from impl.checker.cells.units import Units, Weights, still, through
-from impl.checker.definite import exact
-from impl.checker.stored import Array
-from impl.checker.truncated_record import RecordError, Stated, number, signed
-from impl.errors import at_least, factor
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.layouts import layout
+from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
+from rnnbounds.impl.checker.cells.poles import diagonal
+from rnnbounds.impl.checker.cells.stepped import Blocks, Ends, Stepped, Unitwise
+from rnnbounds.impl.checker.cells.steps import step_of
+from rnnbounds.impl.checker.cells.units import Units, Weights, still, through
+from rnnbounds.impl.checker.definite import exact
+from rnnbounds.impl.checker.stored import Array
+from rnnbounds.impl.checker.truncated_record import RecordError, Stated, number, signed
+from rnnbounds.impl.errors import at_least, factor
 
 STEPS = 64
 _SCALED = ("diagonal", "diagonal-sdp", "iterated")

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from flint import arb, arb_mat, fmpq
 
-from impl.checker.cells.activations import BallActivation
-from impl.checker.cells.iterated import norm_above, scaled, step_factors
-from impl.checker.definite import (
+from rnnbounds.impl.checker.cells.activations import BallActivation
+from rnnbounds.impl.checker.cells.iterated import norm_above, scaled, step_factors
+from rnnbounds.impl.checker.definite import (
     Rows,
     exact,
     float_above,

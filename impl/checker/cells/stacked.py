@@ -13,16 +13,16 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
-from impl.checker.cells.claimed import bounded, cell_of, norm_of, proofs
-from impl.checker.cells.iterated import norm_above
-from impl.checker.cells.layouts import STACKED, layers
-from impl.checker.cells.norms import Norm, largest
-from impl.checker.cells.stepped import Ends, Stepped
-from impl.checker.definite import norm, smaller
-from impl.checker.stored import Array
-from impl.checker.truncated_record import Layer, Record, RecordError, Stated, number
-from impl.checker.unitary import Finding
-from impl.errors import at_least
+from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, proofs
+from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.cells.layouts import STACKED, layers
+from rnnbounds.impl.checker.cells.norms import Norm, largest
+from rnnbounds.impl.checker.cells.stepped import Ends, Stepped
+from rnnbounds.impl.checker.definite import norm, smaller
+from rnnbounds.impl.checker.stored import Array
+from rnnbounds.impl.checker.truncated_record import Layer, Record, RecordError, Stated, number
+from rnnbounds.impl.checker.unitary import Finding
+from rnnbounds.impl.errors import at_least
 
 CASCADE = "cascade"
 

@@ -12,14 +12,14 @@ from functools import cached_property
 
 from flint import arb, arb_mat, fmpq
 
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.cells.iterated import norm_above
-from impl.checker.cells.layouts import activation
-from impl.checker.cells.norms import Cell, largest
-from impl.checker.cells.steps import Step
-from impl.checker.cells.terms import Term, norms
-from impl.checker.cells.units import Row, Units, Weights
-from impl.checker.definite import exact, norm, smaller
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.cells.layouts import activation
+from rnnbounds.impl.checker.cells.norms import Cell, largest
+from rnnbounds.impl.checker.cells.steps import Step
+from rnnbounds.impl.checker.cells.terms import Term, norms
+from rnnbounds.impl.checker.cells.units import Row, Units, Weights
+from rnnbounds.impl.checker.definite import exact, norm, smaller
 
 Ends = tuple[list[arb], list[arb]]
 _ITERATES = 4

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from impl import disk
-from impl.arithmetic.inputs.ends import Ball, Box, Inputs, inputs_of
-from impl.certificate.inputs import ROWS, input_tensor
-from impl.checker.stored import plain
-from impl.checker.truncated_record import (
+from rnnbounds.impl import disk
+from rnnbounds.impl.arithmetic.inputs.ends import Ball, Box, Inputs, inputs_of
+from rnnbounds.impl.certificate.inputs import ROWS, input_tensor
+from rnnbounds.impl.checker.stored import plain
+from rnnbounds.impl.checker.truncated_record import (
     RecordError,
     ends,
     number,
@@ -20,14 +20,14 @@ from impl.checker.truncated_record import (
     whole,
     windows_of,
 )
-from impl.checker.unitary import Finding
-from impl.checker.witnesses import MOST, SCHEMA
-from impl.errors import InputError, at_most, exactly, shown
-from impl.memory.adversary.attack import Attacked, states_of, weights_of
-from impl.memory.adversary.proof import proved_gap
-from impl.memory.runs import readout_told
-from impl.models.loaded import LoadedModel
-from impl.reading.files import write_file
+from rnnbounds.impl.checker.unitary import Finding
+from rnnbounds.impl.checker.witnesses import MOST, SCHEMA
+from rnnbounds.impl.errors import InputError, at_most, exactly, shown
+from rnnbounds.impl.memory.adversary.attack import Attacked, states_of, weights_of
+from rnnbounds.impl.memory.adversary.proof import proved_gap
+from rnnbounds.impl.memory.runs import readout_told
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.files import write_file
 
 _NAMES = ("schema", "cell", "dtype", "sha256")
 _KEYS = {*_NAMES, "input_bound", "inputs", "no_k_below", "skipped", "witnesses"}

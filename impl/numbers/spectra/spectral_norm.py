@@ -26,9 +26,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.errors import ShapeError
-from impl.numbers.outward import UNIT, norm_up, over_arrays, sqrt_up, sum_up
-from impl.numbers.scaling import exponent, shift, shift_up
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.outward import UNIT, norm_up, over_arrays, sqrt_up, sum_up
+from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 
 _DOUBLINGS = 12
 _MODERATE = 400  # exponents of s at which neither overflow nor underflow matters

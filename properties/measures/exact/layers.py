@@ -7,9 +7,9 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from impl.numbers.rationals import identity
-from properties.measures.exact.derivatives import matrix_norm, norm_square
-from properties.measures.exact.rooted import (
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.properties.measures.exact.derivatives import matrix_norm, norm_square
+from rnnbounds.properties.measures.exact.rooted import (
     BLANK,
     PRECISION,
     alone,
@@ -18,11 +18,11 @@ from properties.measures.exact.rooted import (
     root_ends,
     rooted,
 )
-from properties.measures.measure import Measure
-from properties.measures.readings.balls import BallPair, Ends, float_ends, length
-from properties.systems.layered.stack import Stack
-from properties.systems.layered.transition import Layered
-from properties.systems.unitary.exact import minus, square
+from rnnbounds.properties.measures.measure import Measure
+from rnnbounds.properties.measures.readings.balls import BallPair, Ends, float_ends, length
+from rnnbounds.properties.systems.layered.stack import Stack
+from rnnbounds.properties.systems.layered.transition import Layered
+from rnnbounds.properties.systems.unitary.exact import minus, square
 
 Value = Callable[[Stack, int, int], fmpq]
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from impl.convert.feedforward import FeedForward
-from impl.gradients.windows.rollout import rollout, truncations
-from properties.measures.readings.slack import norm_slack, norms, state_slack
-from properties.systems.batch import Batch
-from properties.systems.drawing.regimes import generator, normal
-from theory.numbers.interval import Interval
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.gradients.windows.rollout import rollout, truncations
+from rnnbounds.properties.measures.readings.slack import norm_slack, norms, state_slack
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.drawing.regimes import generator, normal
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 HUGE = 2.0**900

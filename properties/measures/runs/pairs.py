@@ -15,17 +15,17 @@ from typing import Any
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.arithmetic.entries.balls import Balls, Columns
-from properties.measures.readings.balls import BallPair, length
-from properties.measures.runs.gaps import Gap, Gaps
-from properties.measures.runs.losses import gradient, gradient_gap
-from properties.measures.runs.readings import contracted, lengths, output, rows
-from properties.measures.runs.rounded import Rounded, RoundedCells
-from properties.measures.runs.seeds import BallSeeds, RoundedSeeds
-from properties.systems.batch import Batch
-from properties.systems.cells.omega import omega_of
+from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.properties.measures.readings.balls import BallPair, length
+from rnnbounds.properties.measures.runs.gaps import Gap, Gaps
+from rnnbounds.properties.measures.runs.losses import gradient, gradient_gap
+from rnnbounds.properties.measures.runs.readings import contracted, lengths, output, rows
+from rnnbounds.properties.measures.runs.rounded import Rounded, RoundedCells
+from rnnbounds.properties.measures.runs.seeds import BallSeeds, RoundedSeeds
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.cells.omega import omega_of
 
 Tensor = torch.Tensor
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from properties.systems.causal.fields import Monotone, fitted
-from properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.causal.fields import Monotone, fitted
+from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 
 def causal_models(make: Make) -> Iterator[SystemSpec]:

@@ -8,12 +8,12 @@ from math import nan
 import numpy as np
 import torch
 
-from impl.models.causal.attention import WindowedAttention
-from impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
-from properties.systems.causal.fields import architecture, dilations, fields
-from properties.systems.drawing.regimes import Array, generator, input_draws, normal
-from properties.systems.spec import SystemSpec
-from properties.systems.supply.members import Members
+from rnnbounds.impl.models.causal.attention import WindowedAttention
+from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
+from rnnbounds.properties.systems.causal.fields import architecture, dilations, fields
+from rnnbounds.properties.systems.drawing.regimes import Array, generator, input_draws, normal
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.members import Members
 
 MODELS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
     "tcn": lambda spec: TCN(spec.d, spec.n, spec.taps, dilations(spec), spec.activation),

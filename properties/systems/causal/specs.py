@@ -6,13 +6,13 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from properties.systems.causal import fields
-from properties.systems.causal.extremal import causal_models
-from properties.systems.causal.fields import MONOTONE_INPUTS, Monotone, Tcn, fitted
-from properties.systems.causal.model import causal_draw
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime, each
-from properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.causal import fields
+from rnnbounds.properties.systems.causal.extremal import causal_models
+from rnnbounds.properties.systems.causal.fields import MONOTONE_INPUTS, Monotone, Tcn, fitted
+from rnnbounds.properties.systems.causal.model import causal_draw
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime, each
+from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 DRIVES = ("gaussian", "constant", "impulse", "alternating", "zero")
 

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import torch
 
-from impl.arithmetic.invariance import Held
-from impl.cells.table import kind_of
-from impl.norms.comparison import Comparison, UnitNorms
+from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from impl.numbers.outward import norm_up
-from properties.systems.cells.batch import Cells, made
-from properties.systems.cells.drawn import OF_CELL
-from properties.systems.drawing.regimes import Array
-from properties.systems.spec import SystemSpec
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.properties.systems.cells.batch import Cells, made
+from rnnbounds.properties.systems.cells.drawn import OF_CELL
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
 # Brings inputs of cells below the norm that their rounding may take them above.

@@ -13,16 +13,16 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from impl.arithmetic.derivatives.second_order import constants, jets
-from impl.cells.table import kind_of
-from impl.norms.comparison import UnitNorms
-from impl.norms.readout_norms import WeightedMaximumDual
-from impl.numbers.spectra.spectral_norm import certified_norm
-from properties.systems.cells.omega import UNIFORM
-from properties.systems.certified.constants import TOLD
-from properties.systems.drawing.regimes import Array
-from properties.systems.supply.members import Members
-from properties.systems.supply.other_inputs import x_gap
+from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.norms.comparison import UnitNorms
+from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.properties.systems.cells.omega import UNIFORM
+from rnnbounds.properties.systems.certified.constants import TOLD
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.other_inputs import x_gap
 
 Tensor = torch.Tensor
 

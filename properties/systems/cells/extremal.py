@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from properties.systems.cells.fields import Leaky, Stack
-from properties.systems.gated.fields import Gru
-from properties.systems.kind import Kind
-from properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.cells.fields import Leaky, Stack
+from rnnbounds.properties.systems.gated.fields import Gru
+from rnnbounds.properties.systems.kind import Kind
+from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 
 def nearly_linear(make: Make) -> Iterator[SystemSpec]:

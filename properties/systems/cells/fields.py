@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.systems.spec import spec_of
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.systems.spec import spec_of
 
 CELL = "n d T K regime inputs lam scale bias epsilon loss target distance alpha steps schedule"
 MIXED = ("zero", "driven", "signs", "gaussian")

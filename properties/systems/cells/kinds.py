@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from properties.systems.cells import fields
-from properties.systems.cells.build import driving, program_cells
-from properties.systems.cells.drawn import (
+from rnnbounds.properties.systems.cells import fields
+from rnnbounds.properties.systems.cells.build import driving, program_cells
+from rnnbounds.properties.systems.cells.drawn import (
     Draw,
     deep,
     diagonal,
@@ -20,9 +20,9 @@ from properties.systems.cells.drawn import (
     stack,
     stacked,
 )
-from properties.systems.cells.specs import cell_specs
-from properties.systems.kind import STATE, Column, Kind, cell_named, each
-from properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.cells.specs import cell_specs
+from rnnbounds.properties.systems.kind import STATE, Column, Kind, cell_named, each
+from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 
 def program(

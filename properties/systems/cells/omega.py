@@ -13,16 +13,16 @@ from functools import cached_property
 
 import torch
 
-from impl.arithmetic.derivatives.second_order import constants, jets
-from impl.arithmetic.slopes import compare
-from impl.arithmetic.spans import reached
-from impl.cells.table import kind_of
-from impl.gradients.smoothness import drift, forgotten, gradient_window, lipschitz
-from impl.norms.comparison import Comparison
-from impl.norms.readout_norms import WeightedMaximumDual
-from impl.numbers.outward import div_up, mul_up, norm_up, subtract_down
-from properties.systems.cells.batch import Cells
-from properties.systems.supply.members import Members
+from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.spans import reached
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.gradients.smoothness import drift, forgotten, gradient_window, lipschitz
+from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual
+from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, subtract_down
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
 LARGEST_SHARE = 0.25

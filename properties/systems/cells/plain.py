@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import partial
 
-from impl.cells.kind import Kind as Cell
-from properties.systems.cells.drawn import Generator, Weights, fed, offset, recurrent
-from properties.systems.cells.fields import CELL, MIXED
-from properties.systems.cells.kinds import program
-from properties.systems.kind import Kind
-from properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.impl.cells.kind import Kind as Cell
+from rnnbounds.properties.systems.cells.drawn import Generator, Weights, fed, offset, recurrent
+from rnnbounds.properties.systems.cells.fields import CELL, MIXED
+from rnnbounds.properties.systems.cells.kinds import program
+from rnnbounds.properties.systems.kind import Kind
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 
 
 def weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:

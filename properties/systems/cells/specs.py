@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import Wanted
-from properties.systems.spec import LOSSES, Make, SystemSpec
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.kind import Wanted
+from rnnbounds.properties.systems.spec import LOSSES, Make, SystemSpec
 
 LENGTHS = (3, 5, 8, 2, 12, 4, 16, 1)
 WINDOWS = (4, 8, 2, 15)

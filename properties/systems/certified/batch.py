@@ -12,18 +12,18 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.arithmetic.invariance import Held
-from impl.arithmetic.slopes import compare
-from impl.cells.refutation.refute import ALL
-from impl.cells.table import kind_of
-from impl.certificate.record import Certificate
-from impl.models.loaded import LoadedModel
-from impl.norms.comparison import Comparison
-from properties.systems.cells.batch import Cells
-from properties.systems.cells.build import INWARD, fields
-from properties.systems.certified.models import alone, certified, held
-from properties.systems.drawing.regimes import (
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.cells.refutation.refute import ALL
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.cells.build import INWARD, fields
+from rnnbounds.properties.systems.certified.models import alone, certified, held
+from rnnbounds.properties.systems.drawing.regimes import (
     Array,
     generator,
     input_draws,
@@ -32,8 +32,8 @@ from properties.systems.drawing.regimes import (
     loss_draws,
     normal,
 )
-from properties.systems.kind import stacked
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.kind import stacked
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
 TINY = 2.0**-16  # of states about which a cell is nearly linear

@@ -7,14 +7,14 @@ from math import inf
 
 import torch
 
-from impl.arithmetic.activation import activation
-from impl.cells.stacks.layer_analysis import CASCADE
-from impl.certificate.record import Certificate
-from impl.convert.unitary import UnitaryModel
-from properties.systems.certified.batch import Certified
-from properties.systems.certified.fields import CertifiedRelu
-from properties.systems.certified.models import chosen, equivalent
-from properties.systems.supply.members import Members
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.convert.unitary import UnitaryModel
+from rnnbounds.properties.systems.certified.batch import Certified
+from rnnbounds.properties.systems.certified.fields import CertifiedRelu
+from rnnbounds.properties.systems.certified.models import chosen, equivalent
+from rnnbounds.properties.systems.supply.members import Members
 
 Read = Callable[[Certificate, int], float]
 

@@ -9,22 +9,22 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import CELLS, STACK
-from properties.systems.certified.fields import check_cell
-from properties.systems.certified.near_batch import (
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import CELLS, STACK
+from rnnbounds.properties.systems.certified.fields import check_cell
+from rnnbounds.properties.systems.certified.near_batch import (
     around,
     near_batch,
     recorded_gaps,
     response,
     told,
 )
-from properties.systems.certified.specs import COMMON, OTHERS, STACKS, column
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.drawing.regimes import Array
-from properties.systems.kind import Kind, Wanted
-from properties.systems.spec import SystemSpec, spec_of
-from properties.systems.supply.members import Members
+from rnnbounds.properties.systems.certified.specs import COMMON, OTHERS, STACKS, column
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.kind import Kind, Wanted
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.properties.systems.supply.members import Members
 
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
 NearData = spec_of(

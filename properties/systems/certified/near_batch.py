@@ -15,20 +15,20 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.invariance import Held
-from impl.cells.table import kind_of
-from impl.memory.runs import Runner
-from impl.memory.tube.near import Near, Search
-from impl.memory.tube.runs import Around
-from impl.models.loaded import LoadedModel
-from impl.models.surroundings import undisturbed
-from impl.reading.adapters import load_model
-from impl.reading.readout import Readout
-from properties.systems.cells.batch import Cells
-from properties.systems.cells.build import fields
-from properties.systems.certified.models import KEPT, weights
-from properties.systems.drawing.regimes import GRID, Array, generator, normal
-from properties.systems.spec import SystemSpec
+from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.memory.tube.near import Near, Search
+from rnnbounds.impl.memory.tube.runs import Around
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.readout import Readout
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.cells.build import fields
+from rnnbounds.properties.systems.certified.models import KEPT, weights
+from rnnbounds.properties.systems.drawing.regimes import GRID, Array, generator, normal
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
 STEPS = 2.0**10  # of directions

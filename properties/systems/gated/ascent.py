@@ -12,10 +12,10 @@ from functools import cached_property
 
 import torch
 
-from properties.systems.batch import Batch, build, with_cells
-from properties.systems.cells.build import INWARD
-from properties.systems.gated.cell import REACH, Gated, made
-from properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.batch import Batch, build, with_cells
+from rnnbounds.properties.systems.cells.build import INWARD
+from rnnbounds.properties.systems.gated.cell import REACH, Gated, made
+from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 Tensor = torch.Tensor
 ITERATES = 2

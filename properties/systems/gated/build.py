@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from properties.systems.cells.build import bound
-from properties.systems.drawing.regimes import Array
-from properties.systems.gated.cell import Gated, made
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.cells.build import bound
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.gated.cell import Gated, made
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
 

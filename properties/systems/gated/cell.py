@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
-from impl.cells.gated.gru import GRU
-from impl.cells.gated.lstm import LSTM
-from properties.systems.cells.batch import REACH, Cells
-from properties.systems.cells.batch import made as made_of
+from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.properties.systems.cells.batch import REACH, Cells
+from rnnbounds.properties.systems.cells.batch import made as made_of
 
 __all__ = ["REACH", "Gated", "made"]
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import torch
 
-from impl.cells.gated.gate import most
-from impl.cells.gated.gru import GRU
-from impl.cells.gated.lstm import LSTM
-from impl.norms.weighted import perron_vector
-from impl.numbers.interval import tanh_up
-from impl.numbers.outward import div_up, subtract_down
-from impl.training.stable_gates import StableGates
-from impl.training.stable_gru import StableGRU
-from impl.training.stable_lstm import StableLSTM
-from properties.systems.gated.cell import Gated
+from rnnbounds.impl.cells.gated.gate import most
+from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.norms.weighted import perron_vector
+from rnnbounds.impl.numbers.interval import tanh_up
+from rnnbounds.impl.numbers.outward import div_up, subtract_down
+from rnnbounds.impl.training.stable_gates import StableGates
+from rnnbounds.impl.training.stable_gru import StableGRU
+from rnnbounds.impl.training.stable_lstm import StableLSTM
+from rnnbounds.properties.systems.gated.cell import Gated
 
 Tensor = torch.Tensor
 # Above the least θ, so that the conditions hold beyond rounding.

@@ -7,9 +7,9 @@ from math import log
 
 from msgspec.structs import replace
 
-from properties.systems.gated.fields import Gru, GruCho, Lstm
-from properties.systems.kind import only
-from properties.systems.spec import Make, SystemSpec, Values
+from rnnbounds.properties.systems.gated.fields import Gru, GruCho, Lstm
+from rnnbounds.properties.systems.kind import only
+from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
 
 # torch's order of the gates.
 GATES = {"lstm": "ifgo", "gru": "rzn", "gru-cho": "rzn"}

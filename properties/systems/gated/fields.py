@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from impl.cells.table import CELLS
-from properties.systems.cells.fields import CELL
-from properties.systems.spec import spec_of
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.properties.systems.cells.fields import CELL
+from rnnbounds.properties.systems.spec import spec_of
 
 # How gated cells are drawn, the simplest first.
 REGIMES = ("zero", "candidate", "driven", "signs", "gaussian", "stable", "steep")

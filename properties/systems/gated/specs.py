@@ -7,14 +7,23 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.gated.ascent import GatedAscent, gated_starts
-from properties.systems.gated.build import driving, gated_cells
-from properties.systems.gated.drawn import drawn
-from properties.systems.gated.extremal import GATED_SPECIAL, cells
-from properties.systems.gated.fields import Gru, GruCho, Lstm
-from properties.systems.kind import STATE, Climb, Column, Kind, Wanted, cell_named, each, only
-from properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_starts
+from rnnbounds.properties.systems.gated.build import driving, gated_cells
+from rnnbounds.properties.systems.gated.drawn import drawn
+from rnnbounds.properties.systems.gated.extremal import GATED_SPECIAL, cells
+from rnnbounds.properties.systems.gated.fields import Gru, GruCho, Lstm
+from rnnbounds.properties.systems.kind import (
+    STATE,
+    Climb,
+    Column,
+    Kind,
+    Wanted,
+    cell_named,
+    each,
+    only,
+)
+from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 DRIVES = ("zero", "constant", "gaussian", "alternating", "impulse", "resonant")
 FACTORS = (0.5, 0.25, 1.0, 0.9, 2.0, 0.0625, 0.99, 0.75)

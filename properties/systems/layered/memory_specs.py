@@ -9,13 +9,13 @@ from functools import partial
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import Kind, Wanted, cell_named, cell_of_regime
-from properties.systems.layered.jordan import jordan
-from properties.systems.layered.modes import modes as mode
-from properties.systems.layered.scan import scan
-from properties.systems.spec import Make, SystemSpec, spec_of
-from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.kind import Kind, Wanted, cell_named, cell_of_regime
+from rnnbounds.properties.systems.layered.jordan import jordan
+from rnnbounds.properties.systems.layered.modes import modes as mode
+from rnnbounds.properties.systems.layered.scan import scan
+from rnnbounds.properties.systems.spec import Make, SystemSpec, spec_of
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
 DRIVES = ("gaussian", "constant", "alternating", "impulse", "zero")
 RUN = "T K regime inputs lam scale bias"

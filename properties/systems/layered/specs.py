@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import STATE, Column, Kind, Wanted, cell_named, vanilla
-from properties.systems.layered.stack import stack
-from properties.systems.layered.transition import layers as transition
-from properties.systems.spec import SystemSpec, spec_of
-from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.kind import STATE, Column, Kind, Wanted, cell_named, vanilla
+from rnnbounds.properties.systems.layered.stack import stack
+from rnnbounds.properties.systems.layered.transition import layers as transition
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
 DRIVES = ("constant", "gaussian", "zero", "alternating", "impulse")
 RATIONAL = ("identity", "relu", "leaky-relu")

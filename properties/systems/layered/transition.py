@@ -18,20 +18,20 @@ from typing import Any, cast
 import torch
 from flint import arb_mat, fmpq, fmpq_mat
 
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.arithmetic.entries.balls import Columns
-from impl.arithmetic.entries.rationals import Ratios
-from impl.cells.deep import DeepCell
-from impl.cells.table import kind_of
-from impl.norms.weighted import perron_vector
-from impl.numbers.outward import mul_up
-from impl.numbers.rationals import identity
-from impl.numbers.spectra.spectral_norm import certified_norm
-from properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
-from properties.systems.layered.shipped import Shipped, alone, tensor, vectors
-from properties.systems.layered.twins import Twin, Twins
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.entries.balls import Columns
+from rnnbounds.impl.arithmetic.entries.rationals import Ratios
+from rnnbounds.impl.cells.deep import DeepCell
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.norms.weighted import perron_vector
+from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
+from rnnbounds.properties.systems.layered.shipped import Shipped, alone, tensor, vectors
+from rnnbounds.properties.systems.layered.twins import Twin, Twins
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
 
 FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
 Entries = list[Any]

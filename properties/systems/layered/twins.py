@@ -12,10 +12,10 @@ from typing import Self
 
 from flint import arb, fmpq
 
-from impl.arithmetic.base import ALL
-from impl.arithmetic.elementary import Scalable
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.arithmetic.entries.rationals import Rationals
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Scalable
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries.rationals import Rationals
 
 ZERO = fmpq(0)
 

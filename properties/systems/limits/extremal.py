@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from properties.errors import SpecError
-from properties.systems.spec import SystemSpec, spec_of
-from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
 
 def check_candidate(spec: SystemSpec) -> None:

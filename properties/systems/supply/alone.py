@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from impl.gradients.constants import Constants
-from properties.systems.cells.batch import Cells
-from properties.systems.cells.omega import Omega
-from properties.systems.kind import about
-from properties.systems.supply.members import Members
-from properties.systems.unitary.exact import Exact
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.cells.omega import Omega
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.unitary.exact import Exact
 
 Tensor = torch.Tensor
 # What is certified of cells, of weights near them, and of systems, by where it is kept.

@@ -8,25 +8,25 @@ import numpy as np
 import sympy
 import torch
 
-from impl.gradients.adjoint import last_gradient
-from impl.gradients.adjoint_error import gradient_error
-from impl.models.rnn import RNN
-from impl.numbers.outward import norm_up
-from properties.systems.drawing.regimes import Array
-from properties.systems.supply.members import Members
-from properties.systems.supply.other_inputs import x_gap
-from theory.claims.training.end_to_end import DRIFT, STILL
-from theory.language.quantities.causal import CAUSAL
-from theory.language.quantities.cells import CELLS
-from theory.language.quantities.certificates import CERTIFICATES
-from theory.language.quantities.gates import GATES
-from theory.language.quantities.layers import LAYERS
-from theory.language.quantities.memory import MEMORY
-from theory.language.quantities.near import NEAR
-from theory.language.quantities.stacks import STACKS
-from theory.language.vocabulary import VOCABULARY
-from theory.numbers.evaluate import enclose
-from theory.numbers.interval import Interval
+from rnnbounds.impl.gradients.adjoint import last_gradient
+from rnnbounds.impl.gradients.adjoint_error import gradient_error
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.other_inputs import x_gap
+from rnnbounds.theory.claims.training.end_to_end import DRIFT, STILL
+from rnnbounds.theory.language.quantities.causal import CAUSAL
+from rnnbounds.theory.language.quantities.cells import CELLS
+from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
+from rnnbounds.theory.language.quantities.gates import GATES
+from rnnbounds.theory.language.quantities.layers import LAYERS
+from rnnbounds.theory.language.quantities.memory import MEMORY
+from rnnbounds.theory.language.quantities.near import NEAR
+from rnnbounds.theory.language.quantities.stacks import STACKS
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.evaluate import enclose
+from rnnbounds.theory.numbers.interval import Interval
 
 SHIFT = 2.0**-16
 

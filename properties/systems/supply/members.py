@@ -12,21 +12,21 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from impl.gradients.constants import Constants
-from impl.gradients.loss import Loss
-from impl.gradients.loss import loss as make_loss
-from impl.models.rnn import RNN
-from impl.numbers.outward import norm_up
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.training.descent import Omega
-from properties.systems.cells.batch import Cells
-from properties.systems.drawing.regimes import Array
-from properties.systems.gated.cell import Gated
-from properties.systems.gated.constants import gate_constants
-from properties.systems.kind import about
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Exact, constants_of
-from theory.numbers.interval import Interval
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.loss import loss as make_loss
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.training.descent import Omega
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.gated.cell import Gated
+from rnnbounds.properties.systems.gated.constants import gate_constants
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Exact, constants_of
+from rnnbounds.theory.numbers.interval import Interval
 
 LARGEST_STEP = 2.0**500
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from impl.numbers.outward import add_up, norm_up
-from properties.systems.cells.batch import Cells
-from properties.systems.drawing.regimes import Array, lengths, normal, resonant, stream
-from properties.systems.supply.members import Members
+from rnnbounds.impl.numbers.outward import add_up, norm_up
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.drawing.regimes import Array, lengths, normal, resonant, stream
+from rnnbounds.properties.systems.supply.members import Members
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]

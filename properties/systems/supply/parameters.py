@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from properties.systems.causal.model import stated_fields
-from properties.systems.drawing.regimes import Array
-from properties.systems.kind import about
-from properties.systems.spec import SystemSpec
-from properties.systems.supply.members import Members
+from rnnbounds.properties.systems.causal.model import stated_fields
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.members import Members
 
 Read = Callable[[Members], Array]
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import NO_CELL, Kind, Wanted, cell_named
-from properties.systems.spec import INPUTS, SystemSpec
-from properties.systems.unitary import extremal
-from properties.systems.unitary.blocks import block
-from properties.systems.unitary.extremal import Block, Unitary, Urnn
-from properties.systems.unitary.networks import network
-from properties.systems.unitary.orthogonal import recurrent
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.kind import NO_CELL, Kind, Wanted, cell_named
+from rnnbounds.properties.systems.spec import INPUTS, SystemSpec
+from rnnbounds.properties.systems.unitary import extremal
+from rnnbounds.properties.systems.unitary.blocks import block
+from rnnbounds.properties.systems.unitary.extremal import Block, Unitary, Urnn
+from rnnbounds.properties.systems.unitary.networks import network
+from rnnbounds.properties.systems.unitary.orthogonal import recurrent
 
 STARTS = (0.0, 1.0, 0.0, 50.0, 0.125)
 BIASES = (0.5, 0.0, 2.0)

@@ -11,9 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from properties.errors import SpecError
-from properties.systems.drawing.regimes import Array
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Vector = tuple[fmpq, ...]
 Table = Any  # nested lists of rationals

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.errors import SpecError
-from properties.systems.spec import SystemSpec, spec_of
-from properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
 RUN = "n d T K regime inputs scale bias start"
 

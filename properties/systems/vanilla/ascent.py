@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.models.rnn import RNN
-from properties.systems.batch import Batch, build
-from properties.systems.spec import SystemSpec
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
 

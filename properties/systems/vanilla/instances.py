@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from properties.systems.spec import Make, SystemSpec, Values
-from properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable, turned
+from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
+from rnnbounds.properties.systems.vanilla.specs import (
+    Descent,
+    Linear,
+    Matrix,
+    Rnn,
+    Unstable,
+    turned,
+)
 
 
 def scalar(**fields: Any) -> SystemSpec:

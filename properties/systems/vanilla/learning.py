@@ -11,17 +11,23 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.gradients.weight_sets import Region
-from properties.systems.drawing.choices import pick, seeds, windows
-from properties.systems.drawing.regimes import Array
-from properties.systems.kind import NO_CELL, Climb, Kind, Wanted, cell_named, only
-from properties.systems.spec import BALLS, LOSSES, TRAINED, Make, SystemSpec
-from properties.systems.vanilla import learning_instances as instances
-from properties.systems.vanilla.ascent import Ascent
-from properties.systems.vanilla.drawn import drawn
-from properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
-from properties.systems.vanilla.specs import Gradient, Projection, Quadratic, Smooth, Training
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.kind import NO_CELL, Climb, Kind, Wanted, cell_named, only
+from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, Make, SystemSpec
+from rnnbounds.properties.systems.vanilla import learning_instances as instances
+from rnnbounds.properties.systems.vanilla.ascent import Ascent
+from rnnbounds.properties.systems.vanilla.drawn import drawn
+from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
+from rnnbounds.properties.systems.vanilla.specs import (
+    Gradient,
+    Projection,
+    Quadratic,
+    Smooth,
+    Training,
+)
 
 # Gradients are read to fewer rounding errors than gaps of states: λᵏ down to 2⁻³² is decided.
 GRADIENT_DEPTH = 32 * log(2)

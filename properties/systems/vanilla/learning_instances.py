@@ -8,9 +8,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from properties.systems.kind import only
-from properties.systems.spec import Make, SystemSpec, Values
-from properties.systems.vanilla.specs import Gradient, Projection, Quadratic, Smooth, Training
+from rnnbounds.properties.systems.kind import only
+from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
+from rnnbounds.properties.systems.vanilla.specs import (
+    Gradient,
+    Projection,
+    Quadratic,
+    Smooth,
+    Training,
+)
 
 
 def scalar(make: Make = Gradient, **fields: Any) -> SystemSpec:

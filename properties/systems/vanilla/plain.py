@@ -8,15 +8,24 @@ from functools import partial
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.systems.drawing.choices import pick, seeds, windows
-from properties.systems.kind import NO_CELL, STATE, Climb, Column, Kind, Wanted, cell_named, only
-from properties.systems.spec import Make, SystemSpec
-from properties.systems.vanilla import instances
-from properties.systems.vanilla.ascent import Ascent
-from properties.systems.vanilla.corners import corners
-from properties.systems.vanilla.drawn import drawn, unit_inputs
-from properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
+from rnnbounds.properties.systems.kind import (
+    NO_CELL,
+    STATE,
+    Climb,
+    Column,
+    Kind,
+    Wanted,
+    cell_named,
+    only,
+)
+from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.vanilla import instances
+from rnnbounds.properties.systems.vanilla.ascent import Ascent
+from rnnbounds.properties.systems.vanilla.corners import corners
+from rnnbounds.properties.systems.vanilla.drawn import drawn, unit_inputs
+from rnnbounds.properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
 
 FACTORS = (0.5, 0.75, 0.9, 0.25, 0.99, 0.999, 2.0**-10, 1 - 2.0**-20)
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)

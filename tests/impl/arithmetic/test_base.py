@@ -3,12 +3,12 @@ import torch
 from flint import arb, arb_mat, ctx
 from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.cells.programs import ball_step, float_step, jacobian
-from impl.errors import InputError
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
+from rnnbounds.impl.errors import InputError
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 

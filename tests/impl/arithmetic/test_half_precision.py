@@ -4,11 +4,11 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from impl.arithmetic.activation import ACTIVATIONS, working
-from impl.arithmetic.roundings import Run
-from impl.checker.cells import rounding as checker
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working
+from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.checker.cells import rounding as checker
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.numbers.interval import Interval
 
 HALVES = (torch.float16, torch.bfloat16)
 

@@ -12,15 +12,15 @@ import torch
 from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
-from impl.arithmetic.inputs.given import through
-from impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
-from impl.certificate.certify import certify
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.truncated import check_truncated
-from impl.checker.truncated_file import FORMAT
-from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
-from impl.errors import InputError, NotFiniteError
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.inputs.given import through
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.checker.truncated_file import FORMAT
+from rnnbounds.impl.convert.truncate import _seal, save_truncated, truncate, unrolled
+from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def drawn(*shape: int, seed: int = 0) -> torch.Tensor:

@@ -4,12 +4,12 @@ import pytest
 import torch
 from program_draws import SAMPLES, cells
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.arithmetic.coarse import DTYPES, at_one, repeated
-from impl.arithmetic.roundings import Run, Runs
-from impl.arithmetic.spans import reached
-from impl.cells.table import kind_of
-from impl.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.arithmetic.coarse import DTYPES, at_one, repeated
+from rnnbounds.impl.arithmetic.roundings import Run, Runs
+from rnnbounds.impl.arithmetic.spans import reached
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.numbers.interval import Interval
 
 LOW = torch.tensor([-1.0e39, -70000.0, -1 / 3, -0.0, 1.0e-40, 1 / 3, torch.nan]).double()
 HIGH = torch.tensor([-1 / 3, 70000.0, 1 / 3, 5.0e-324, 0.1, torch.inf, torch.nan]).double()

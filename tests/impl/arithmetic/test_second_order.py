@@ -4,10 +4,10 @@ import torch
 from flint import arb, arb_mat, ctx
 from gated_draws import corners, directions, draw, generator, gru, lstm
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.derivatives.second_order import constants, jets
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.cells.programs import float_step
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.cells.programs import float_step
 
 
 def found_of(cell, gates: int = 1):

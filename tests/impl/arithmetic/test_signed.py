@@ -4,7 +4,7 @@ import pytest
 import torch
 from gated_draws import cho, draw, gru, lstm
 
-from impl.arithmetic.signed import (
+from rnnbounds.impl.arithmetic.signed import (
     Block,
     Moved,
     Term,
@@ -16,9 +16,9 @@ from impl.arithmetic.signed import (
     scaled,
     weighed,
 )
-from impl.arithmetic.slopes import compare
-from impl.cells.table import kind_of
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 

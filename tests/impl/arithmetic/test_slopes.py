@@ -4,13 +4,13 @@ from draws import doubles
 from flint import arb, ctx
 from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.arithmetic.intervals import PoleError, bounded, mixed, product
-from impl.arithmetic.slopes import compare, invariant, stepped
-from impl.cells.programs import jacobian
-from impl.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.intervals import PoleError, bounded, mixed, product
+from rnnbounds.impl.arithmetic.slopes import compare, invariant, stepped
+from rnnbounds.impl.cells.programs import jacobian
+from rnnbounds.impl.numbers.interval import Interval
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 

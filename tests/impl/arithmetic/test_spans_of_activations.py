@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.arithmetic.roundings import Run
-from impl.arithmetic.spans import SpanArithmetic, Spans
-from impl.models.torch_machine import keeps_to_its_model
-from impl.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.models.torch_machine import keeps_to_its_model
+from rnnbounds.impl.numbers.interval import Interval
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 

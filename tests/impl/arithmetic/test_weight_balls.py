@@ -5,16 +5,16 @@ import torch
 from program_draws import SAMPLES, cells
 from torch import Tensor
 
-from impl.arithmetic.derivatives.second_order import constants, jets
-from impl.arithmetic.intervals import symmetric
-from impl.arithmetic.roundings import Run
-from impl.arithmetic.slopes import compare, stepped
-from impl.arithmetic.spans import SpanArithmetic, Spans, inputs
-from impl.cells.gated.gru import GRU
-from impl.cells.gated.lstm import LSTM
-from impl.cells.programs import jacobian
-from impl.cells.table import kind_of
-from impl.numbers.outward import norm_up
+from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.arithmetic.intervals import symmetric
+from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.slopes import compare, stepped
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs
+from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.programs import jacobian
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.numbers.outward import norm_up
 
 B, SYSTEMS, TRIES = 0.5, 2, 5
 TORCH = ("lstm", "gru", "gru-cho")

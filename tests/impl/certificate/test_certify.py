@@ -5,13 +5,13 @@ import pytest
 import torch
 from draws import normal
 
-from impl.certificate.certify import NormError, certify
-from impl.certificate.record import Certificate
-from impl.errors import InputError, RangeError, UnknownNameError
-from impl.gradients.windows.rollout import truncations
-from impl.norms.state_norms import NORMS
-from impl.norms.window import least_window
-from impl.reading.adapters import load_model
+from rnnbounds.impl.certificate.certify import NormError, certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.errors import InputError, RangeError, UnknownNameError
+from rnnbounds.impl.gradients.windows.rollout import truncations
+from rnnbounds.impl.norms.state_norms import NORMS
+from rnnbounds.impl.norms.window import least_window
+from rnnbounds.impl.reading.adapters import load_model
 
 NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]
 

@@ -8,24 +8,24 @@ from flint import arb, ctx
 from gated_draws import generator, layer, model
 from safetensors.torch import load_file, save_file
 
-from impl.cells.table import CELLS, NORM_NAMES, kind_of
-from impl.certificate.certify import NormError, NotTrainedError, certify
-from impl.certificate.record import Certificate
-from impl.convert.feedforward import FeedForward
-from impl.convert.truncate import (
+from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
+from rnnbounds.impl.certificate.certify import NormError, NotTrainedError, certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.truncate import (
     NotCertifiedError,
     load_truncated,
     save_truncated,
     truncate,
     unrolled,
 )
-from impl.convert.unitary import NotReluError, unitary
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
-from impl.norms.comparison import two_norm_steps
-from impl.norms.state_norms import StateNorm
-from impl.reading.adapters import load_model
-from impl.reading.files import ModelFileError
-from impl.training.certificate import Task
+from rnnbounds.impl.convert.unitary import NotReluError, unitary
+from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from rnnbounds.impl.norms.comparison import two_norm_steps
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.training.certificate import Task
 
 GATED = ("lstm", "gru", "gru-cho")
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

@@ -7,15 +7,15 @@ import pytest
 import torch
 from torch.nn.utils import parametrizations, parametrize
 
-from impl.arithmetic.inputs.sets import input_box, input_rows
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.certificate.contraction import contraction
-from impl.certificate.stable_module import stable_, stable_set
-from impl.errors import InputError, NotFiniteError, RangeError
-from impl.reading.adapters import load_model
-from impl.reading.layers import layers
-from impl.training.stable_gru import StableGRU
+from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.contraction import contraction
+from rnnbounds.impl.certificate.stable_module import stable_, stable_set
+from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.training.stable_gru import StableGRU
 from tests.impl.shared.stack_draws import MODULES, net
 
 SET = StableGRU(0.6, 0.7, 1.5)

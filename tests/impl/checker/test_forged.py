@@ -8,17 +8,17 @@ import pytest
 import torch
 from flint import arb, arb_mat, fmpq
 
-from impl.certificate.certify import certify
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.cells.claimed import cell_of
-from impl.checker.cells.iterated import norm_above
-from impl.checker.cells.norms import largest
-from impl.checker.cells.stacked import stack_of
-from impl.checker.definite import larger
-from impl.checker.stored import digest, encoded
-from impl.checker.truncated import proved
-from impl.checker.truncated_file import TruncatedFile
-from impl.checker.truncated_record import SCHEMA, RecordError, ends, record, stated
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.claimed import cell_of
+from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.cells.norms import largest
+from rnnbounds.impl.checker.cells.stacked import stack_of
+from rnnbounds.impl.checker.definite import larger
+from rnnbounds.impl.checker.stored import digest, encoded
+from rnnbounds.impl.checker.truncated import proved
+from rnnbounds.impl.checker.truncated_file import TruncatedFile
+from rnnbounds.impl.checker.truncated_record import SCHEMA, RecordError, ends, record, stated
 
 NAN = arb.nan()
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.checker import machine
-from impl.checker.machine import DIRECTED, FLUSHED, MachineError, require_floats
-from impl.models.torch_machine import (
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.checker import machine
+from rnnbounds.impl.checker.machine import DIRECTED, FLUSHED, MachineError, require_floats
+from rnnbounds.impl.models.torch_machine import (
     ailments_of_tensors,
     keeps_to_its_model,
     require_sound,

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
-from impl.checker.cells.remaining import _held, _of_units, _start, left
-from impl.checker.cells.stacked import Cascade, Stack, _coupling
-from impl.checker.cells.stepped import Blocks, Stepped, Unitwise
-from impl.checker.cells.units import Weights, still
-from impl.checker.definite import norm_at_most
-from impl.checker.truncated_record import Layer, Stated
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
+from rnnbounds.impl.checker.cells.remaining import _held, _of_units, _start, left
+from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling
+from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped, Unitwise
+from rnnbounds.impl.checker.cells.units import Weights, still
+from rnnbounds.impl.checker.definite import norm_at_most
+from rnnbounds.impl.checker.truncated_record import Layer, Stated
 
 W = np.array([[0.3, -0.2], [0.1, 0.4]])
 U = np.array([[1.0, -2.0], [0.5, 0.25]])

@@ -9,17 +9,17 @@ import torch
 from flint import arb
 from safetensors.torch import save
 
-import impl.numbers.ball_functions as functions
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.certificate.certify import certify
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.cells.rounding import BEYOND
-from impl.checker.stored import contents, decoded, digest, encoded, header, plain
-from impl.checker.truncated_record import RecordError, number, record, stated, whole
-from impl.models.loaded import digest as digest_of_tensors
-from impl.models.torch_machine import keeps_to_its_model
-from impl.reading.adapters import load_model
-from impl.reading.files import ModelFileError
+import rnnbounds.impl.numbers.ball_functions as functions
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.rounding import BEYOND
+from rnnbounds.impl.checker.stored import contents, decoded, digest, encoded, header, plain
+from rnnbounds.impl.checker.truncated_record import RecordError, number, record, stated, whole
+from rnnbounds.impl.models.loaded import digest as digest_of_tensors
+from rnnbounds.impl.models.torch_machine import keeps_to_its_model
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import ModelFileError
 
 WEIGHTS = {"weight_hh": torch.tensor([[0.5]]), "weight_ih": torch.tensor([[1.0]])}
 

@@ -17,13 +17,13 @@ import torch
 from tampering import LESS, NEVER, doubled, statements, taken_apart, written
 from truths import true_of_truncated
 
-from impl.certificate.certify import certify
-from impl.checker.stored import decoded, digest, encoded
-from impl.checker.truncated_file import seal
-from impl.checker.truncated_record import INFORMATION
-from impl.convert.truncate import save_truncated, unrolled
-from impl.norms.solver.client import installed
-from impl.reading.adapters import load_model
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.stored import decoded, digest, encoded
+from rnnbounds.impl.checker.truncated_file import seal
+from rnnbounds.impl.checker.truncated_record import INFORMATION
+from rnnbounds.impl.convert.truncate import save_truncated, unrolled
+from rnnbounds.impl.norms.solver.client import installed
+from rnnbounds.impl.reading.adapters import load_model
 
 GOOD = [
     ("rnn-tanh", "spectral", torch.float32, True),

@@ -11,10 +11,10 @@ import torch
 from tampering import LESS, NEVER, doubled, statements, taken_apart, written
 from truths import true_of_unitary
 
-from impl.checker.stored import decoded, digest, encoded
-from impl.checker.unitary_file import INFORMATION, seal
-from impl.convert.unitary import save_unitary, unitary
-from impl.reading.adapters import load_model
+from rnnbounds.impl.checker.stored import decoded, digest, encoded
+from rnnbounds.impl.checker.unitary_file import INFORMATION, seal
+from rnnbounds.impl.convert.unitary import save_unitary, unitary
+from rnnbounds.impl.reading.adapters import load_model
 
 ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh")
 # What a certificate speaks of, rather than states: other numbers make another statement.

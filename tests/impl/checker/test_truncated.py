@@ -13,22 +13,22 @@ from flint import arb_mat
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from impl.cells.table import CELLS
-from impl.certificate.certify import certify
-from impl.checker.cells.iterated import norm_above
-from impl.checker.stored import said_format
-from impl.checker.truncated import check_certificate, check_truncated
-from impl.checker.truncated_file import (
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.stored import said_format
+from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
+from rnnbounds.impl.checker.truncated_file import (
     FORMAT,
     CertificateFileError,
     TruncatedFileError,
     UncheckedCellError,
     read,
 )
-from impl.convert.truncate import _seal, save_truncated, truncate, unrolled
-from impl.norms.solver.client import installed
-from impl.norms.state_norms import NORMS
-from impl.reading.adapters import load_model
+from rnnbounds.impl.convert.truncate import _seal, save_truncated, truncate, unrolled
+from rnnbounds.impl.norms.solver.client import installed
+from rnnbounds.impl.norms.state_norms import NORMS
+from rnnbounds.impl.reading.adapters import load_model
 
 EPSILON = 1e-3
 fallen = partial(fallen_of, "truncated")

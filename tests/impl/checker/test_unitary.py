@@ -15,11 +15,11 @@ from checked import holds_without_torch, source
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from impl.checker.unitary import check
-from impl.checker.unitary_file import UnitaryFileError, read, seal
-from impl.convert.unitary import load_unitary, save_unitary, unitary
-from impl.errors import InputError
-from impl.reading.adapters import load_model
+from rnnbounds.impl.checker.unitary import check
+from rnnbounds.impl.checker.unitary_file import UnitaryFileError, read, seal
+from rnnbounds.impl.convert.unitary import load_unitary, save_unitary, unitary
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
 
 fallen = partial(fallen_of, "unitary")
 

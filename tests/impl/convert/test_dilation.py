@@ -7,11 +7,11 @@ import torch
 from draws import doubles
 from flint import arb, arb_mat, ctx
 
-from impl.convert import dilation as module
-from impl.convert.dilation import NotContractionError, dilate, orthogonality_defect
-from impl.errors import PrecisionError, ShapeError
-from impl.numbers.rationals import real_form
-from impl.training.projection import project_spectral
+from rnnbounds.impl.convert import dilation as module
+from rnnbounds.impl.convert.dilation import NotContractionError, dilate, orthogonality_defect
+from rnnbounds.impl.errors import PrecisionError, ShapeError
+from rnnbounds.impl.numbers.rationals import real_form
+from rnnbounds.impl.training.projection import project_spectral
 
 
 def contraction(n, lam=0.9, seed=0, dtype=torch.float64):

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.convert.feedforward import FeedForward
-from impl.errors import InputError, RangeError, ShapeError, UnknownActivationError
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.errors import InputError, RangeError, ShapeError, UnknownActivationError
 
 N, D, T, S = 5, 3, 12, 4
 

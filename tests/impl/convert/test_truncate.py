@@ -8,17 +8,17 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from impl.certificate.certify import certify
-from impl.convert.truncate import (
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import (
     NotCertifiedError,
     load_certificate,
     load_truncated,
     save_truncated,
     truncate,
 )
-from impl.errors import InputError, RangeError
-from impl.reading.adapters import load_model
-from impl.reading.files import ModelFileError
+from rnnbounds.impl.errors import InputError, RangeError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import ModelFileError
 
 
 def rnn(seed=0, lam=0.6, dtype=torch.float32, **options):

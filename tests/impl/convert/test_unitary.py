@@ -9,12 +9,12 @@ from flint import fmpq
 from relu_networks import inputs, model
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from impl.convert.exact_rescaling import is_float, scales
-from impl.convert.rational_unitary import RationalRNN
-from impl.convert.unitary import NotReluError, NoUnitaryError, unitary
-from impl.errors import NotFiniteError, PrecisionError, RangeError, ShapeError
-from impl.numbers.rationals import defect_rank, exactly
-from impl.reading.adapters import load_model
+from rnnbounds.impl.convert.exact_rescaling import is_float, scales
+from rnnbounds.impl.convert.rational_unitary import RationalRNN
+from rnnbounds.impl.convert.unitary import NotReluError, NoUnitaryError, unitary
+from rnnbounds.impl.errors import NotFiniteError, PrecisionError, RangeError, ShapeError
+from rnnbounds.impl.numbers.rationals import defect_rank, exactly
+from rnnbounds.impl.reading.adapters import load_model
 
 FLOPS = {"_linalg_svd": 22, "_linalg_eigh": 9, "linalg_cholesky_ex": 1 / 3, "mm": 2, "bmm": 2}
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")

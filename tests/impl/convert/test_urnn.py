@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from impl.convert.dilation import dilate, orthogonality_defect
-from impl.convert.urnn import URNN, polar, relu
-from impl.errors import NotFiniteError, RangeError, ShapeError, UnknownNameError
+from rnnbounds.impl.convert.dilation import dilate, orthogonality_defect
+from rnnbounds.impl.convert.urnn import URNN, polar, relu
+from rnnbounds.impl.errors import NotFiniteError, RangeError, ShapeError, UnknownNameError
 
 
 def inputs(N=3, T=7, d=2):

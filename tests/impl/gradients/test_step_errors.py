@@ -6,16 +6,16 @@ import pytest
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
-from impl.arithmetic.inputs.sets import input_box
-from impl.arithmetic.roundings import Run
-from impl.arithmetic.spans import reached
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import kind_of
-from impl.gradients.step_errors import step_error
-from properties.systems.certified.models import certified
-from properties.systems.certified.specs import COMMON
-from properties.systems.table import system
+from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.spans import reached
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.gradients.step_errors import step_error
+from rnnbounds.properties.systems.certified.models import certified
+from rnnbounds.properties.systems.certified.specs import COMMON
+from rnnbounds.properties.systems.table import system
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 CELLS = [cell for cell in COMMON if cell not in ("linear", "rnn-tanh", "rnn-relu")]

@@ -9,14 +9,14 @@ from flint import ctx
 from program_draws import KIND, SAMPLES
 from program_draws import weights as drawn
 
-from impl.cells.table import CELLS
-from impl.convert.feedforward import FeedForward
-from impl.memory import exact
-from impl.memory.exact import enclosed, near, within
-from impl.memory.local import HELD, jacobians, local, sampled
-from impl.memory.running import Near, Running
-from impl.memory.runs import Runner, grid, truncations
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.memory import exact
+from rnnbounds.impl.memory.exact import enclosed, near, within
+from rnnbounds.impl.memory.local import HELD, jacobians, local, sampled
+from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.runs import Runner, grid, truncations
+from rnnbounds.impl.reading.adapters import load_model
 
 TORCH = ("linear", "rnn-tanh", "rnn-relu", "rnn-gelu", "rnn-softplus", "lstm", "gru", "gru-cho")
 NAMES = (*TORCH, "lstm-projected", "stacked-gru", *SAMPLES)

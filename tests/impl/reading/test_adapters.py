@@ -4,11 +4,11 @@ from draws import state
 from refusals import refused
 from safetensors.torch import save_file
 
-from impl.cells.table import CELLS, UnknownCellError
-from impl.errors import NotFiniteError, ShapeError
-from impl.models.loaded import digest
-from impl.reading.adapters import load_model
-from impl.reading.misfit import UnsupportedModelError, WeightsError
+from rnnbounds.impl.cells.table import CELLS, UnknownCellError
+from rnnbounds.impl.errors import NotFiniteError, ShapeError
+from rnnbounds.impl.models.loaded import digest
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.misfit import UnsupportedModelError, WeightsError
 
 
 def check(loaded, weights, name="rnn-tanh"):

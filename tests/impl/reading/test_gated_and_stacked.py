@@ -12,12 +12,17 @@ from refusals import refused
 from safetensors.torch import save, save_file
 from stack_draws import MODULES, inputs, net
 
-from impl.cells.table import CELLS, UnknownCellError
-from impl.convert.truncate import load_certificate, load_truncated, save_truncated, truncate
-from impl.errors import NotFiniteError, ShapeError
-from impl.reading.adapters import load_model
-from impl.reading.files import ModelFileError
-from impl.reading.misfit import UnsupportedModelError, WeightsError
+from rnnbounds.impl.cells.table import CELLS, UnknownCellError
+from rnnbounds.impl.convert.truncate import (
+    load_certificate,
+    load_truncated,
+    save_truncated,
+    truncate,
+)
+from rnnbounds.impl.errors import NotFiniteError, ShapeError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.reading.misfit import UnsupportedModelError, WeightsError
 
 WAYS = [
     *((kind, {"bias": bias}) for kind in (torch.nn.LSTM, torch.nn.GRU) for bias in (True, False)),

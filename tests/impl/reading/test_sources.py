@@ -9,13 +9,13 @@ import torch
 from refusals import refused
 from safetensors.torch import save_file
 
-from impl.errors import InputError
-from impl.reading.adapters import load_model
-from impl.reading.data import read_data
-from impl.reading.factory import FactoryError
-from impl.reading.files import ModelFileError
-from impl.reading.layers import Layer, layers
-from impl.reading.misfit import WeightsError
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.data import read_data
+from rnnbounds.impl.reading.factory import FactoryError
+from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.reading.layers import Layer, layers
+from rnnbounds.impl.reading.misfit import WeightsError
 
 MODELS = """
 import torch

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from impl.checker.stored import contents, header
+from rnnbounds.impl.checker.stored import contents, header
 
 Path_ = tuple[str | int, ...]
 # What was done to a leaf: a number made less, and what no certificate may hold.

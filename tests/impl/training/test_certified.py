@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.errors import RangeError, ShapeError, UnknownNameError
-from impl.gradients.loss import Loss
-from impl.models.loaded import LoadedModel
-from impl.reading.adapters import load_model
-from impl.training.certified import largest_rate, state_loss, training_constants
-from impl.training.projection import project_frobenius, project_spectral
+from rnnbounds.impl.errors import RangeError, ShapeError, UnknownNameError
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.training.certified import largest_rate, state_loss, training_constants
+from rnnbounds.impl.training.projection import project_frobenius, project_spectral
 
 N, D, T = 3, 2, 40
 HAIR = 1 + 1e-9

@@ -6,10 +6,15 @@ from draws import doubles
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from impl.errors import PrecisionError
-from impl.training.nearest import distance, itself, projected, projection_error, rescaled
-from impl.training.nearest_exact import ball_itself, ball_projected, ball_rescaled, frobenius
-from impl.training.projection import Ball, BallNorm
+from rnnbounds.impl.errors import PrecisionError
+from rnnbounds.impl.training.nearest import distance, itself, projected, projection_error, rescaled
+from rnnbounds.impl.training.nearest_exact import (
+    ball_itself,
+    ball_projected,
+    ball_rescaled,
+    frobenius,
+)
+from rnnbounds.impl.training.projection import Ball, BallNorm
 
 NORMS = ("spectral", "infinity", "frobenius")
 

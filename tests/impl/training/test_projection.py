@@ -5,9 +5,9 @@ import pytest
 import torch
 from draws import normal as draw
 
-from impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
-from impl.training.nearest_exact import rational_projected
-from impl.training.projection import (
+from rnnbounds.impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
+from rnnbounds.impl.training.nearest_exact import rational_projected
+from rnnbounds.impl.training.projection import (
     Ball,
     nearest_rows,
     project_frobenius,

@@ -6,10 +6,10 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from impl.certificate.certify import certify
-from impl.errors import NotFiniteError, PrecisionError, RangeError
-from impl.reading.adapters import load_model
-from impl.training.stable_lstm import NotAnLSTMError, StableLSTM, stable_lstm_
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.errors import NotFiniteError, PrecisionError, RangeError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.training.stable_lstm import NotAnLSTMError, StableLSTM, stable_lstm_
 
 SETS = (StableLSTM(0.5, 0.6, 1.0), StableLSTM(0.9, 0.9, 2.0), StableLSTM(0.0, 0.3, 0.0))
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import properties.systems.batch as module
-from properties.judging.judge import judge
-from properties.systems.batch import Batch, build
-from properties.systems.supply.alone import alone
-from properties.systems.table import system
-from theory import claim
+import rnnbounds.properties.systems.batch as module
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.supply.alone import alone
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory import claim
 
 SPEC = system(
     activation="identity", regime="orthogonal", n=2, T=4, K=4, lam=0.5, batch=3, sequences=2

@@ -8,10 +8,10 @@ import torch
 from any_kind import any_system
 from msgspec.structs import replace
 
-from properties.attacks.extremal import SPECIAL
-from properties.systems.batch import Batch, build, explicit
-from properties.systems.spec import INPUTS, REGIMES, TRAINED, check_spec
-from properties.systems.table import KINDS, kind_named, parse_spec, system
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.systems.batch import Batch, build, explicit
+from rnnbounds.properties.systems.spec import INPUTS, REGIMES, TRAINED, check_spec
+from rnnbounds.properties.systems.table import KINDS, kind_named, parse_spec, system
 
 ARRAYS = ("C", "x", "h", "h_other")
 GOLDEN = {

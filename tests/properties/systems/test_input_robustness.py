@@ -13,16 +13,16 @@ from flint import arb
 from msgspec.structs import replace
 from seen import readings
 
-from impl.certificate.certify import certify
-from impl.numbers.outward import div_up, mul_up, subtract_down
-from properties.judging.judge import judge
-from properties.measures.table import MEASURES
-from properties.runs.replay import dump, replay
-from properties.systems.batch import Batch, build
-from properties.systems.spec import SystemSpec
-from properties.systems.supply.other_inputs import other_inputs, x_gap
-from properties.systems.table import system
-from theory import claim
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.runs.replay import dump, replay
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs, x_gap
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory import claim
 
 CLAIM = claim("input-robustness")
 VANILLA = system(

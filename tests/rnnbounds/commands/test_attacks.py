@@ -3,13 +3,13 @@
 import jsonschema
 import pytest
 
-from properties.attacks.sabotage import Refused
-from properties.errors import InputError
-from properties.runs.parts import Part, PartResult
-from reports import decode, json_schema, load
-from reports.records.record import VariantRecord
 from rnnbounds.commands import attacks as module
-from theory import claim
+from rnnbounds.properties.attacks.sabotage import Refused
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.runs.parts import Part, PartResult
+from rnnbounds.reports import decode, json_schema, load
+from rnnbounds.reports.records.record import VariantRecord
+from rnnbounds.theory import claim
 
 CLAIM = "certified-norm"
 

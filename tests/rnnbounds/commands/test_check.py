@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-import impl.norms.solver.client
 import rnnbounds
+import rnnbounds.impl.norms.solver.client
 
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
 
@@ -98,7 +98,7 @@ def test_norms_by_name(call, refused, files, monkeypatch):
     told = call("certify", source, *TANH, "--norm", "iterated")
     assert told.code == 0
     assert "in the iterated norm" in told.out
-    monkeypatch.setattr(impl.norms.solver.client, "find_spec", lambda name: None)
+    monkeypatch.setattr(rnnbounds.impl.norms.solver.client, "find_spec", lambda name: None)
     line = refused("certify", source, *TANH, "--norm", "diagonal-sdp")
     assert "pip install 'rnnbounds[sdp]'" in line
     told = call("certify", source, *TANH)

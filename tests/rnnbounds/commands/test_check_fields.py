@@ -18,11 +18,11 @@ import torch
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-import impl
-from impl.checker import truncated_file, unitary_file
-from impl.checker.stored import contents, digest, encoded
-from impl.errors import InputError
+from rnnbounds import impl
 from rnnbounds.commands.check import check_file
+from rnnbounds.impl.checker import truncated_file, unitary_file
+from rnnbounds.impl.checker.stored import contents, digest, encoded
+from rnnbounds.impl.errors import InputError
 from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",

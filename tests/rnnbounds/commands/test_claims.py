@@ -5,15 +5,15 @@ from collections import Counter
 
 import pytest
 
-from reports import load
-from reports.pages.text import ratio
-from reports.records.ledger import LedgerRecord, LedgerStep
-from reports.table import Tightest, table_of
 from rnnbounds.commands import proofs as module
 from rnnbounds.commands.proofs import row_of
-from theory import CLAIMS
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.basis import basis
+from rnnbounds.reports import load
+from rnnbounds.reports.pages.text import ratio
+from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
+from rnnbounds.reports.table import Tightest, table_of
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.basis import basis
 
 # The claims with steps that no machine proves.
 IN_PROSE: set[str] = set()

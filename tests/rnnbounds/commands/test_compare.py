@@ -6,7 +6,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from reports import encode, load
+from rnnbounds.reports import encode, load
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from properties.runs.matrix import matrix
-from properties.runs.probe import probe
-from properties.systems.batch import build
-from reports import LedgerRecord, encode, load
-from reports.records.matrix import matrix_problems
 from rnnbounds.commands import proofs
-from theory import CLAIMS, claim
+from rnnbounds.properties.runs.matrix import matrix
+from rnnbounds.properties.runs.probe import probe
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.reports import LedgerRecord, encode, load
+from rnnbounds.reports.records.matrix import matrix_problems
+from rnnbounds.theory import CLAIMS, claim
 
 FEW = ("contraction-rnn", "contraction-linear", "certified-norm")
 
@@ -91,7 +91,7 @@ def built():
 @pytest.mark.parametrize("entry", EACH.values(), ids=lambda entry: entry.id)
 def test_every_claim_on_all_cells(entry, built, monkeypatch):
     """No blank, nothing untested, and nothing against any claim, all of which are proved."""
-    monkeypatch.setattr("properties.runs.probe.build", built)
+    monkeypatch.setattr("rnnbounds.properties.runs.probe.build", built)
     proved = [
         LedgerRecord(form=form.name, steps=(), axioms=(), human=(), proved=True)
         for form in entry.forms

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from reports import load
+from rnnbounds.reports import load
 
 
 def test_the_same_page(call, verified, tmp_path):

@@ -5,11 +5,11 @@ import shlex
 
 import pytest
 
-from properties.attacks.extremal import extremal_specs
-from properties.systems.spec import NAMED
-from properties.systems.table import parse_spec, system
-from reports import load
-from theory import CLAIMS
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.systems.spec import NAMED
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.reports import load
+from rnnbounds.theory import CLAIMS
 
 NAMED_SPEC = {"kind": "rnn", "n": 2, "d": 1, "T": 5, "seed": 4}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from reports import encode, load
+from rnnbounds.reports import encode, load
 from rnnbounds.results import STEP, Wanted, claim_files
 
 ROOT = Path(__file__).parents[3]
@@ -95,7 +95,7 @@ def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, caplog):
 
 def test_where_claims_are_stated(monkeypatch, tmp_path):
     """In a checkout every claim has its file, which names it; elsewhere there is none."""
-    from theory import CLAIMS
+    from rnnbounds.theory import CLAIMS
 
     monkeypatch.chdir(ROOT)
     found = claim_files()

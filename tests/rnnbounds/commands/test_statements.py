@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from properties.attacks.budget import PROFILES
-from properties.runs.replay import replay
 from rnnbounds.commands.statements import FAILING
-from theory import CLAIMS
+from rnnbounds.properties.attacks.budget import PROFILES
+from rnnbounds.properties.runs.replay import replay
+from rnnbounds.theory import CLAIMS
 
 CLAIM = ("--claim", "truncation")
 SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'

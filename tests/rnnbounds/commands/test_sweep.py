@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from properties.attacks.sabotage import Herd
-from properties.runs import run, seeds
-from properties.runs.seeds import seeds_of
-from reports import load
-from reports.records.outcome import comparable
-from reports.records.record import VariantRecord
 from rnnbounds.commands import sweep as module
+from rnnbounds.properties.attacks.sabotage import Herd
+from rnnbounds.properties.runs import run, seeds
+from rnnbounds.properties.runs.seeds import seeds_of
+from rnnbounds.reports import load
+from rnnbounds.reports.records.outcome import comparable
+from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.shell.output import Format
 
 CLAIM = ("contraction-linear", "--attacks", "random", "-n", 0)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from sympy import Expr, default_sort_key
 
-from theory import CLAIMS
-from theory.axioms.base import AXIOMS
-from theory.errors import InputError
-from theory.language import Law, Statement, eq, le, ne
-from theory.language.sorts import (
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import Law, Statement, eq, le, ne
+from rnnbounds.theory.language.sorts import (
     EITHER,
     NUMBER,
     OPERATOR,
@@ -20,9 +20,22 @@ from theory.language.sorts import (
     require_sorted,
     sort_of,
 )
-from theory.language.terms.gradients import d_state, slopes
-from theory.language.terms.variables import A, B, X, Y, a, b, eye, operator, v, vector, x, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language.terms.gradients import d_state, slopes
+from rnnbounds.theory.language.terms.variables import (
+    A,
+    B,
+    X,
+    Y,
+    a,
+    b,
+    eye,
+    operator,
+    v,
+    vector,
+    x,
+    z,
+)
+from rnnbounds.theory.language.terms.vectors import (
     absolute,
     computed,
     diagonal,

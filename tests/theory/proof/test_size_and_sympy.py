@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import theory
+from rnnbounds import theory
 
 ROOT = Path(theory.__file__).parent
 KERNEL = sorted((ROOT / "kernel").rglob("*.py"))

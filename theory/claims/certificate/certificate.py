@@ -7,8 +7,8 @@ that is stated. In the statements stands what is printed, to the last bit.
 
 from sympy import Rational
 
-from theory.axioms.gates import LEAST_BOUND
-from theory.claims.certificate.norms import (
+from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.claims.certificate.norms import (
     DRIVE,
     FIRST,
     FORGETTING,
@@ -19,8 +19,8 @@ from theory.claims.certificate.norms import (
     TWO_NORM,
     certified,
 )
-from theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
-from theory.claims.certificate.unitary import (
+from rnnbounds.theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
+from rnnbounds.theory.claims.certificate.unitary import (
     COMPUTED,
     DEFECT,
     DRIFT,
@@ -28,13 +28,13 @@ from theory.claims.certificate.unitary import (
     SIZE,
     UNITARY,
 )
-from theory.language import ONE, Assumption, at, le, symbols
-from theory.language.terms.certificates import remaining
-from theory.language.terms.gates import gated_run
-from theory.language.terms.variables import a, i, j, s, vector, x, x_other
-from theory.language.terms.vectors import RECURSION, computed, state
-from theory.models.lemmas.powers import power
-from theory.models.printed import (
+from rnnbounds.theory.language import ONE, Assumption, at, le, symbols
+from rnnbounds.theory.language.terms.certificates import remaining
+from rnnbounds.theory.language.terms.gates import gated_run
+from rnnbounds.theory.language.terms.variables import a, i, j, s, vector, x, x_other
+from rnnbounds.theory.language.terms.vectors import RECURSION, computed, state
+from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.printed import (
     FORCED,
     LARGE,
     LEFT,
@@ -58,9 +58,9 @@ from theory.models.printed import (
     lam_run,
     lost_by,
 )
-from theory.models.system import TWO_STEPS, WINDOW
-from theory.proof import Claim, Source, step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.models.system import TWO_STEPS, WINDOW
+from rnnbounds.theory.proof import Claim, Source, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")

@@ -2,14 +2,14 @@
 
 from sympy import Abs
 
-from theory.axioms.unitary import MONOTONE_WEIGHTED
-from theory.language import Assumption, Statement, at, le, symbols
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import i, x
-from theory.language.terms.vectors import RECURSION, state
-from theory.models.driven_runs import STARTS
-from theory.models.lemmas.powers import power
-from theory.models.printed import (
+from rnnbounds.theory.axioms.unitary import MONOTONE_WEIGHTED
+from rnnbounds.theory.language import Assumption, Statement, at, le, symbols
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import i, x
+from rnnbounds.theory.language.terms.vectors import RECURSION, state
+from rnnbounds.theory.models.driven_runs import STARTS
+from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.printed import (
     ALL_STEPS,
     BOXED,
     CORNER,
@@ -35,7 +35,7 @@ from theory.models.printed import (
     WIDE,
     apart,
 )
-from theory.proof import Claimed, Step, step, theorem
+from rnnbounds.theory.proof import Claimed, Step, step, theorem
 
 T, k, h_norm = symbols("T k h_norm")
 lam, S, R = symbols("lam_told S_told R_told")

@@ -5,11 +5,11 @@
 
 from sympy import Abs
 
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.gates import LEAST_BOUND
-from theory.language import ZERO, assume, at, eq, le, lt, symbols
-from theory.language.terms.gates import unit_weights
-from theory.language.terms.jets import (
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.language import ZERO, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.gates import unit_weights
+from rnnbounds.theory.language.terms.jets import (
     STATES,
     depth,
     gap,
@@ -20,13 +20,21 @@ from theory.language.terms.jets import (
     unit_value,
     unit_weight,
 )
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, i, v, x
-from theory.language.terms.vectors import entry, phi
-from theory.models.jets.model import ACTIVATIONS, IMAGES, INTERVALS, LEAVES, PROGRAM, RULES, VALUES
-from theory.models.jets.ranges import GATES, IMAGES_OF_GATES
-from theory.models.jets.units import VALUES_OF_UNITS
-from theory.proof import Form, Proof, step, theorem
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import a, b, i, v, x
+from rnnbounds.theory.language.terms.vectors import entry, phi
+from rnnbounds.theory.models.jets.model import (
+    ACTIVATIONS,
+    IMAGES,
+    INTERVALS,
+    LEAVES,
+    PROGRAM,
+    RULES,
+    VALUES,
+)
+from rnnbounds.theory.models.jets.ranges import GATES, IMAGES_OF_GATES
+from rnnbounds.theory.models.jets.units import VALUES_OF_UNITS
+from rnnbounds.theory.proof import Form, Proof, step, theorem
 
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")

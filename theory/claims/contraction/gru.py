@@ -6,16 +6,20 @@
 
 from sympy import Abs, Expr, Rational
 
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.gates import LEAST_BOUND
-from theory.claims.contraction.box import by_units
-from theory.language import ONE, ZERO, Assumption, Statement, assume, at, le, lt, symbols
-from theory.language.terms.gates import GATED_RUN, gated_run, to_output
-from theory.language.terms.variables import a, b, i, j, m, x
-from theory.language.terms.vectors import entry
-from theory.models.gates.gate import one, two
-from theory.models.gates.gated_steps import SIGMOID_BELOW_ONE, SIGMOID_POSITIVE, TANH_BELOW_ONE
-from theory.models.gates.gru_model import (
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.claims.contraction.box import by_units
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, assume, at, le, lt, symbols
+from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run, to_output
+from rnnbounds.theory.language.terms.variables import a, b, i, j, m, x
+from rnnbounds.theory.language.terms.vectors import entry
+from rnnbounds.theory.models.gates.gate import one, two
+from rnnbounds.theory.models.gates.gated_steps import (
+    SIGMOID_BELOW_ONE,
+    SIGMOID_POSITIVE,
+    TANH_BELOW_ONE,
+)
+from rnnbounds.theory.models.gates.gru_model import (
     BOX,
     CHO,
     CHO_N,
@@ -35,8 +39,8 @@ from theory.models.gates.gru_model import (
     torch_kappa,
     z_low,
 )
-from theory.models.gates.gru_steps import change, steps
-from theory.proof import Claim, Form, Source, step, theorem
+from rnnbounds.theory.models.gates.gru_steps import change, steps
+from rnnbounds.theory.proof import Claim, Form, Source, step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")

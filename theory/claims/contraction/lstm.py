@@ -11,15 +11,27 @@ with σ′ and tanh′ the largest slopes of the gate at hand on the box.
 
 from sympy import Expr, Integer, Max, Rational
 
-from theory.claims.contraction.box import by_units
-from theory.language import ONE, ZERO, Assumption, Clause, assume, at, le, lt, symbols
-from theory.language.terms.gates import omega_norm, to_cell, to_output
-from theory.language.terms.variables import a, b, m, v, z
-from theory.language.terms.vectors import max_norm
-from theory.models.box_runs import JOINT
-from theory.models.gates.gate import one, two
-from theory.models.gates.lstm_model import BOX, LSTM, OPEN, ROWS, TAU, B_c, F, G, I, O, tau
-from theory.models.gates.lstm_runs import (
+from rnnbounds.theory.claims.contraction.box import by_units
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, le, lt, symbols
+from rnnbounds.theory.language.terms.gates import omega_norm, to_cell, to_output
+from rnnbounds.theory.language.terms.variables import a, b, m, v, z
+from rnnbounds.theory.language.terms.vectors import max_norm
+from rnnbounds.theory.models.box_runs import JOINT
+from rnnbounds.theory.models.gates.gate import one, two
+from rnnbounds.theory.models.gates.lstm_model import (
+    BOX,
+    LSTM,
+    OPEN,
+    ROWS,
+    TAU,
+    B_c,
+    F,
+    G,
+    I,
+    O,
+    tau,
+)
+from rnnbounds.theory.models.gates.lstm_runs import (
     FACTOR,
     INVARIANT_CELL,
     INVARIANT_OUTPUT,
@@ -27,8 +39,8 @@ from theory.models.gates.lstm_runs import (
     ONE_STEP,
     SHRINKS,
 )
-from theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
-from theory.proof import Claim, Source, step, theorem, thousandth_less
+from rnnbounds.theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
+from rnnbounds.theory.proof import Claim, Source, step, theorem, thousandth_less
 
 theta, theta_plain, omega, T, lam_box = symbols("theta theta_plain omega T lam_box")
 gate_gap, gate_state_gap, gate_gap_w, gate_state_gap_w = symbols(

@@ -8,13 +8,24 @@ matrix of the norms is the triangular (λ_1 0; μλ_1 λ_2).
 
 from sympy import Expr, Max
 
-from theory.axioms.base import TRIANGLE_MAX
-from theory.language import ZERO, Assumption, Statement, assume, at, eq, le, lt, ne, symbols
-from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
-from theory.language.terms.variables import a, b, c, j, s, x
-from theory.language.terms.vectors import entry, max_norm
-from theory.models.system import WINDOW
-from theory.proof import Claim, Claimed, Source, Step, step, theorem
+from rnnbounds.theory.axioms.base import TRIANGLE_MAX
+from rnnbounds.theory.language import (
+    ZERO,
+    Assumption,
+    Statement,
+    assume,
+    at,
+    eq,
+    le,
+    lt,
+    ne,
+    symbols,
+)
+from rnnbounds.theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
+from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
+from rnnbounds.theory.language.terms.vectors import entry, max_norm
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.proof import Claim, Claimed, Source, Step, step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(

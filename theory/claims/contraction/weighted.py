@@ -9,21 +9,39 @@ from typing import Any
 
 from sympy import Expr, Symbol, sqrt
 
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     DIAGONAL_COMMUTES,
     DIAGONAL_COMMUTES_MAX,
     MEAN_VALUE,
     SUBMULTIPLICATIVE,
     SUBMULTIPLICATIVE_MAX,
 )
-from theory.language import Assumption, Axiom, Instance, Statement, assume, at, eq, le, symbols
-from theory.language.terms.variables import A, a, b, c, j, operator, s, v, vector, x
-from theory.language.terms.vectors import RECURSION, entry, is_diagonal, max_norm, norm, phi, state
-from theory.models.cells import LINEAR, RNN, U, W, bias
-from theory.models.lemmas.powers import power
-from theory.models.slopes import SLOPES
-from theory.models.system import WINDOW
-from theory.proof import Claim, Form, Source, scaled, step, theorem
+from rnnbounds.theory.language import (
+    Assumption,
+    Axiom,
+    Instance,
+    Statement,
+    assume,
+    at,
+    eq,
+    le,
+    symbols,
+)
+from rnnbounds.theory.language.terms.variables import A, a, b, c, j, operator, s, v, vector, x
+from rnnbounds.theory.language.terms.vectors import (
+    RECURSION,
+    entry,
+    is_diagonal,
+    max_norm,
+    norm,
+    phi,
+    state,
+)
+from rnnbounds.theory.models.cells import LINEAR, RNN, U, W, bias
+from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.proof import Claim, Form, Source, scaled, step, theorem
 
 L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
     "L_rho W_radius kappa lam_P lam_D lam_v T k"

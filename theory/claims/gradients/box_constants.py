@@ -5,12 +5,24 @@
 
 from sympy import Expr, Symbol
 
-from theory.axioms.entries import ROWS_OF_DIFFERENCE
-from theory.axioms.jets import LARGEST_ROW
-from theory.claims.contraction.box import CONTRACTS, PLAIN
-from theory.language import ONE, ZERO, Assumption, Statement, Use, assume, at, eq, le, lt, symbols
-from theory.language.terms.gradients import d_state, d_weights
-from theory.language.terms.jets import (
+from rnnbounds.theory.axioms.entries import ROWS_OF_DIFFERENCE
+from rnnbounds.theory.axioms.jets import LARGEST_ROW
+from rnnbounds.theory.claims.contraction.box import CONTRACTS, PLAIN
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Statement,
+    Use,
+    assume,
+    at,
+    eq,
+    le,
+    lt,
+    symbols,
+)
+from rnnbounds.theory.language.terms.gradients import d_state, d_weights
+from rnnbounds.theory.language.terms.jets import (
     STATES,
     before,
     bent,
@@ -28,9 +40,9 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_weight,
 )
-from theory.language.terms.variables import a, b, i, j, m, v, x
-from theory.language.terms.vectors import entry, weighted
-from theory.models.jets.model import (
+from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
+from rnnbounds.theory.language.terms.vectors import entry, weighted
+from rnnbounds.theory.models.jets.model import (
     ACTIVATIONS,
     IMAGES,
     INTERVALS,
@@ -42,8 +54,14 @@ from theory.models.jets.model import (
     VALUES,
     curved,
 )
-from theory.models.jets.units import BENDS, RANGES_OF_UNITS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
-from theory.proof import Form, Step, step, theorem
+from rnnbounds.theory.models.jets.units import (
+    BENDS,
+    RANGES_OF_UNITS,
+    SLOPES,
+    STEEP_BETWEEN,
+    VALUES_OF_UNITS,
+)
+from rnnbounds.theory.proof import Form, Step, step, theorem
 
 L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_hh_box L_x_box")
 dphi_w_box, dphi_w_gap_box, dphi_h_gap_box = symbols("dphi_w_box dphi_w_gap_box dphi_h_gap_box")

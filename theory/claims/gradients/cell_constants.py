@@ -2,22 +2,22 @@
 
 from sympy import Expr, sqrt
 
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     DIAGONAL_BENDS,
     DIAGONAL_NORM,
     MEAN_VALUE_SLOPES,
     SUBMULTIPLICATIVE,
     TRIANGLE,
 )
-from theory.axioms.gradients import (
+from rnnbounds.theory.axioms.gradients import (
     CHAIN_RULE_LAYER,
     DIAGONAL_ROWS,
     LINEAR_MAP,
     SUBMULTIPLICATIVE_FROBENIUS,
 )
-from theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
-from theory.language import ONE, assume, at, eq, le, symbols
-from theory.language.terms.gradients import (
+from rnnbounds.theory.claims.gradients.box_constants import BOX_FORMS, BOX_VARIANTS
+from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import (
     bends,
     d_inputs,
     d_matrix,
@@ -27,11 +27,11 @@ from theory.language.terms.gradients import (
     lift,
     slopes,
 )
-from theory.language.terms.variables import A, B, a, b, c, v, vector
-from theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
-from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
-from theory.models.slopes import CURVATURES, SLOPES
-from theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.language.terms.variables import A, B, a, b, c, v, vector
+from rnnbounds.theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
+from rnnbounds.theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
+from rnnbounds.theory.models.slopes import CURVATURES, SLOPES
+from rnnbounds.theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
 
 L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
     "L_rho beta_rho W_norm W_rows W_radius B_x H"

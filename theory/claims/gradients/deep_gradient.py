@@ -6,20 +6,20 @@ layers before them stretch.  Source: Pascanu et al.; Miller & Hardt, section 3.
 
 from sympy import Expr
 
-from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.axioms.gradients import DERIVATIVE_IN_STATE
-from theory.axioms.layers import DERIVATIVE_NO_LESS
-from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
-from theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
-from theory.language import ONE, assume, at, eq, le, symbols
-from theory.language.terms.gradients import activation, d_state
-from theory.language.terms.layers import layer, layer_matrix, layer_product
-from theory.language.terms.unitary import d_run
-from theory.language.terms.variables import a, b, c, j, s, v, x
-from theory.language.terms.vectors import norm, phi
-from theory.models.system import DIFFERENTIABLE, WINDOW
-from theory.models.unitary.isometry import before, x_next
-from theory.proof import Claim, Source, Step, instead, step, theorem
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
+from rnnbounds.theory.axioms.layers import DERIVATIVE_NO_LESS
+from rnnbounds.theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
+from rnnbounds.theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
+from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import activation, d_state
+from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_product
+from rnnbounds.theory.language.terms.unitary import d_run
+from rnnbounds.theory.language.terms.variables import a, b, c, j, s, v, x
+from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.models.system import DIFFERENTIABLE, WINDOW
+from rnnbounds.theory.models.unitary.isometry import before, x_next
+from rnnbounds.theory.proof import Claim, Source, Step, instead, step, theorem
 
 lam_deep, lam_layer, W_product, isometric, depth = symbols(
     "lam_deep lam_layer W_product isometric depth"

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from sympy import Add, Expr
 
-from theory.claims.gradients.gradient_average import AVERAGED
-from theory.claims.gradients.jacobian_gap import (
+from rnnbounds.theory.claims.gradients.gradient_average import AVERAGED
+from rnnbounds.theory.claims.gradients.jacobian_gap import (
     FINITE,
     IN_BOX,
     PERRON_NORM,
@@ -15,13 +15,13 @@ from theory.claims.gradients.jacobian_gap import (
     three_terms,
     total_at_most_steps,
 )
-from theory.language import assume, at, le, symbols
-from theory.language.terms.variables import y
-from theory.models.box_geometry import BOX
-from theory.models.geometry import EUCLIDEAN, Geometry
-from theory.models.lemmas.powers import power, power_at_most_one
-from theory.models.system import MEMORY
-from theory.proof import Claim, Source, Step, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.language import assume, at, le, symbols
+from rnnbounds.theory.language.terms.variables import y
+from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
+from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
+from rnnbounds.theory.models.system import MEMORY
+from rnnbounds.theory.proof import Claim, Source, Step, scaled, step, theorem, thousandth_less
 
 T, k, lam, lam_P, L_rho, L_p = symbols("T k lam lam_P L_rho L_p")
 G_0, G_1, D_1, grad_gap = symbols("G_0 G_1 D_1 grad_gap")

@@ -2,11 +2,11 @@
 
 from sympy import Expr, Rational
 
-from theory.language import Statement, Use, at, le, symbols
-from theory.models.lemmas.powers import power, power_at_most_one
-from theory.models.sensitivity import sensitive
-from theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
-from theory.models.weights.weights_change import (
+from rnnbounds.theory.language import Statement, Use, at, le, symbols
+from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
+from rnnbounds.theory.models.sensitivity import sensitive
+from rnnbounds.theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
+from rnnbounds.theory.models.weights.weights_change import (
     change,
     change_factors,
     jacobians,
@@ -14,7 +14,7 @@ from theory.models.weights.weights_change import (
     smoothness,
     states,
 )
-from theory.proof import Claim, Form, Proof, Source, Step, scaled, step
+from rnnbounds.theory.proof import Claim, Form, Proof, Source, Step, scaled, step
 
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
 beta_wh, beta_ends = symbols("beta_wh beta_ends")

@@ -6,14 +6,14 @@ fresh run.
 
 from sympy import Add, Expr
 
-from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
-from theory.language import Assumption, at, le, symbols
-from theory.language.quantities.gradients import run_gradient
-from theory.language.terms.gradients import d_loss, sensitivity
-from theory.language.terms.variables import j, s, x
-from theory.language.terms.vectors import norm, state
-from theory.models.box_geometry import BOX
-from theory.models.geometry import (
+from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
+from rnnbounds.theory.language import Assumption, at, le, symbols
+from rnnbounds.theory.language.quantities.gradients import run_gradient
+from rnnbounds.theory.language.terms.gradients import d_loss, sensitivity
+from rnnbounds.theory.language.terms.variables import j, s, x
+from rnnbounds.theory.language.terms.vectors import norm, state
+from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.geometry import (
     EUCLIDEAN,
     PERRON,
     QUADRATIC,
@@ -29,10 +29,10 @@ from theory.models.geometry import (
     full,
     start,
 )
-from theory.models.lemmas.powers import power, power_at_most_one
-from theory.models.sensitivity import bounded, forgetting, sensitive
-from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
-from theory.proof import Form, Step, step, theorem
+from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
+from rnnbounds.theory.models.sensitivity import bounded, forgetting, sensitive
+from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
+from rnnbounds.theory.proof import Form, Step, step, theorem
 
 T, k, grad_gap = symbols("T k grad_gap")
 

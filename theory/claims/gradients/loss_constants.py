@@ -1,13 +1,13 @@
 """How steep and how curved the losses are: squared loss and cross-entropy (Miller & Hardt)."""
 
-from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
-from theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
-from theory.language import assume, at, eq, le, symbols
-from theory.language.terms.gradients import gradient
-from theory.language.terms.variables import a, b, c, operator, vector
-from theory.language.terms.vectors import norm, transpose
-from theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.gradients import SUBMULTIPLICATIVE_TRANSPOSED
+from rnnbounds.theory.claims.gradients.cross_entropy import ENTROPY_CURVATURE, ENTROPY_SLOPE
+from rnnbounds.theory.language import assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import gradient
+from rnnbounds.theory.language.terms.variables import a, b, c, operator, vector
+from rnnbounds.theory.language.terms.vectors import norm, transpose
+from rnnbounds.theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
 
 H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")

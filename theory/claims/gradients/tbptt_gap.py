@@ -7,21 +7,36 @@ derivatives count: a cell need not be smooth, and there is no factor k.
 
 from sympy import Integer
 
-from theory.axioms.base import TRIANGLE
-from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
-from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
-from theory.claims.gradients.jacobian_gap import three_terms
-from theory.language import ZERO, Assumption, at, define, eq, le, symbols
-from theory.language.quantities.gradients import run_gradient
-from theory.language.terms.gradients import d_loss, d_state, d_weights, recent, sensitivity
-from theory.language.terms.variables import j, s, x
-from theory.language.terms.vectors import entry, state
-from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
-from theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
-from theory.models.lemmas.powers import power
-from theory.models.sensitivity import sensitive
-from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
-from theory.proof import Claim, Form, Source, instead, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.axioms.base import TRIANGLE
+from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS
+from rnnbounds.theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
+from rnnbounds.theory.claims.gradients.jacobian_gap import three_terms
+from rnnbounds.theory.language import ZERO, Assumption, at, define, eq, le, symbols
+from rnnbounds.theory.language.quantities.gradients import run_gradient
+from rnnbounds.theory.language.terms.gradients import (
+    d_loss,
+    d_state,
+    d_weights,
+    recent,
+    sensitivity,
+)
+from rnnbounds.theory.language.terms.variables import j, s, x
+from rnnbounds.theory.language.terms.vectors import entry, state
+from rnnbounds.theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
+from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
+from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.sensitivity import sensitive
+from rnnbounds.theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
+from rnnbounds.theory.proof import (
+    Claim,
+    Form,
+    Source,
+    instead,
+    scaled,
+    step,
+    theorem,
+    thousandth_less,
+)
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 

@@ -2,18 +2,24 @@
 
 from sympy import Expr, sqrt
 
-from theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
-from theory.axioms.gradients import DERIVATIVE_IN_STATE
-from theory.language import ZERO, Assumption, Use, at, le, symbols
-from theory.language.terms.gradients import d_state, jacobian
-from theory.language.terms.variables import j, m, x
-from theory.language.terms.vectors import entry, state
-from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
-from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
-from theory.models.geometry import EUCLIDEAN, Geometry
-from theory.models.sensitivity import factor
-from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
-from theory.proof import Claim, Source, Step, instead, scaled, step, theorem
+from rnnbounds.theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
+from rnnbounds.theory.language import ZERO, Assumption, Use, at, le, symbols
+from rnnbounds.theory.language.terms.gradients import d_state, jacobian
+from rnnbounds.theory.language.terms.variables import j, m, x
+from rnnbounds.theory.language.terms.vectors import entry, state
+from rnnbounds.theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
+from rnnbounds.theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
+from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
+from rnnbounds.theory.models.sensitivity import factor
+from rnnbounds.theory.models.system import (
+    CONTRACTION,
+    DIFFERENTIABLE,
+    INDEX,
+    LIPSCHITZ_INPUT,
+    PAST_INDEX,
+)
+from rnnbounds.theory.proof import Claim, Source, Step, instead, scaled, step, theorem
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
 T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")

@@ -5,13 +5,20 @@
 
 from sympy import log
 
-from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.language import ZERO, Assumption, at, le, lt, symbols
-from theory.models.box_geometry import BOX, SHOWN
-from theory.models.lemmas.powers import decay, long_window, positive_rate, power, power_sum, rate_of
-from theory.models.sensitivity import forgetting, states
-from theory.models.system import ACCURACY, LONG_WINDOW, WINDOW
-from theory.proof import theorem
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from rnnbounds.theory.language import ZERO, Assumption, at, le, lt, symbols
+from rnnbounds.theory.models.box_geometry import BOX, SHOWN
+from rnnbounds.theory.models.lemmas.powers import (
+    decay,
+    long_window,
+    positive_rate,
+    power,
+    power_sum,
+    rate_of,
+)
+from rnnbounds.theory.models.sensitivity import forgetting, states
+from rnnbounds.theory.models.system import ACCURACY, LONG_WINDOW, WINDOW
+from rnnbounds.theory.proof import theorem
 
 T, k, epsilon, C_box, h_gap, h_gap_box = symbols("T k epsilon C_box h_gap h_gap_box")
 lam, S_0 = BOX.lam, BOX.S_0

@@ -5,13 +5,22 @@
 
 from sympy import Expr, Max, sqrt
 
-from theory.language import Assumption, Statement, Use, at, le, symbols
-from theory.language.terms.gates import gated_run
-from theory.language.terms.variables import a, b, x, x_other
-from theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
-from theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
-from theory.proof import Claim, Form, Source, Step, instead, scaled, theorem, thousandth_less
+from rnnbounds.theory.language import Assumption, Statement, Use, at, le, symbols
+from rnnbounds.theory.language.terms.gates import gated_run
+from rnnbounds.theory.language.terms.variables import a, b, x, x_other
+from rnnbounds.theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
+from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
+from rnnbounds.theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
+from rnnbounds.theory.proof import (
+    Claim,
+    Form,
+    Source,
+    Step,
+    instead,
+    scaled,
+    theorem,
+    thousandth_less,
+)
 
 lam, L_x, L_f, B_x, x_gap, T = symbols("lam L_x L_f B_x x_gap T")
 forced_gap, forced_gap_y, response_gap, state_gap = symbols(

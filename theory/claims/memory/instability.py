@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sympy import Abs, Integer, sqrt
 
-from theory.claims.memory.divergence import (
+from rnnbounds.theory.claims.memory.divergence import (
     DIVERGENCE,
     LENGTH,
     ON_RISK,
@@ -12,10 +12,10 @@ from theory.claims.memory.divergence import (
     STEP_SIZES,
     steepness,
 )
-from theory.claims.memory.lasting_memory import BOUNDED_STATE, NO_WINDOW
-from theory.language import ONE, Assumption, exists, le, lt, symbols
-from theory.models.system import LONG_WINDOW, TWO_STEPS
-from theory.proof import Claim, Source
+from rnnbounds.theory.claims.memory.lasting_memory import BOUNDED_STATE, NO_WINDOW
+from rnnbounds.theory.language import ONE, Assumption, exists, le, lt, symbols
+from rnnbounds.theory.models.system import LONG_WINDOW, TWO_STEPS
+from rnnbounds.theory.proof import Claim, Source
 
 lam, S_0, M_rho, k, n, a_1 = symbols("lam S_0 M_rho k n a_1")
 h_gap, descent_growth = symbols("h_gap descent_growth")

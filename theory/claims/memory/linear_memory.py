@@ -7,13 +7,13 @@ Source: Orvieto et al., Resurrecting Recurrent Neural Networks for Long Sequence
 
 from sympy import Expr, Integer
 
-from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.language import ONE, Assumption, assume, at, eq, le, symbols
-from theory.language.terms.memory import mode, pushed, shifted, turned
-from theory.language.terms.variables import a, b, i, j, s, x
-from theory.language.terms.vectors import entry, norm
-from theory.models.system import WINDOW
-from theory.proof import Claim, Form, Source, Step, step, theorem
+from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.language import ONE, Assumption, assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.memory import mode, pushed, shifted, turned
+from rnnbounds.theory.language.terms.variables import a, b, i, j, s, x
+from rnnbounds.theory.language.terms.vectors import entry, norm
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.proof import Claim, Form, Source, Step, step, theorem
 
 mode_radius, mode_real, nilpotency = symbols("mode_radius mode_real nilpotency")
 mode_gap, mode_start, power_norm, T, k = symbols("mode_gap mode_start power_norm T k")

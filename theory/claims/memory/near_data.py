@@ -9,15 +9,15 @@ is by induction over time. What is assumed are the single operations.
 
 from sympy import Rational
 
-from theory.language import Assumption, Clause, assume, at, eq, le, lt
-from theory.language.terms.certificates import begun
-from theory.language.terms.tubes import alone, anchor, both
-from theory.language.terms.variables import a, b, c, v, x
-from theory.language.terms.vectors import max_norm, norm
-from theory.language.vocabulary import symbols
-from theory.models.system import WINDOW
-from theory.models.tube import lines, pairs, sets
-from theory.proof import Claim, Source, instead, theorem
+from rnnbounds.theory.language import Assumption, Clause, assume, at, eq, le, lt
+from rnnbounds.theory.language.terms.certificates import begun
+from rnnbounds.theory.language.terms.tubes import alone, anchor, both
+from rnnbounds.theory.language.terms.variables import a, b, c, v, x
+from rnnbounds.theory.language.terms.vectors import max_norm, norm
+from rnnbounds.theory.language.vocabulary import symbols
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.models.tube import lines, pairs, sets
+from rnnbounds.theory.proof import Claim, Source, instead, theorem
 
 T, k, gap = symbols("T k near_gap")
 near_off, near_eps, near_k = symbols("near_off near_eps_told near_k_told")

@@ -2,13 +2,13 @@
 
 from sympy import Expr
 
-from theory.claims.memory import truncation
-from theory.claims.memory.box_truncation import OUTPUT
-from theory.language import at, le, symbols
-from theory.language.terms.variables import x
-from theory.language.terms.vectors import state
-from theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
-from theory.proof import Claim, Form, Source, instead, scaled, theorem, thousandth_less
+from rnnbounds.theory.claims.memory import truncation
+from rnnbounds.theory.claims.memory.box_truncation import OUTPUT
+from rnnbounds.theory.language import at, le, symbols
+from rnnbounds.theory.language.terms.variables import x
+from rnnbounds.theory.language.terms.vectors import state
+from rnnbounds.theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
+from rnnbounds.theory.proof import Claim, Form, Source, instead, scaled, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
 

@@ -9,8 +9,8 @@ Source: Feng et al., Were RNNs All We Needed?; Gu & Dao, Mamba.
 
 from sympy import Integer
 
-from theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
-from theory.language.terms.memory import (
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.memory import (
     DECAYS,
     TANGENTS,
     decay,
@@ -21,10 +21,10 @@ from theory.language.terms.memory import (
     tangent,
     tangents,
 )
-from theory.language.terms.variables import c, j, m, s, v, x
-from theory.language.terms.vectors import entry
-from theory.models.system import WINDOW
-from theory.proof import Claim, Source, instead, scaled, step, theorem
+from rnnbounds.theory.language.terms.variables import c, j, m, s, v, x
+from rnnbounds.theory.language.terms.vectors import entry
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.proof import Claim, Source, instead, scaled, step, theorem
 
 scan_gap, scan_start, decay_product, decay_max = symbols(
     "scan_gap scan_start decay_product decay_max"

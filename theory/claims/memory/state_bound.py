@@ -2,13 +2,13 @@
 
 from sympy import sqrt
 
-from theory.language import at, le, symbols
-from theory.models.box_geometry import BOX
-from theory.models.geometry import EUCLIDEAN
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
-from theory.models.sensitivity import states
-from theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
-from theory.proof import Claim, Source, instead, theorem, thousandth_less
+from rnnbounds.theory.language import at, le, symbols
+from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
+from rnnbounds.theory.models.sensitivity import states
+from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
+from rnnbounds.theory.proof import Claim, Source, instead, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
 

@@ -2,12 +2,12 @@
 
 from sympy import log, sqrt
 
-from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.claims.memory.box_truncation import BOX_FORMS, BOX_VARIANTS
-from theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
-from theory.language import at, le, lt, symbols
-from theory.models.geometry import EUCLIDEAN
-from theory.models.lemmas.powers import (
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from rnnbounds.theory.claims.memory.box_truncation import BOX_FORMS, BOX_VARIANTS
+from rnnbounds.theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
+from rnnbounds.theory.language import at, le, lt, symbols
+from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.models.lemmas.powers import (
     POWER_NOT_NEGATIVE,
     decay,
     long_window,
@@ -15,8 +15,8 @@ from theory.models.lemmas.powers import (
     power_sum,
     rate_of,
 )
-from theory.models.sensitivity import forgetting
-from theory.models.system import (
+from rnnbounds.theory.models.sensitivity import forgetting
+from rnnbounds.theory.models.system import (
     ACCURACY,
     CONTRACTION,
     CONTRACTIVE,
@@ -27,7 +27,7 @@ from theory.models.system import (
     SHORT_WINDOW,
     WINDOW,
 )
-from theory.proof import Claim, Source, instead, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, instead, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, epsilon, T, k, h_gap = symbols("lam S_0 B_x L_x epsilon T k h_gap")
 

@@ -2,12 +2,12 @@
 
 from sympy import Integer, Rational, Symbol, sqrt
 
-from theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
-from theory.axioms.unitary import IDENTITY_NORM
-from theory.language import Assumption, assume, eq, le, lt, symbols
-from theory.language.terms.unitary import rows
-from theory.language.terms.variables import eye
-from theory.language.terms.vectors import (
+from rnnbounds.theory.axioms.base import CHOLESKY, LEAST_EIGENVALUE, ROUNDED_GRAM, WEYL, gamma
+from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
+from rnnbounds.theory.language import Assumption, assume, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import eye
+from rnnbounds.theory.language.terms.vectors import (
     completes,
     frobenius,
     in_range,
@@ -17,9 +17,9 @@ from theory.language.terms.vectors import (
     trace,
     transpose,
 )
-from theory.models.cells import W
-from theory.proof import Claim, Source, instead, scaled, step, theorem
-from theory.proof.methods import Words
+from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.proof import Claim, Source, instead, scaled, step, theorem
+from rnnbounds.theory.proof.methods import Words
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
 s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(

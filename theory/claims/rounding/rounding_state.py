@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sympy import Expr, Integer, Rational
 
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     DIAGONAL_NORM,
     MEAN_VALUE,
     ROUNDED_STEP,
@@ -12,11 +12,11 @@ from theory.axioms.base import (
     TRIANGLE,
     gamma,
 )
-from theory.language import Assumption, Clause, assume, at, eq, le, lt, symbols
-from theory.language.terms.gradients import activation, slopes
-from theory.language.terms.unitary import rows
-from theory.language.terms.variables import j, m, x
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language import Assumption, Clause, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import activation, slopes
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import j, m, x
+from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     absolute,
     computed,
@@ -29,11 +29,11 @@ from theory.language.terms.vectors import (
     state,
     transpose,
 )
-from theory.models.cells import RNN, U, W, bias
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
-from theory.models.slopes import SLOPES
-from theory.models.system import CONTRACTION, CONTRACTIVE
-from theory.proof import Claim, Elsewhere, Form, Source, instead, step, theorem
+from rnnbounds.theory.models.cells import RNN, U, W, bias
+from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE
+from rnnbounds.theory.proof import Claim, Elsewhere, Form, Source, instead, step, theorem
 
 lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
     "lam L_rho B_x B_h Z_hat e_rho e_relative eps_1"

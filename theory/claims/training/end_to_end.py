@@ -2,12 +2,12 @@
 
 from sympy import Expr, log
 
-from theory.claims.training.logarithmic_window import logarithmic, quarter
-from theory.claims.training.weight_gap import BY_PRODUCT as PRODUCT
-from theory.language import ONE, ZERO, Assumption, at, le, lt, symbols
-from theory.language.functions import PrincipalRoot, StepProduct
-from theory.models.lemmas.powers import POWER_NOT_NEGATIVE
-from theory.models.lemmas.window import (
+from rnnbounds.theory.claims.training.logarithmic_window import logarithmic, quarter
+from rnnbounds.theory.claims.training.weight_gap import BY_PRODUCT as PRODUCT
+from rnnbounds.theory.language import ONE, ZERO, Assumption, at, le, lt, symbols
+from rnnbounds.theory.language.functions import PrincipalRoot, StepProduct
+from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
+from rnnbounds.theory.models.lemmas.window import (
     ANY_STEPS,
     ELEMENTARY_STEPS,
     LAMBERT_STEPS,
@@ -18,17 +18,17 @@ from theory.models.lemmas.window import (
     rate,
     surplus,
 )
-from theory.models.system import (
+from rnnbounds.theory.models.system import (
     ACCURACY,
     LIPSCHITZ_READOUT,
     MEMORY,
 )
-from theory.models.weights.descent import FEASIBLE
-from theory.models.weights.training import (
+from rnnbounds.theory.models.weights.descent import FEASIBLE
+from rnnbounds.theory.models.weights.training import (
     GAMMA_BOUND,
 )
-from theory.models.weights.weighted_runs import PREDICTIONS, RUNS
-from theory.proof import Claim, Source, theorem
+from rnnbounds.theory.models.weights.weighted_runs import PREDICTIONS, RUNS
+from rnnbounds.theory.proof import Claim, Source, theorem
 
 N, T, k, lam, epsilon, alpha, beta = symbols("N T k lam epsilon alpha beta")
 S_0, L_f, L_w, G_0, G_1, eps_k = symbols("S_0 L_f L_w G_0 G_1 eps_k")

@@ -6,12 +6,12 @@ weights are measured in the Euclidean norm of their entries.
 
 from sympy import Rational
 
-from theory.axioms.base import PROJECTION
-from theory.language import ONE, assume, at, eq, le, lt, symbols
-from theory.language.terms.gradients import feasible, project
-from theory.language.terms.variables import vector
-from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
-from theory.proof import Claim, Source, theorem
+from rnnbounds.theory.axioms.base import PROJECTION
+from rnnbounds.theory.language import ONE, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import feasible, project
+from rnnbounds.theory.language.terms.variables import vector
+from rnnbounds.theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
+from rnnbounds.theory.proof import Claim, Source, theorem
 
 proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")
 proj_distance, feasible_distance = symbols("proj_distance feasible_distance")

@@ -2,13 +2,13 @@
 
 from sympy import Rational, log
 
-from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.claims.training import chained
-from theory.language import at, le, symbols
-from theory.language.functions import REAL_POWER, RealPower, StepProduct
-from theory.language.terms.variables import j
-from theory.language.terms.vectors import norm
-from theory.models.lemmas.growth import (
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from rnnbounds.theory.claims.training import chained
+from rnnbounds.theory.language import at, le, symbols
+from rnnbounds.theory.language.functions import REAL_POWER, RealPower, StepProduct
+from rnnbounds.theory.language.terms.variables import j
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.lemmas.growth import (
     LOGARITHM_POSITIVE,
     POWER_LARGE,
     POWERS,
@@ -17,8 +17,8 @@ from theory.models.lemmas.growth import (
     PRODUCT_BY_ZETA,
     TANGENTS,
 )
-from theory.models.system import MEMORY
-from theory.models.weights.descent import (
+from rnnbounds.theory.models.system import MEMORY
+from rnnbounds.theory.models.weights.descent import (
     CONSTANT_SIZE_STEPS,
     DESCENTS,
     STEPS,
@@ -26,8 +26,8 @@ from theory.models.weights.descent import (
     here,
     there,
 )
-from theory.models.weights.projection import PROJECTS
-from theory.models.weights.training import (
+from rnnbounds.theory.models.weights.projection import PROJECTS
+from rnnbounds.theory.models.weights.training import (
     CONSTANT_STEPS,
     CURVED,
     DESCENT,
@@ -38,7 +38,7 @@ from theory.models.weights.training import (
     SOME_STEPS,
     STEP,
 )
-from theory.proof import Claim, Elsewhere, Source, step, theorem
+from rnnbounds.theory.proof import Claim, Elsewhere, Source, step, theorem
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 G_0, G_1, w_gap, w_gap_before = symbols("G_0 G_1 w_gap w_gap_before")

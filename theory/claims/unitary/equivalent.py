@@ -6,13 +6,13 @@ on the others as W does.
 
 from sympy import Abs, Expr
 
-from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.entries import ENTRIES
-from theory.axioms.gradients import CAUCHY_SCHWARZ
-from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
-from theory.language import ZERO, at, eq, le, symbols
-from theory.language.terms.gradients import activation
-from theory.language.terms.unitary import (
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.entries import ENTRIES
+from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ
+from rnnbounds.theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
+from rnnbounds.theory.language import ZERO, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import activation
+from rnnbounds.theory.language.terms.unitary import (
     J_2,
     LARGEST_GAP,
     W_3,
@@ -25,10 +25,10 @@ from theory.language.terms.unitary import (
     upper,
     urnn,
 )
-from theory.language.terms.variables import i, j, v, x
-from theory.language.terms.vectors import norm
-from theory.models.cells import U, W, bias
-from theory.models.unitary.networks import (
+from rnnbounds.theory.language.terms.variables import i, j, v, x
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.cells import U, W, bias
+from rnnbounds.theory.models.unitary.networks import (
     BELOW,
     BLOCKS,
     BOUNDED_NETWORK,
@@ -39,8 +39,8 @@ from theory.models.unitary.networks import (
     inside,
     x_next,
 )
-from theory.proof import Step, step, theorem
-from theory.proof.methods import Identity, Words
+from rnnbounds.theory.proof import Step, step, theorem
+from rnnbounds.theory.proof.methods import Identity, Words
 
 B_h, T, unitary_gap = symbols("B_h T unitary_gap")
 SHRINKS_ENTRIES = step(

@@ -6,15 +6,24 @@ V = (W PEK; KEᵀQᵀ −Σ_q) has n + q rows.
 
 from sympy import Max
 
-from theory.axioms.ranks import RANK_PRODUCT, RANK_ROWS
-from theory.axioms.unitary import COSINES, SINGULAR_VALUES, cosine, kept, left, low, right, singular
-from theory.claims.unitary.equivalent import EQUIVALENCE
-from theory.language import ONE, ZERO, Assumption, assume, at, eq, le, symbols
-from theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_all, rank, rows
-from theory.language.terms.variables import eye
-from theory.language.terms.vectors import frobenius, norm, transpose
-from theory.models.cells import W
-from theory.models.unitary.networks import (
+from rnnbounds.theory.axioms.ranks import RANK_PRODUCT, RANK_ROWS
+from rnnbounds.theory.axioms.unitary import (
+    COSINES,
+    SINGULAR_VALUES,
+    cosine,
+    kept,
+    left,
+    low,
+    right,
+    singular,
+)
+from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
+from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_all, rank, rows
+from rnnbounds.theory.language.terms.variables import eye
+from rnnbounds.theory.language.terms.vectors import frobenius, norm, transpose
+from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.models.unitary.networks import (
     BELOW,
     BLOCKS,
     BOUNDED_NETWORK,
@@ -22,8 +31,8 @@ from theory.models.unitary.networks import (
     EQUIVALENT,
     NORM,
 )
-from theory.proof import step, theorem
-from theory.proof.methods import Words
+from rnnbounds.theory.proof import step, theorem
+from rnnbounds.theory.proof.methods import Words
 
 lam, n, T, states = symbols("lam n T states")
 unitary_gap, unitary_defect = symbols("unitary_gap unitary_defect")

@@ -2,12 +2,12 @@
 
 from sympy import Max
 
-from theory.claims.unitary.equivalent import EQUIVALENCE
-from theory.claims.unitary.existence import EXISTENCE
-from theory.claims.unitary.pulse import BEYOND
-from theory.claims.unitary.similar import SIMILARITY, WITH_RELU
-from theory.language import ZERO, eq, symbols
-from theory.proof import Claim, Source
+from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
+from rnnbounds.theory.claims.unitary.existence import EXISTENCE
+from rnnbounds.theory.claims.unitary.pulse import BEYOND
+from rnnbounds.theory.claims.unitary.similar import SIMILARITY, WITH_RELU
+from rnnbounds.theory.language import ZERO, eq, symbols
+from rnnbounds.theory.proof import Claim, Source
 
 n, states = symbols("n states")
 unitary_gap, unitary_gap_unbiased, unitary_gap_undamped = symbols(

@@ -2,13 +2,13 @@
 
 from sympy import Rational
 
-from theory.claims.contraction.linear import STABLE_RADIUS
-from theory.claims.unitary.sigmoid_scalar import EXCLUDED, NOT_ISOMETRIC
-from theory.claims.unitary.sigmoid_vector import DRIVEN, VECTOR
-from theory.language import Assumption, le, symbols
-from theory.models.unitary.independence import INDEPENDENT
-from theory.models.unitary.relations import SAME, SIGMOIDAL, sigmoid_gap
-from theory.proof import Claim, Form, Source
+from rnnbounds.theory.claims.contraction.linear import STABLE_RADIUS
+from rnnbounds.theory.claims.unitary.sigmoid_scalar import EXCLUDED, NOT_ISOMETRIC
+from rnnbounds.theory.claims.unitary.sigmoid_vector import DRIVEN, VECTOR
+from rnnbounds.theory.language import Assumption, le, symbols
+from rnnbounds.theory.models.unitary.independence import INDEPENDENT
+from rnnbounds.theory.models.unitary.relations import SAME, SIGMOIDAL, sigmoid_gap
+from rnnbounds.theory.proof import Claim, Form, Source
 
 unit_count, equal_classes, sample_rank = symbols("unit_count equal_classes sample_rank")
 analytic_classes, analytic_rank = symbols("analytic_classes analytic_rank")

@@ -6,20 +6,25 @@
 
 from sympy import Expr
 
-from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START, ZERO_DIAGONAL
-from theory.claims.contraction.rnn import SECANTS
-from theory.claims.unitary.equivalent import EQUAL_STATES, STATES, b_2
-from theory.language import ONE, ZERO, Clause, assume, at, eq, le, symbols
-from theory.language.terms.gradients import d_state, derivative, slopes
-from theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation
-from theory.language.terms.variables import X, Y, a, b, eye, i, j, s, x, z
-from theory.language.terms.vectors import entry, norm, state, transpose
-from theory.models.cells import W
-from theory.models.slopes import SLOPES
-from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
-from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.models.unitary.networks import (
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
+from rnnbounds.theory.axioms.unitary import (
+    CHAIN_RULE_STATES,
+    IDENTITY_NORM,
+    STATES_START,
+    ZERO_DIAGONAL,
+)
+from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.unitary.equivalent import EQUAL_STATES, STATES, b_2
+from rnnbounds.theory.language import ONE, ZERO, Clause, assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import d_state, derivative, slopes
+from rnnbounds.theory.language.terms.unitary import J_2, W_3, J, V, d_run, part, preactivation
+from rnnbounds.theory.language.terms.variables import X, Y, a, b, eye, i, j, s, x, z
+from rnnbounds.theory.language.terms.vectors import entry, norm, state, transpose
+from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
+from rnnbounds.theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
+from rnnbounds.theory.models.unitary.networks import (
     BELOW,
     BLOCKS,
     BOUNDED_NETWORK,
@@ -28,8 +33,8 @@ from theory.models.unitary.networks import (
     h,
     inside,
 )
-from theory.proof import step, theorem
-from theory.proof.methods import Identity, Words
+from rnnbounds.theory.proof import step, theorem
+from rnnbounds.theory.proof.methods import Identity, Words
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 

@@ -4,9 +4,9 @@ Outputs are compared bit by bit, as they are computed.  With K_l taps d_l apart,
 back (K_l − 1) d_l inputs; windowed attention has K_l = w and d_l = 1.
 """
 
-from theory.language.quantity import Quantity, Symbol, measured, of, parameter
-from theory.language.terms.causal import J, apart
-from theory.language.terms.variables import x, x_edge, x_past
+from rnnbounds.theory.language.quantity import Quantity, Symbol, measured, of, parameter
+from rnnbounds.theory.language.terms.causal import J, apart
+from rnnbounds.theory.language.terms.variables import x, x_edge, x_past
 
 T = Symbol("T", integer=True)
 

@@ -6,12 +6,12 @@ s.  A norm without a name is the Euclidean one of h.  The constants hold on the 
 
 from sympy import Expr
 
-from theory.language.quantities.gradients import in_norm
-from theory.language.quantity import Quantity, Symbol, certified, measured, of
-from theory.language.terms.gates import boxed, gated_run
-from theory.language.terms.gradients import d_state, d_weights
-from theory.language.terms.variables import a, b, x, x_other
-from theory.language.terms.vectors import entry, state, weighted
+from rnnbounds.theory.language.quantities.gradients import in_norm
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of
+from rnnbounds.theory.language.terms.gates import boxed, gated_run
+from rnnbounds.theory.language.terms.gradients import d_state, d_weights
+from rnnbounds.theory.language.terms.variables import a, b, x, x_other
+from rnnbounds.theory.language.terms.vectors import entry, state, weighted
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _UNITS = "max |·|_j/v_j"

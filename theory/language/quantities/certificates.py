@@ -6,11 +6,11 @@ prints. ‖s‖_told is the norm that it names, with the weights that it prints.
 
 from sympy import Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured
-from theory.language.terms.certificates import computed_double, unitary_computed, whole
-from theory.language.terms.gates import gated_run
-from theory.language.terms.variables import a, b, vector, x
-from theory.language.terms.vectors import computed, max_norm, norm, state, weighted
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured
+from rnnbounds.theory.language.terms.certificates import computed_double, unitary_computed, whole
+from rnnbounds.theory.language.terms.gates import gated_run
+from rnnbounds.theory.language.terms.variables import a, b, vector, x
+from rnnbounds.theory.language.terms.vectors import computed, max_norm, norm, state, weighted
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _NAMED = "of the certificate"

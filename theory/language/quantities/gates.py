@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from sympy import Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of
-from theory.language.terms.gates import (
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of
+from rnnbounds.theory.language.terms.gates import (
     boxed,
     gated_run,
     omega_norm,
@@ -18,8 +18,8 @@ from theory.language.terms.gates import (
     to_output,
     unit_weights,
 )
-from theory.language.terms.variables import a, b, x
-from theory.language.terms.vectors import entry, max_norm, norm, phi
+from rnnbounds.theory.language.terms.variables import a, b, x
+from rnnbounds.theory.language.terms.vectors import entry, max_norm, norm, phi
 
 T = Symbol("T", integer=True)
 Size: TypeAlias = Callable[[Expr], Expr]

@@ -6,8 +6,8 @@ both as operators from weights to numbers.
 
 from sympy import Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of
-from theory.language.terms.gradients import (
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of
+from rnnbounds.theory.language.terms.gradients import (
     d_loss,
     d_state,
     d_weights,
@@ -16,8 +16,8 @@ from theory.language.terms.gradients import (
     recent,
     sensitivity,
 )
-from theory.language.terms.variables import a, b, vector, w, w_other, x
-from theory.language.terms.vectors import norm, state
+from rnnbounds.theory.language.terms.variables import a, b, vector, w, w_other, x
+from rnnbounds.theory.language.terms.vectors import norm, state
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")

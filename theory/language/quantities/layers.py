@@ -1,9 +1,9 @@
 """Deep transitions and stacks of layers: factors of the layers, and what they do to two states."""
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
-from theory.language.terms.unitary import d_run
-from theory.language.terms.variables import a, b, vector, x
-from theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.terms.unitary import d_run
+from rnnbounds.theory.language.terms.variables import a, b, vector, x
+from rnnbounds.theory.language.terms.vectors import norm, phi
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")

@@ -2,10 +2,18 @@
 
 from sympy import Abs, Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
-from theory.language.terms.memory import decay, decays, least_decay, mean_input, mode, scan, shifted
-from theory.language.terms.variables import x
-from theory.language.terms.vectors import entry, norm
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.terms.memory import (
+    decay,
+    decays,
+    least_decay,
+    mean_input,
+    mode,
+    scan,
+    shifted,
+)
+from rnnbounds.theory.language.terms.variables import x
+from rnnbounds.theory.language.terms.vectors import entry, norm
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _MODULUS, _SHARE, _VALUE = "modulus", "share that is kept", "absolute value"

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from sympy import Abs, Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
-from theory.language.terms.gates import gated_run
-from theory.language.terms.gradients import descent, jacobian
-from theory.language.terms.variables import (
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.terms.gates import gated_run
+from rnnbounds.theory.language.terms.gradients import descent, jacobian
+from rnnbounds.theory.language.terms.variables import (
     a,
     b,
     i,
@@ -19,7 +19,7 @@ from theory.language.terms.variables import (
     x_past,
     x_zeroed,
 )
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language.terms.vectors import (
     Vector,
     computed,
     forward,

@@ -1,10 +1,10 @@
 """What `measure` certifies of inputs near recorded ones, what is seen there, and what the printed
 numbers are mistaken for."""
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of
-from theory.language.terms.certificates import begun, on_record
-from theory.language.terms.variables import a, b, vector, x
-from theory.language.terms.vectors import max_norm, norm
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of
+from rnnbounds.theory.language.terms.certificates import begun, on_record
+from rnnbounds.theory.language.terms.variables import a, b, vector, x
+from rnnbounds.theory.language.terms.vectors import max_norm, norm
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 recorded = vector("recorded")  # the inputs that were recorded, beside x

@@ -2,10 +2,10 @@
 
 from sympy import Expr, Max
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
-from theory.language.terms.stacks import p, q, states, upper_run
-from theory.language.terms.variables import a, b, x
-from theory.language.terms.vectors import max_norm
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.terms.stacks import p, q, states, upper_run
+from rnnbounds.theory.language.terms.variables import a, b, x
+from rnnbounds.theory.language.terms.vectors import max_norm
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 v_top = Symbol("v_top", real=True)

@@ -2,11 +2,11 @@
 
 from sympy import Expr
 
-from theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
-from theory.language.terms.gradients import project as Pi
-from theory.language.terms.gradients import rescale, weights, weights_hat
-from theory.language.terms.variables import vector, x
-from theory.language.terms.vectors import norm, readout, state
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.terms.gradients import project as Pi
+from rnnbounds.theory.language.terms.gradients import rescale, weights, weights_hat
+from rnnbounds.theory.language.terms.variables import vector, x
+from rnnbounds.theory.language.terms.vectors import norm, readout, state
 
 T, k, N = (Symbol(name, integer=True) for name in ("T", "k", "N"))
 # Matrices, as the vectors of their entries.

@@ -2,8 +2,8 @@
 
 from sympy import Expr, Max, Rational, sqrt
 
-from theory.language.quantity import Quantity, Symbol, measured, of, parameter
-from theory.language.terms.unitary import (
+from rnnbounds.theory.language.quantity import Quantity, Symbol, measured, of, parameter
+from rnnbounds.theory.language.terms.unitary import (
     OUTPUTS,
     W_3,
     V,
@@ -19,8 +19,15 @@ from theory.language.terms.unitary import (
     similarity_inverse,
     start,
 )
-from theory.language.terms.variables import eye, operator, vector, x
-from theory.language.terms.vectors import Norm, Scalar, frobenius, function, norm, transpose
+from rnnbounds.theory.language.terms.variables import eye, operator, vector, x
+from rnnbounds.theory.language.terms.vectors import (
+    Norm,
+    Scalar,
+    frobenius,
+    function,
+    norm,
+    transpose,
+)
 
 T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))

@@ -2,7 +2,7 @@
 
 from sympy import Symbol, symbols
 
-from theory.language.sorts import EitherSymbol, OperatorSymbol
+from rnnbounds.theory.language.sorts import EitherSymbol, OperatorSymbol
 
 
 def vector(name: str) -> Symbol:

@@ -10,10 +10,10 @@ from typing import Any
 from sympy import Add, Atom, Expr, Function, Integer, Symbol, default_sort_key, expand_mul
 from sympy.core.function import FunctionClass
 
-from theory.language.definitions import define
-from theory.language.sorts import OPERATOR, VECTOR, Sort
-from theory.language.statement import eq
-from theory.language.terms.variables import a, j, m, s, x
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.sorts import OPERATOR, VECTOR, Sort
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import a, j, m, s, x
 
 
 class Term(Function):

@@ -2,21 +2,21 @@
 
 from sympy import Abs, Expr, Rational, Symbol, tanh
 
-from theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.functions import TANH
-from theory.axioms.gates import (
+from rnnbounds.theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.functions import TANH
+from rnnbounds.theory.axioms.gates import (
     LARGEST_ENTRY,
     LEAST_BOUND,
     TANH_LIPSCHITZ,
 )
-from theory.language import ONE, ZERO, Use, at, le
-from theory.language.terms.gates import sigmoid
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import A, a, b, i, v, y, z
-from theory.language.terms.vectors import max_norm
-from theory.proof import Step, step
-from theory.proof.methods import Elementary
+from rnnbounds.theory.language import ONE, ZERO, Use, at, le
+from rnnbounds.theory.language.terms.gates import sigmoid
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import A, a, b, i, v, y, z
+from rnnbounds.theory.language.terms.vectors import max_norm
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import Elementary
 
 QUARTER = Rational(1, 4)
 

@@ -7,15 +7,15 @@ and as z is between two bounds, the worst is one of them.
 
 from sympy import Abs, Expr, symbols
 
-from theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.gates import LARGEST_ENTRY
-from theory.language import ONE, ZERO, at, le
-from theory.language.terms.gates import boxed, to_output
-from theory.language.terms.variables import a, b, i, m, v
-from theory.language.terms.vectors import phi
-from theory.models.gates.gate import dh, new, one, two
-from theory.models.gates.gated_steps import (
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_MAX
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.gates import LARGEST_ENTRY
+from rnnbounds.theory.language import ONE, ZERO, at, le
+from rnnbounds.theory.language.terms.gates import boxed, to_output
+from rnnbounds.theory.language.terms.variables import a, b, i, m, v
+from rnnbounds.theory.language.terms.vectors import phi
+from rnnbounds.theory.models.gates.gate import dh, new, one, two
+from rnnbounds.theory.models.gates.gated_steps import (
     ENTRY,
     FED,
     SIGMOID_BELOW_ONE,
@@ -23,7 +23,7 @@ from theory.models.gates.gated_steps import (
     TANH_BELOW_ONE,
     by_entries,
 )
-from theory.models.gates.gru_model import (
+from rnnbounds.theory.models.gates.gru_model import (
     CHO_N,
     Candidate,
     N,
@@ -38,7 +38,7 @@ from theory.models.gates.gru_model import (
     torch_kappa,
     z_low,
 )
-from theory.proof import Step, step
+from rnnbounds.theory.proof import Step, step
 
 # Bounds on how far h, ν and z move, and on what z makes of the first two, whatever they are.
 moves_h, moves_n, moves_z, L = symbols("moves_h moves_n moves_z L_", real=True)

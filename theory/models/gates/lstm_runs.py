@@ -2,11 +2,16 @@
 
 from sympy import Abs, Integer, Max, expand_mul, log, sqrt
 
-from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.gates import DEFINITE, ENTRY_EUCLIDEAN, EUCLIDEAN_BY_LARGEST, LEAST_BOUND
-from theory.language import ONE, ZERO, Assumption, assume, at, le, lt, symbols
-from theory.language.terms.gates import (
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.gates import (
+    DEFINITE,
+    ENTRY_EUCLIDEAN,
+    EUCLIDEAN_BY_LARGEST,
+    LEAST_BOUND,
+)
+from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, le, lt, symbols
+from rnnbounds.theory.language.terms.gates import (
     GATED_RUN,
     boxed,
     cell_box,
@@ -15,13 +20,21 @@ from theory.language.terms.gates import (
     to_cell,
     to_output,
 )
-from theory.language.terms.unitary import part, rows
-from theory.language.terms.variables import a, b, i, j, m, v, x
-from theory.language.terms.vectors import max_norm, norm, phi
-from theory.models.box_runs import JOINT, KEPT_IN_BOX, NEAREST, RUNS_STAY, STARTS, in_box, member
-from theory.models.gates.gate import new, one, two
-from theory.models.gates.gated_steps import by_entries
-from theory.models.gates.lstm_model import (
+from rnnbounds.theory.language.terms.unitary import part, rows
+from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
+from rnnbounds.theory.language.terms.vectors import max_norm, norm, phi
+from rnnbounds.theory.models.box_runs import (
+    JOINT,
+    KEPT_IN_BOX,
+    NEAREST,
+    RUNS_STAY,
+    STARTS,
+    in_box,
+    member,
+)
+from rnnbounds.theory.models.gates.gate import new, one, two
+from rnnbounds.theory.models.gates.gated_steps import by_entries
+from rnnbounds.theory.models.gates.lstm_model import (
     BOX,
     LSTM,
     OPEN,
@@ -36,9 +49,16 @@ from theory.models.gates.lstm_model import (
     output,
     tau,
 )
-from theory.models.gates.lstm_steps import SQUASHED, STEPS, moved_a, moved_q, next_one, next_two
-from theory.models.lemmas.powers import decay, power, rate_of
-from theory.proof import step, theorem
+from rnnbounds.theory.models.gates.lstm_steps import (
+    SQUASHED,
+    STEPS,
+    moved_a,
+    moved_q,
+    next_one,
+    next_two,
+)
+from rnnbounds.theory.models.lemmas.powers import decay, power, rate_of
+from rnnbounds.theory.proof import step, theorem
 
 n, T = symbols("n T")
 c_size, h_size, run_gap, start_gap = symbols("c_size h_size run_gap start_gap")

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from sympy import Abs, Expr, Symbol
 
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.unitary import MONOTONE_NORM
-from theory.language import Statement, Use, at, le
-from theory.language.terms.jets import (
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.unitary import MONOTONE_NORM
+from rnnbounds.theory.language import Statement, Use, at, le
+from rnnbounds.theory.language.terms.jets import (
     STATES,
     depth,
     gap,
@@ -18,20 +18,20 @@ from theory.language.terms.jets import (
     tilt,
     two,
 )
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, c, i, j, v
-from theory.language.terms.vectors import weighted
-from theory.models.jets.model import OPERANDS, p
-from theory.models.jets.ranges import RANGES, SIZES, SPREADS
-from theory.models.jets.rules import (
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import a, b, c, i, j, v
+from rnnbounds.theory.language.terms.vectors import weighted
+from rnnbounds.theory.models.jets.model import OPERANDS, p
+from rnnbounds.theory.models.jets.ranges import RANGES, SIZES, SPREADS
+from rnnbounds.theory.models.jets.rules import (
     BETWEEN,
     RULES_OF_UNITS,
     slope_bounded,
     slopes_move,
     values_move,
 )
-from theory.proof import Step, step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 

@@ -2,16 +2,23 @@
 
 from sympy import Expr, Symbol
 
-from theory.axioms.analytic import BASIS, EMPTY, HOMOMORPHISM, LARGEST, NO_LONELY_POLE, TANH_POLES
-from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
-from theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
-from theory.language.terms.analytic import lines, slope, support, tangents, unit
-from theory.language.terms.unitary import rank
-from theory.language.terms.variables import a, b, c, i, operator, v, z
-from theory.language.terms.vectors import inner, norm
-from theory.models.unitary import lines as model
-from theory.models.unitary.lines import PAIRS, UNROLLED, history, inputs, present
-from theory.proof import step, theorem
+from rnnbounds.theory.axioms.analytic import (
+    BASIS,
+    EMPTY,
+    HOMOMORPHISM,
+    LARGEST,
+    NO_LONELY_POLE,
+    TANH_POLES,
+)
+from rnnbounds.theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
+from rnnbounds.theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
+from rnnbounds.theory.language.terms.analytic import lines, slope, support, tangents, unit
+from rnnbounds.theory.language.terms.unitary import rank
+from rnnbounds.theory.language.terms.variables import a, b, c, i, operator, v, z
+from rnnbounds.theory.language.terms.vectors import inner, norm
+from rnnbounds.theory.models.unitary import lines as model
+from rnnbounds.theory.models.unitary.lines import PAIRS, UNROLLED, history, inputs, present
+from rnnbounds.theory.proof import step, theorem
 
 sign_classes, sample_rank = symbols("sign_classes sample_rank")
 

@@ -1,8 +1,8 @@
 """Steps of two projected gradient descents: what every ledger about training begins with."""
 
-from theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
-from theory.language import ONE, ZERO, at, eq, le, symbols
-from theory.language.terms.gradients import (
+from rnnbounds.theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
+from rnnbounds.theory.language import ONE, ZERO, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import (
     feasible,
     loss_gradient,
     step_size,
@@ -10,12 +10,19 @@ from theory.language.terms.gradients import (
     weights,
     weights_hat,
 )
-from theory.language.terms.variables import j
-from theory.language.terms.vectors import norm
-from theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
-from theory.models.weights.projection import PROJECTS
-from theory.models.weights.training import DESCENT, GRADIENT_GAP, INVERSE_STEPS, SMOOTH, STEP, moved
-from theory.proof import step
+from rnnbounds.theory.language.terms.variables import j
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
+from rnnbounds.theory.models.weights.projection import PROJECTS
+from rnnbounds.theory.models.weights.training import (
+    DESCENT,
+    GRADIENT_GAP,
+    INVERSE_STEPS,
+    SMOOTH,
+    STEP,
+    moved,
+)
+from rnnbounds.theory.proof import step
 
 beta, eps_k = symbols("beta eps_k")
 

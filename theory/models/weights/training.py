@@ -6,7 +6,7 @@ one start.
 
 from sympy import Expr
 
-from theory.language import (
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -18,7 +18,7 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.gradients import (
     feasible,
     loss_gradient,
     project,
@@ -27,8 +27,8 @@ from theory.language.terms.gradients import (
     weights,
     weights_hat,
 )
-from theory.language.terms.variables import j, m, w, w_other
-from theory.language.terms.vectors import norm
+from rnnbounds.theory.language.terms.variables import j, m, w, w_other
+from rnnbounds.theory.language.terms.vectors import norm
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 inverse_steps, constant_steps = symbols("inverse_steps constant_steps")

@@ -16,16 +16,16 @@ from typing import ClassVar
 from flint import arb, ctx, fmpq
 from sympy import Expr
 
-from theory.kernel import door
-from theory.kernel.algebra import rebuilt, times
-from theory.kernel.functions import ball
-from theory.kernel.statements import Statement, eq, le
-from theory.kernel.terms import ABS, PRODUCT, ZERO, Term, number
-from theory.language import Use
-from theory.language.terms.variables import z
-from theory.proof.methods.base import RANGE, Gap, Method, Scope, use_name
-from theory.proof.methods.elementary import Elementary, derivatives
-from theory.proof.methods.identity import Identity
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import rebuilt, times
+from rnnbounds.theory.kernel.functions import ball
+from rnnbounds.theory.kernel.statements import Statement, eq, le
+from rnnbounds.theory.kernel.terms import ABS, PRODUCT, ZERO, Term, number
+from rnnbounds.theory.language import Use
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.proof.methods.base import RANGE, Gap, Method, Scope, use_name
+from rnnbounds.theory.proof.methods.elementary import Elementary, derivatives
+from rnnbounds.theory.proof.methods.identity import Identity
 
 PRECISION = 128
 MOST_BOXES = 2_000

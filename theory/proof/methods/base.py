@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from theory.kernel.smt import Scope as Entailed
-from theory.kernel.statements import Clause, Law, Statement
-from theory.kernel.terms import Gap as Gap
-from theory.language import Use
+from rnnbounds.theory.kernel.smt import Scope as Entailed
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement
+from rnnbounds.theory.kernel.terms import Gap as Gap
+from rnnbounds.theory.language import Use
 
 GIVEN = "given"
 RANGE = "range"  # what is known of a point where a part of a step is shown

@@ -5,12 +5,12 @@ Each of tanh z, exp z, sin z … becomes a fresh real in its range; what is left
 
 from typing import ClassVar
 
-from theory.kernel.functions import derivative, ranges
-from theory.kernel.rewriting import prepare
-from theory.kernel.smt import entail
-from theory.kernel.statements import Statement, domains
-from theory.kernel.terms import Term
-from theory.proof.methods.base import Direct, Gap, Scope
+from rnnbounds.theory.kernel.functions import derivative, ranges
+from rnnbounds.theory.kernel.rewriting import prepare
+from rnnbounds.theory.kernel.smt import entail
+from rnnbounds.theory.kernel.statements import Statement, domains
+from rnnbounds.theory.kernel.terms import Term
+from rnnbounds.theory.proof.methods.base import Direct, Gap, Scope
 
 
 class Elementary(Direct):

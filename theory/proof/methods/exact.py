@@ -4,11 +4,11 @@ from typing import ClassVar
 
 from flint import arb, ctx, fmpq
 
-from theory.kernel.functions import ball, rational
-from theory.kernel.rewriting import prepare
-from theory.kernel.smt import require_meaning
-from theory.kernel.statements import Statement
-from theory.proof.methods.base import Direct, Gap, Scope
+from rnnbounds.theory.kernel.functions import ball, rational
+from rnnbounds.theory.kernel.rewriting import prepare
+from rnnbounds.theory.kernel.smt import require_meaning
+from rnnbounds.theory.kernel.statements import Statement
+from rnnbounds.theory.proof.methods.base import Direct, Gap, Scope
 
 PRECISIONS = (64, 256, 1024)
 

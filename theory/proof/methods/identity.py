@@ -7,13 +7,13 @@ from 0 by the hypotheses, and no radicand may be below 0.
 
 from typing import ClassVar
 
-from theory.kernel.normal import difference, divisors, radicands
-from theory.kernel.powers import Powers
-from theory.kernel.rewriting import prepare
-from theory.kernel.smt import entail, require_meaning, require_nonzero
-from theory.kernel.statements import Statement, le
-from theory.kernel.terms import NUMBER, ZERO
-from theory.proof.methods.base import Direct, Gap, Scope
+from rnnbounds.theory.kernel.normal import difference, divisors, radicands
+from rnnbounds.theory.kernel.powers import Powers
+from rnnbounds.theory.kernel.rewriting import prepare
+from rnnbounds.theory.kernel.smt import entail, require_meaning, require_nonzero
+from rnnbounds.theory.kernel.statements import Statement, le
+from rnnbounds.theory.kernel.terms import NUMBER, ZERO
+from rnnbounds.theory.proof.methods.base import Direct, Gap, Scope
 
 
 class Identity(Direct):

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from sympy import Symbol
 
-from theory.kernel import door
-from theory.kernel.algebra import plus
-from theory.kernel.statements import Clause, Law
-from theory.kernel.statements import Statement as Kept
-from theory.kernel.terms import ONE, ZERO
-from theory.language import Instance, Statement, Use
-from theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import plus
+from rnnbounds.theory.kernel.statements import Clause, Law
+from rnnbounds.theory.kernel.statements import Statement as Kept
+from rnnbounds.theory.kernel.terms import ONE, ZERO
+from rnnbounds.theory.language import Instance, Statement, Use
+from rnnbounds.theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
 
 HYPOTHESIS = "induction hypothesis"
 

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 from sympy import Dummy, Rational, Symbol
 
-from theory.kernel import door
-from theory.kernel.algebra import minus
-from theory.kernel.functions import derivative
-from theory.kernel.statements import Statement, domains, le
-from theory.kernel.terms import ZERO
-from theory.language import Instance, Use
-from theory.proof.methods.base import RANGE, Direct, Gap, Method, Scope
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import minus
+from rnnbounds.theory.kernel.functions import derivative
+from rnnbounds.theory.kernel.statements import Statement, domains, le
+from rnnbounds.theory.kernel.terms import ZERO
+from rnnbounds.theory.language import Instance, Use
+from rnnbounds.theory.proof.methods.base import RANGE, Direct, Gap, Method, Scope
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ transposition and scalar ones, whose arguments are brought to normal form (`theo
 
 from typing import ClassVar
 
-from theory.kernel.algebra import fully_expanded, minus
-from theory.kernel.normal import require_polynomial, word_form, word_rules
-from theory.kernel.statements import Statement
-from theory.kernel.terms import ZERO
-from theory.proof.methods.base import Direct, Gap, Scope
+from rnnbounds.theory.kernel.algebra import fully_expanded, minus
+from rnnbounds.theory.kernel.normal import require_polynomial, word_form, word_rules
+from rnnbounds.theory.kernel.statements import Statement
+from rnnbounds.theory.kernel.terms import ZERO
+from rnnbounds.theory.proof.methods.base import Direct, Gap, Scope
 
 
 class Words(Direct):

@@ -4,10 +4,10 @@ import pytest
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.signed import scaled_norm
-from impl.numbers import ball_functions as balls
-from impl.numbers.interval import Interval, tanh_up
-from impl.numbers.outward import product_up, rows_up
+from rnnbounds.impl.arithmetic.signed import scaled_norm
+from rnnbounds.impl.numbers import ball_functions as balls
+from rnnbounds.impl.numbers.interval import Interval, tanh_up
+from rnnbounds.impl.numbers.outward import product_up, rows_up
 
 INF = math.inf
 

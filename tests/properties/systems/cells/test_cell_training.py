@@ -4,18 +4,18 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.base import Floats, Rows
-from properties.judging.judge import Verdict, judge
-from properties.measures.readings.balls import ball_pair
-from properties.measures.runs.ball_descent import nearest, w_gap_ball
-from properties.measures.runs.descent import Folded
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch, build
-from properties.systems.cells import omega as omegas
-from properties.systems.cells.omega import omega_of
-from properties.systems.spec import LOSSES, SystemSpec
-from properties.systems.table import FAMILIES, system
-from theory import claim
+from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.readings.balls import ball_pair
+from rnnbounds.properties.measures.runs.ball_descent import nearest, w_gap_ball
+from rnnbounds.properties.measures.runs.descent import Folded
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.cells import omega as omegas
+from rnnbounds.properties.systems.cells.omega import omega_of
+from rnnbounds.properties.systems.spec import LOSSES, SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, system
+from rnnbounds.theory import claim
 
 KINDS = FAMILIES["cell"].members
 SMALL = 1e-11

@@ -3,16 +3,16 @@
 import pytest
 import torch
 
-from properties.measures.runs.readings import runs
-from properties.systems.batch import build
-from properties.systems.cells.extremal import (
+from rnnbounds.properties.measures.runs.readings import runs
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.cells.extremal import (
     aligned,
     at_the_edge,
     family_specs,
     first_step,
     stacked,
 )
-from properties.systems.table import FAMILIES
+from rnnbounds.properties.systems.table import FAMILIES
 
 KINDS = FAMILIES["cell"].members
 

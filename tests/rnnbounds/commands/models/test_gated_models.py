@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 import rnnbounds
-from impl.errors import factor
+from rnnbounds.impl.errors import factor
 
 CELLS = pytest.mark.parametrize("cell", ["lstm", "gru", "gru-cho"])
 

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 import rnnbounds
-from impl.errors import InputError
-from impl.memory import exact
-from impl.memory import measure as measured
-from impl.memory.measure import measure
-from impl.memory.running import Near
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.memory import exact
+from rnnbounds.impl.memory import measure as measured
+from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.running import Near
 
 
 @pytest.fixture

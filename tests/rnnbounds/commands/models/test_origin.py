@@ -8,11 +8,11 @@ from safetensors import safe_open
 from safetensors.torch import load, save, save_file
 
 import rnnbounds
-from impl.checker.truncated import check_truncated
-from impl.checker.truncated_file import TruncatedFileError
-from impl.convert.truncate import _seal
-from impl.errors import InputError
-from impl.reading.files import ModelFileError
+from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.checker.truncated_file import TruncatedFileError
+from rnnbounds.impl.convert.truncate import _seal
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.files import ModelFileError
 
 BOUND = ("--input-bound", 1)
 WEIGHTS = {

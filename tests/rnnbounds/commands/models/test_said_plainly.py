@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from impl.cells.refutation.refute import ALL, BOX, SIZE
+from rnnbounds.impl.cells.refutation.refute import ALL, BOX, SIZE
 
 
 def lstm(n: int = 1, steep: float = 0.0, dtype: torch.dtype = torch.float64):

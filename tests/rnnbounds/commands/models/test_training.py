@@ -7,8 +7,8 @@ import torch
 from safetensors.torch import save_file
 
 import rnnbounds
-from impl.certificate.certify import certify
-from impl.errors import factor
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.errors import factor
 
 NAN, INF = float("nan"), float("inf")
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)

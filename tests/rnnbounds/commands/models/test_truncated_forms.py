@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import save_file
 
 import rnnbounds
-from impl.convert.export import ExportError
 from rnnbounds.commands.models import truncate as truncated
+from rnnbounds.impl.convert.export import ExportError
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from unittest.mock import patch
 from flint import arb
 from sympy import Add, Basic, Derivative, Expr, Integral, Mul, Pow, Product, Rational, Sum, pi
 
-from theory.kernel import door, functions, rewriting
-from theory.kernel.algebra import apply, build, plus, power, split
-from theory.kernel.functions import PI
-from theory.kernel.powers import Powers
-from theory.kernel.statements import Clause, Law, Statement
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel import door, functions, rewriting
+from rnnbounds.theory.kernel.algebra import apply, build, plus, power, split
+from rnnbounds.theory.kernel.functions import PI
+from rnnbounds.theory.kernel.powers import Powers
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement
+from rnnbounds.theory.kernel.terms import (
     LOG,
     NUMBER,
     ONE,
@@ -35,11 +35,11 @@ from theory.kernel.terms import (
     number,
     variable,
 )
-from theory.language import Statement as Stated
-from theory.language import definitions
-from theory.language.vocabulary import unfold
-from theory.proof import lemma, proof, scope, together
-from theory.proof.methods import BallMaximum, ball, identity
+from rnnbounds.theory.language import Statement as Stated
+from rnnbounds.theory.language import definitions
+from rnnbounds.theory.language.vocabulary import unfold
+from rnnbounds.theory.proof import lemma, proof, scope, together
+from rnnbounds.theory.proof.methods import BallMaximum, ball, identity
 
 Patch = tuple[object, str, object]
 difference, rewrite, translate = identity.difference, rewriting.rewrite, door.term

@@ -7,8 +7,8 @@ each step adds n − (m − rank D) to rank X_j, which is at most rank D.
 
 from sympy import Expr, Max
 
-from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.axioms.ranks import (
+from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.axioms.ranks import (
     RANK_BESIDE,
     RANK_IDENTITY,
     RANK_KERNELS,
@@ -21,13 +21,13 @@ from theory.axioms.ranks import (
     ROWS_OF_PRODUCT,
     ROWS_OF_SUM,
 )
-from theory.language import ZERO, Use, at, eq, le
-from theory.language.terms.unitary import rank, rows
-from theory.language.terms.variables import i, j, v
-from theory.language.terms.vectors import norm
-from theory.language.vocabulary import DEFINITIONS
-from theory.models.system import TWO_STEPS
-from theory.models.unitary.krylov import (
+from rnnbounds.theory.language import ZERO, Use, at, eq, le
+from rnnbounds.theory.language.terms.unitary import rank, rows
+from rnnbounds.theory.language.terms.variables import i, j, v
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.language.vocabulary import DEFINITIONS
+from rnnbounds.theory.models.system import TWO_STEPS
+from rnnbounds.theory.models.unitary.krylov import (
     A_1,
     CONSTANT,
     CROWDED,
@@ -52,7 +52,7 @@ from theory.models.unitary.krylov import (
     seen,
     shifted,
 )
-from theory.models.unitary.local_maps import (
+from rnnbounds.theory.models.unitary.local_maps import (
     MATCH,
     ORTHOGONAL,
     SAME,
@@ -65,7 +65,7 @@ from theory.models.unitary.local_maps import (
     separation,
     states,
 )
-from theory.models.unitary.moves import (
+from rnnbounds.theory.models.unitary.moves import (
     AGREEMENT,
     INPUTS,
     Affine,
@@ -75,8 +75,8 @@ from theory.models.unitary.moves import (
     outputs_apart,
     small,
 )
-from theory.proof import Step, step, theorem
-from theory.proof.methods import HYPOTHESIS, Identity, Induction
+from rnnbounds.theory.proof import Step, step, theorem
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity, Induction
 
 _small = small(0, v)
 

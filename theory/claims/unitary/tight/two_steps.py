@@ -6,7 +6,7 @@ must forget it has to move where E does not see it.
 
 from sympy import Expr
 
-from theory.axioms.ranks import (
+from rnnbounds.theory.axioms.ranks import (
     RANK_FROBENIUS,
     RANK_IDENTITY,
     RANK_KERNELS,
@@ -15,13 +15,13 @@ from theory.axioms.ranks import (
     RANK_ZERO,
     ROWS_OF_PRODUCT,
 )
-from theory.language import ZERO, Assumption, Use, at, eq, le, lt, ne, symbols
-from theory.language.terms.unitary import rank
-from theory.language.terms.variables import v
-from theory.language.terms.vectors import norm
-from theory.language.vocabulary import DEFINITIONS
-from theory.models.system import TWO_STEPS
-from theory.models.unitary.local_maps import (
+from rnnbounds.theory.language import ZERO, Assumption, Use, at, eq, le, lt, ne, symbols
+from rnnbounds.theory.language.terms.unitary import rank
+from rnnbounds.theory.language.terms.variables import v
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.language.vocabulary import DEFINITIONS
+from rnnbounds.theory.models.system import TWO_STEPS
+from rnnbounds.theory.models.unitary.local_maps import (
     MATCH,
     ORTHOGONAL,
     PATTERNS,
@@ -35,8 +35,8 @@ from theory.models.unitary.local_maps import (
     separation,
     states,
 )
-from theory.models.unitary.moves import MOVES, ON_CELL, G_n, I_n
-from theory.proof import Step, step, theorem
+from rnnbounds.theory.models.unitary.moves import MOVES, ON_CELL, G_n, I_n
+from rnnbounds.theory.proof import Step, step, theorem
 
 T, W_rank = symbols("T W_rank")
 

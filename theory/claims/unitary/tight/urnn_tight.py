@@ -2,13 +2,19 @@
 
 from sympy import Rational
 
-from theory.claims.unitary.tight.constant_pattern import CONSTANT_PATTERN
-from theory.claims.unitary.tight.multiplicity import MULTIPLICITY
-from theory.claims.unitary.tight.two_steps import EXCLUDED, FEWER, FORGETFUL, KERNEL, NEEDED
-from theory.language import ZERO, Assumption, eq, le, symbols
-from theory.models.unitary.krylov import LONG, SCALAR
-from theory.models.unitary.local_maps import T, n, separation, states
-from theory.proof import Claim, Form, Source
+from rnnbounds.theory.claims.unitary.tight.constant_pattern import CONSTANT_PATTERN
+from rnnbounds.theory.claims.unitary.tight.multiplicity import MULTIPLICITY
+from rnnbounds.theory.claims.unitary.tight.two_steps import (
+    EXCLUDED,
+    FEWER,
+    FORGETFUL,
+    KERNEL,
+    NEEDED,
+)
+from rnnbounds.theory.language import ZERO, Assumption, eq, le, symbols
+from rnnbounds.theory.models.unitary.krylov import LONG, SCALAR
+from rnnbounds.theory.models.unitary.local_maps import T, n, separation, states
+from rnnbounds.theory.proof import Claim, Form, Source
 
 W_rank, active = symbols("W_rank active")
 multiplicity, multiplicity_any = symbols("multiplicity multiplicity_any")
