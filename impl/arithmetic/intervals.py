@@ -1,7 +1,7 @@
 """Intervals with outward rounding, and how steep functions are on them.
 
-Sums, products and norms are those of `Outward`, which a subclass may replace together with the
-functions: `impl.certificate.plain_slopes` has intervals of plain floats with gradients.
+Sums, products and norms are `OUTWARD`, which a subclass may replace together with the functions:
+`impl.certificate.plain_slopes` has intervals of plain floats with gradients.
 Source: Moore, Kearfott & Cloud, Introduction to Interval Analysis.
 """
 
@@ -26,36 +26,13 @@ from rnnbounds.impl.numbers.ball_functions import (
     sigmoid_up,
     tanh_up,
 )
-from rnnbounds.impl.numbers.outward import (
-    TINY,
-    add_up,
-    div_up,
-    gamma,
-    mul_up,
-    norm_up,
-    product_up,
-    sqrt_up,
-    sum_up,
-)
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, scaled_norm
+from rnnbounds.impl.numbers.operations import OUTWARD, Operations
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up
 
 _PRECISION = 80
 INCREASING = (
     "identity", "relu", "leaky-relu", "tanh", "sigmoid", "softplus", "elu", "erf", "arctan",
 )  # fmt: skip
-
-
-class Outward:
-    """Sums, products and norms of tensors, rounded up."""
-
-    add, multiply, product = map(staticmethod, (add_up, mul_up, product_up))
-    total, root, norm = map(staticmethod, (sum_up, sqrt_up, norm_up))
-    spectral, scaled = map(staticmethod, (certified_norm, scaled_norm))
-
-    @staticmethod
-    def lost(terms: int, size: Tensor) -> Tensor:
-        """At least what a float sum of so many products is off by, in any order: ‖a‖‖b‖ ≤ size."""
-        return add_up(mul_up(gamma(terms + 2), size), 2 * terms * TINY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +41,7 @@ class Interval:
 
     low: Tensor
     high: Tensor
-    up: ClassVar[type[Outward]] = Outward
+    up: ClassVar[Operations] = OUTWARD
 
     @classmethod
     def symmetric(cls, size: Tensor) -> Self:

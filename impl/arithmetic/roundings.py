@@ -65,7 +65,7 @@ class Runs:
 
     def _parts(self, a: Tensor) -> tuple[Tensor, ...]:
         """The systems of each dtype."""
-        return (a,) if len(self.dtypes) == 1 else a.split(1)
+        return (a,) if len(self.dtypes) == 1 else torch.split(a, 1)
 
     def rounded(self, a: Interval) -> Interval:
         """What an operation returns whose exact result lies in a; nothing known beyond overflow."""

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from rnnbounds.impl.arithmetic.intervals import Outward
+from rnnbounds.impl.numbers.operations import Operations
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +48,12 @@ class Term:
     rows: Tensor
     A: Tensor | None
     y: Moved | Block
-    up: type[Outward]
+    up: Operations
 
     @property
     def norm(self) -> Tensor:
         """At least ‖D A‖₂, (B,)."""
-        largest = self.rows.amax(1)
-        if self.A is None:
-            return largest
-        plain = self.up.multiply(largest, self.up.spectral(self.A))
-        return torch.minimum(plain, self.up.scaled(self.rows, self.A))
+        return self.rows.amax(1) if self.A is None else self.up.steered(self.rows, self.A)
 
     def scaled(self, rows: Tensor) -> "Term":
         """The term times a diagonal that is at most that, 0 where the term is."""
@@ -78,7 +74,7 @@ class Term:
 Terms = tuple[Term, ...]
 
 
-def blocks_of(like: Tensor, blocks: int, up: type[Outward]) -> Terms:
+def blocks_of(like: Tensor, blocks: int, up: Operations) -> Terms:
     """The units of a state (B, N), in blocks of one size."""
     places = torch.eye(blocks, dtype=like.dtype, device=like.device)
     rows = places.repeat_interleave(like.shape[1] // blocks, dim=1)

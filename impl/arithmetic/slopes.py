@@ -23,10 +23,11 @@ from rnnbounds.impl.arithmetic import signed
 from rnnbounds.impl.arithmetic.base import ALL, Program
 from rnnbounds.impl.arithmetic.inputs.given import spread
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped, Outward
+from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
 from rnnbounds.impl.arithmetic.spans import reached
 from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
 from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.numbers.operations import Operations
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +189,7 @@ def compare(
     )
 
 
-def _scaled(up: type[Outward], rows: Tensor, slopes: Tensor) -> Tensor:
+def _scaled(up: Operations, rows: Tensor, slopes: Tensor) -> Tensor:
     """diag(rows) M, for rows (B, m) and slopes (B, …, m, N + d); 0 where M is."""
     wide = rows.reshape(rows.shape[0], *[1] * (slopes.ndim - 3), rows.shape[1], 1)
     return torch.where(slopes == 0, 0.0, up.multiply(wide, slopes))

@@ -68,8 +68,8 @@ class Enclosing:
     def within(self, name: str | None, rows: slice) -> Interval:
         """The entries of a parameter vector."""
         value = self.stored(str(name))[:, rows]
-        told = self.interval(value, value)
-        return _moved(told, self.radii[name]) if name in self.radii else told
+        told, radius = self.interval(value, value), self.radii.get(str(name))
+        return told if radius is None else _moved(told, radius)
 
     def activate(self, name: str, v: M) -> M:
         """ρ(v)."""

@@ -14,9 +14,10 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.arithmetic.intervals import INCREASING, Bounded, Interval, Outward, constant
+from rnnbounds.impl.arithmetic.intervals import INCREASING, Bounded, Interval, constant
 from rnnbounds.impl.arithmetic.slopes import SlopeArithmetic
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic
+from rnnbounds.impl.numbers.operations import Operations
 
 
 def _root(a: Tensor) -> Tensor:
@@ -33,21 +34,34 @@ def _spectral(A: Tensor) -> Tensor:
     return A.new_full(A.shape[:-2], torch.inf)
 
 
-class Unrounded(Outward):
-    """The same operations as torch has them."""
+def _scaled(d: Tensor, W: Tensor) -> Tensor:
+    return _spectral(d[..., None] * W)
 
-    add, multiply, product = map(staticmethod, (operator.add, operator.mul, torch.matmul))
-    total = staticmethod(partial(torch.sum, dim=-1))
-    norm = staticmethod(partial(torch.linalg.vector_norm, dim=-1))
-    root, spectral = staticmethod(_root), staticmethod(_spectral)
-    scaled = staticmethod(lambda d, W: _spectral(d[..., None] * W))
-    lost = staticmethod(lambda terms, size: torch.zeros_like(size))
+
+UNROUNDED = Operations(
+    operator.add,
+    operator.mul,
+    torch.matmul,
+    partial(torch.sum, dim=-1),
+    partial(torch.linalg.vector_norm, dim=-1),
+    _root,
+    _spectral,
+    _scaled,
+    _scaled,
+    lambda terms, size: torch.zeros_like(size),
+)
 
 
 class Plain(Interval):
     """An interval whose ends are floats as they are computed."""
 
-    up = Unrounded
+    up = UNROUNDED
+
+    def mapped(self, W: Tensor) -> Self:
+        """W a for W (B, m, n)."""
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        centre, reach = ((A @ v[..., None])[..., 0] for A, v in ((W, middle), (W.abs(), half)))
+        return type(self)(centre - reach, centre + reach)
 
     def mixed(self, a: Self, b: Self) -> Self:
         """g a + (1 − g) b at the ends of the gate g, which lies in [0, 1]."""
@@ -116,20 +130,21 @@ _KNOWN = {
 }
 
 
-class _Differentiable:
-    """Parameters whose gradients are wanted, in plain intervals."""
+class PlainSlopes(SlopeArithmetic):
+    """Estimates of slopes, with gradients in the parameters."""
 
     interval = Plain
 
     def stored(self, name: str) -> Tensor:
-        """A parameter as it is, with its gradient."""
-        value: Tensor = self.parameters[name]  # type: ignore[attr-defined]
-        return value
+        """A parameter as it is."""
+        return self.parameters[name]
 
 
-class PlainSlopes(_Differentiable, SlopeArithmetic):
-    """Estimates of slopes."""
+class PlainSpans(SpanArithmetic):
+    """Estimates of where a step leads, with gradients in the parameters."""
 
+    interval = Plain
 
-class PlainSpans(_Differentiable, SpanArithmetic):
-    """Estimates of where a step leads."""
+    def stored(self, name: str) -> Tensor:
+        """A parameter as it is."""
+        return self.parameters[name]
