@@ -202,7 +202,7 @@ CONTRACTION_WEIGHTED = Claim(
         EUCLIDEAN.variant(
             "without-condition",
             "the rate of the quadratic norm without its condition number",
-            le(h_gap, lam_P**k * h_start),
+            lam_P**k * h_start,
         ),
         scaled(EUCLIDEAN, 1 / sqrt(kappa), "root-of-condition", "the root of the condition number"),
         DIAGONAL.variant(
@@ -218,7 +218,7 @@ CONTRACTION_WEIGHTED = Claim(
         PERRON.variant(
             "radius-of-w",
             "the spectral radius of W in place of that of |W|",
-            le(step_gap_v, L_rho * W_radius * state_gap_v),
+            L_rho * W_radius * state_gap_v,
         ),
         PERRON.variant(
             "without-equivalence",

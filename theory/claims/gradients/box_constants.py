@@ -224,18 +224,16 @@ BOX_FORMS = (CONTRACTS, WEIGHTS, MIXED, STATE)
 BOX_VARIANTS = (
     PLAIN,
     WEIGHTS.variant(
-        "box-inputs-alone",
-        "a cell's weights are taken for no more than its inputs",
-        le(dphi_w_box, L_x_box),
+        "box-inputs-alone", "a cell's weights are taken for no more than its inputs", L_x_box
     ),
     MIXED.variant(
         "box-mixed-as-state",
         "the state bends the derivative in the weights no more than that in the state",
-        le(dphi_w_gap_box, beta_hh_box * gate_state_gap_box),
+        beta_hh_box * gate_state_gap_box,
     ),
     STATE.variant(
         "box-first-order",
         "the second derivative is no larger than the first",
-        le(dphi_h_gap_box, lam_box * gate_state_gap_box),
+        lam_box * gate_state_gap_box,
     ),
 )

@@ -123,27 +123,24 @@ GRADIENT_LIPSCHITZ = Claim(
         UNIFORM.variant(
             "one-mixed-term",
             "the change of ∂φ/∂w with the state is forgotten: only one of the two mixed terms",
-            le(grad_gap_weights, (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance),
+            (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance,
         ),
         scaled(UNIFORM, 1 - lam, "one-horizon-less", "one factor 1/(1 − λ) less throughout"),
         UNIFORM.variant(
             "curvature-once",
             "β_p L_w²/(1 − λ): the loss's curvature with one horizon in place of two",
-            le(
-                grad_gap_weights,
-                (beta_p * L_w**2 / (1 - lam) + L_p * change_most(ANYWHERE)) * weight_distance,
-            ),
+            (beta_p * L_w**2 / (1 - lam) + L_p * change_most(ANYWHERE)) * weight_distance,
         ),
         UNIFORM.variant(
             "ends-alone",
             "the curvature at the two weights is taken for that between them, as on a set of "
             "weights that is not convex",
-            le(grad_gap_weights, beta_ends * weight_distance),
+            beta_ends * weight_distance,
         ),
         UNIFORM.variant(
             "a-thousandth-less",
             "the limit is never reached: 0.999 of it is enough",
-            le(grad_gap_weights, Rational(999, 1000) * beta * weight_distance),
+            Rational(999, 1000) * beta * weight_distance,
         ),
         scaled(
             FINITE, lam, "one-factor-more", "λ times the constant, as if the last step only forgot"
@@ -151,19 +148,16 @@ GRADIENT_LIPSCHITZ = Claim(
         IN_BOX.variant(
             "box-loss-alone",
             "the derivatives of a cell are taken not to change: only the loss is curved",
-            le(grad_gap_weights, _box.beta_p * curvature_most(ON_OMEGA) * weight_distance),
+            _box.beta_p * curvature_most(ON_OMEGA) * weight_distance,
         ),
         IN_BOX.variant(
             "box-state-alone",
             "the derivatives of a cell change with its state alone, not with its weights",
-            le(
-                grad_gap_weights,
-                (
-                    _box.beta_p * curvature_most(ON_OMEGA)
-                    + _box.L_p * _box.beta_hh * _box.L_w**2 / (1 - _box.lam) ** 3
-                )
-                * weight_distance,
-            ),
+            (
+                _box.beta_p * curvature_most(ON_OMEGA)
+                + _box.L_p * _box.beta_hh * _box.L_w**2 / (1 - _box.lam) ** 3
+            )
+            * weight_distance,
         ),
     ),
     emphasis=0.75,

@@ -78,18 +78,18 @@ BOX_VARIANTS = (
     STATE.variant(
         "box-next-power",
         "λ^{k+1} in place of λ^k, in the norm of the box",
-        le(h_gap_box, S_0 * lam ** (k + 1) / (1 - lam)),
+        S_0 * lam ** (k + 1) / (1 - lam),
     ),
     OUTPUT.variant(
         "box-without-output",
         "the Euclidean norm of the output is taken for the norm of the box",
-        le(h_gap, forgotten),
+        forgotten,
     ),
     OUTPUT.variant(
         "box-half-by-eight",
         "eight steps halve what any cell remembers, whatever λ is",
-        le(h_gap, C_box * S_0 / (1 - lam) / 2),
-        (*OUTPUT.assumptions, LONG_WINDOW),
+        C_box * S_0 / (1 - lam) / 2,
+        LONG_WINDOW,
     ),
     WINDOW_FORM.variant(
         "box-window-without-output",

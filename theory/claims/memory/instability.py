@@ -35,20 +35,20 @@ INSTABILITY = Claim(
             "marginal",
             "λ = 1 is enough to forget, if slowly",
             le(h_gap, 2 * S_0 / (k + 1)),
-            (MARGINAL,),
+            assumptions=(MARGINAL,),
         ),
         NO_WINDOW.variant(
             "eight-steps",
             "a window of eight steps leaves at most half a drive of any system",
             le(h_gap, S_0 / 2),
-            (LONG_WINDOW,),
+            assumptions=(LONG_WINDOW,),
         ),
         NO_WINDOW.variant("doubled", "the impulse at least doubles", exists(Integer(2), h_gap)),
         BOUNDED_STATE.variant(
             "bounded-activation",
             "a bounded activation closes the gap",
             le(h_gap, 2 * sqrt(n) / (k + 1)),
-            (BOUNDED_ACTIVATION,),
+            assumptions=(BOUNDED_ACTIVATION,),
         ),
         BOUNDED_STATE.variant(
             "saturated", "the state stays at its largest value 1", exists(ONE, h_gap)

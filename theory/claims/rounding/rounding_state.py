@@ -176,21 +176,18 @@ ROUNDING_STATE = Claim(
     forms=(STATE, EXPLICIT),
     false_variants=(
         STATE.variant(
-            "no-accumulation",
-            "the error of one step alone",
-            le(h_rounding, eps_1),
-            special="rounding-accumulates",
+            "no-accumulation", "the error of one step alone", eps_1, special="rounding-accumulates"
         ),
         EXPLICIT.variant(
             "exact-activation",
             "the library's activation is taken for exact",
-            le(h_rounding, (LOCAL - e_rho) * TOTAL),
+            (LOCAL - e_rho) * TOTAL,
             special="softplus-threshold",
         ),
         EXPLICIT.variant(
             "relative-error",
             "the library's activation is taken to err by 4u of its value",
-            le(h_rounding, (LOCAL - e_rho + e_relative) * TOTAL),
+            (LOCAL - e_rho + e_relative) * TOTAL,
             special="softplus-threshold",
         ),
         instead(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),

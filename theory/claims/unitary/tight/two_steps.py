@@ -38,7 +38,7 @@ from rnnbounds.theory.models.unitary.local_maps import (
 from rnnbounds.theory.models.unitary.moves import MOVES, ON_CELL, G_n, I_n
 from rnnbounds.theory.proof import Step, step, theorem
 
-T, W_rank = symbols("T W_rank")
+(W_rank,) = symbols("W_rank")
 
 FORGETFUL = Assumption("forgetful", "W = 0", eq(W_rank, ZERO))
 FEWER = Assumption("fewer states", "m < 2n", lt(states, 2 * n))
