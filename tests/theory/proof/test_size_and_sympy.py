@@ -22,7 +22,7 @@ OTHERS = [
     ROOT / f"{name}.py" for name in ("models/pieces", "models/slopes", "language/definitions")
 ]
 # All lines of these files, comments and blank ones included. Whoever needs more makes room first.
-MOST_LINES = {"kernel": 2334, "methods and scopes": 1507}
+MOST_LINES = {"kernel": 2332, "methods and scopes": 1509}
 
 TYPES = {"Add", "Basic", "Dummy", "Expr", "Integer", "Rational", "Symbol"}
 CALLS = set(

@@ -8,56 +8,15 @@ that is stated. In the statements stands what is printed, to the last bit.
 from sympy import Rational
 
 from rnnbounds.theory.axioms.gates import LEAST_BOUND
-from rnnbounds.theory.claims.certificate.norms import (
-    DRIVE,
-    FIRST,
-    FORGETTING,
-    ORBIT,
-    OUTPUT,
-    RADIUS_FORM,
-    STATE,
-    TWO_NORM,
-    certified,
-)
+from rnnbounds.theory.claims.certificate import norms, unitary
 from rnnbounds.theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
-from rnnbounds.theory.claims.certificate.unitary import (
-    COMPUTED,
-    DEFECT,
-    DRIFT,
-    OWN_DRIFT,
-    SIZE,
-    UNITARY,
-)
 from rnnbounds.theory.language import ONE, Assumption, at, le, symbols
 from rnnbounds.theory.language.terms.certificates import remaining
 from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.variables import a, i, j, s, vector, x, x_other
 from rnnbounds.theory.language.terms.vectors import RECURSION, computed, state
+from rnnbounds.theory.models import printed
 from rnnbounds.theory.models.lemmas.powers import power
-from rnnbounds.theory.models.printed import (
-    FORCED,
-    LARGE,
-    LEFT,
-    LOST,
-    MODEL,
-    OWN,
-    PAIR,
-    PRINTED,
-    PRINTED_GAIN,
-    PRINTED_ROUNDING,
-    RADIUS,
-    REACHED,
-    RUN,
-    RUN_POWER,
-    SHARES,
-    SHOWN,
-    START,
-    TOLD,
-    TURNED,
-    WIDE,
-    lam_run,
-    lost_by,
-)
 from rnnbounds.theory.models.system import TWO_STEPS, WINDOW
 from rnnbounds.theory.proof import Claim, Source, step
 from rnnbounds.theory.proof.methods import HYPOTHESIS
@@ -74,14 +33,14 @@ gamma, beta, lam_w, G_0 = symbols("gamma_told beta_told lam G_0")
 (drift,) = symbols("drift_told")
 
 forgotten = state(x, 0, T) - state(x, T - k, k)
-WINDOW_FORM = certified(
+WINDOW_FORM = norms.certified(
     "window",
     le(h_gap, epsilon),
-    (*MODEL, RADIUS, LEFT, PRINTED, WINDOW, LARGE),
+    (*printed.MODEL, printed.RADIUS, printed.LEFT, printed.PRINTED, WINDOW, printed.LARGE),
     (
-        *RUN,
-        power(TOLD.lam),
-        START,
+        *printed.RUN,
+        power(printed.TOLD.lam),
+        printed.START,
         step(
             "what is left",
             le(
@@ -113,16 +72,16 @@ WINDOW_FORM = certified(
     "long window",
     "contractive",
 )
-GAIN = certified(
+GAIN = norms.certified(
     "gain",
     le(forced_gap, gain * x_gap),
-    (*FORCED.assumptions, SHOWN, PRINTED_GAIN),
+    (*printed.FORCED.assumptions, printed.SHOWN, printed.PRINTED_GAIN),
     (
-        *FORCED.steps,
-        power(TOLD.lam),
-        step("within the sum", le(FORCED.bound(T), FORCED.L_x * x_gap / (1 - lam))).by(
-            at("power not negative", T), at("lipschitz input", a, 0), "contractive"
-        ),
+        *printed.FORCED.steps,
+        power(printed.TOLD.lam),
+        step(
+            "within the sum", le(printed.FORCED.bound(T), printed.FORCED.L_x * x_gap / (1 - lam))
+        ).by(at("power not negative", T), at("lipschitz input", a, 0), "contractive"),
     ),
     "for every length T",
 ).by(
@@ -133,16 +92,16 @@ GAIN = certified(
     "printed gain",
     "contractive",
 )
-ROUNDING = certified(
+ROUNDING = norms.certified(
     "rounding",
     le(h_rounding, rounding),
-    (SHOWN, OWN, PRINTED_ROUNDING),
+    (printed.SHOWN, printed.OWN, printed.PRINTED_ROUNDING),
     (
-        RUN_POWER,
-        LOST,
-        step("within the sum", le(lost_by(T), lost_by(T).subs(lam_run**T, 0))).by(
-            at("power not negative", T), at("own dtype", 0)
-        ),
+        printed.RUN_POWER,
+        printed.LOST,
+        step(
+            "within the sum", le(printed.lost_by(T), printed.lost_by(T).subs(printed.lam_run**T, 0))
+        ).by(at("power not negative", T), at("own dtype", 0)),
     ),
     "models as their own dtype computes them",
 ).by(
@@ -152,10 +111,10 @@ ROUNDING = certified(
     at("own dtype", T),
     "printed rounding",
 )
-CONSTANTS = certified(
+CONSTANTS = norms.certified(
     "constants",
     le(share_used, ONE),
-    (SHARES,),
+    (printed.SHARES,),
     note="gates, decays, leaks, norms of weights and slopes of activations that are printed",
 ).by("shares", LEAST_BOUND.at(ONE, vector("shares")))
 
@@ -173,65 +132,79 @@ CERTIFICATE = Claim(
     ),
     forms=(
         WINDOW_FORM,
-        ORBIT,
-        OUTPUT,
-        FORGETTING,
-        TWO_NORM,
-        DRIVE,
-        RADIUS_FORM,
-        FIRST,
-        STATE,
+        norms.ORBIT,
+        norms.OUTPUT,
+        norms.FORGETTING,
+        norms.TWO_NORM,
+        norms.DRIVE,
+        norms.RADIUS_FORM,
+        norms.FIRST,
+        norms.STATE,
         GAIN,
         ROUNDING,
         CONSTANTS,
         GRADIENTS,
         FACTORS,
         SMOOTHNESS,
-        UNITARY,
-        DEFECT,
-        SIZE,
-        DRIFT,
-        OWN_DRIFT,
-        COMPUTED,
+        unitary.UNITARY,
+        unitary.DEFECT,
+        unitary.SIZE,
+        unitary.DRIFT,
+        unitary.OWN_DRIFT,
+        unitary.COMPUTED,
     ),
     false_variants=(
         WINDOW_FORM.variant(
             "one-input-less",
             "k − 1 inputs are as good as the printed k",
-            assumptions=(*MODEL, RADIUS, LEFT, PRINTED, WINDOW, SOONER),
+            assumptions=(
+                *printed.MODEL,
+                printed.RADIUS,
+                printed.LEFT,
+                printed.PRINTED,
+                WINDOW,
+                SOONER,
+            ),
         ),
         WINDOW_FORM.variant(
             "half-of-epsilon", "the printed window is good for half of its ε", epsilon / 2
         ),
-        ORBIT.variant(
+        norms.ORBIT.variant(
             "without-slack",
             "the printed λ is larger than it need be",
             (NEARLY * lam) ** k * orbit_start_told,
         ),
-        OUTPUT.variant(
+        norms.OUTPUT.variant(
             "constants-swapped",
             "the reach in place of the equivalence",
             reach * lam**k * orbit_start_told,
         ),
-        FORGETTING.variant(
+        norms.FORGETTING.variant(
             "without-equivalence",
             "the printed factor is taken for one in the Euclidean norm",
             lam**k * orbit_start,
         ),
-        TWO_NORM.variant(
+        norms.TWO_NORM.variant(
             "one-step-less",
             "one step less contracts as well",
-            assumptions=(*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, FEWER),
+            assumptions=(
+                *printed.PAIR,
+                printed.TOLD.contractive,
+                printed.WIDE,
+                printed.REACHED,
+                printed.TURNED,
+                FEWER,
+            ),
         ),
-        DRIVE.variant(
+        norms.DRIVE.variant(
             "one-step-short",
             "the geometric sum ends one step early",
-            S * TOLD.total(T - 1),
+            S * printed.TOLD.total(T - 1),
             TWO_STEPS,
         ),
-        RADIUS_FORM.variant("half-the-radius", "half of the printed radius", R / 2),
-        FIRST.variant("half-the-drive", "half of the printed S_0", S_0 / 2),
-        STATE.variant("half-the-bound", "half of the printed bound", B_h / 2),
+        norms.RADIUS_FORM.variant("half-the-radius", "half of the printed radius", R / 2),
+        norms.FIRST.variant("half-the-drive", "half of the printed S_0", S_0 / 2),
+        norms.STATE.variant("half-the-bound", "half of the printed bound", B_h / 2),
         GAIN.variant("no-horizon", "a gain without 1/(1 − λ)", gain * (1 - lam) * x_gap),
         ROUNDING.variant(
             "one-rounding",
@@ -254,8 +227,8 @@ CERTIFICATE = Claim(
             "β with two factors 1/(1 − λ) less",
             beta * (1 - lam_w) ** 2 * weight_distance,
         ),
-        SIZE.variant("half-the-size", "half of it", bounded / 2),
-        OWN_DRIFT.variant(
+        unitary.SIZE.variant("half-the-size", "half of it", bounded / 2),
+        unitary.OWN_DRIFT.variant(
             "own-as-float64", "the model's own dtype drifts no further than float64", drift
         ),
         CONSTANTS.variant(

@@ -13,12 +13,8 @@ from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, assume, 
 from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run, to_output
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, x
 from rnnbounds.theory.language.terms.vectors import entry
+from rnnbounds.theory.models.gates import gated_steps
 from rnnbounds.theory.models.gates.gate import one, two
-from rnnbounds.theory.models.gates.gated_steps import (
-    SIGMOID_BELOW_ONE,
-    SIGMOID_POSITIVE,
-    TANH_BELOW_ONE,
-)
 from rnnbounds.theory.models.gates.gru_model import (
     BOX,
     CHO,
@@ -126,9 +122,9 @@ INVARIANT = theorem(
     (GRU,),
     "gru",
     (
-        SIGMOID_POSITIVE,
-        SIGMOID_BELOW_ONE,
-        TANH_BELOW_ONE,
+        gated_steps.SIGMOID_POSITIVE,
+        gated_steps.SIGMOID_BELOW_ONE,
+        gated_steps.TANH_BELOW_ONE,
         step("outputs of the run", le(Abs(output(run)), ONE), forall=(j, i)).by_induction(
             base=(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
             step=(
