@@ -39,6 +39,7 @@ OPERATIONS = {
     "difference": lambda m, s, x: 0.5 - s - x,
     "product": lambda m, s, x: s * x - 0.3 * s,
     "mix": lambda m, s, x: m.mix(s.sigmoid(), x, -s),
+    "carried": lambda m, s, x: (s * x) * (x * x + s).tanh(),
     "kernel": lambda m, s, x: x + s.sigmoid() * (s - x),
     "exp": lambda m, s, x: (s + x).exp(),
     "waves": lambda m, s, x: (3.0 * s).sin() * (x - s).cos(),
