@@ -39,6 +39,7 @@ OPERATIONS = {
     "difference": lambda m, s, x: 0.5 - s - x,
     "product": lambda m, s, x: s * x - 0.3 * s,
     "mix": lambda m, s, x: m.mix(s.sigmoid(), x, -s),
+    "gate": lambda m, s, x: m.mix((s * x).sigmoid(), 8.0 * x, -8.0 * s),
     "carried": lambda m, s, x: (s * x) * (x * x + s).tanh(),
     "kernel": lambda m, s, x: x + s.sigmoid() * (s - x),
     "exp": lambda m, s, x: (s + x).exp(),
@@ -49,7 +50,7 @@ OPERATIONS = {
     "rows": lambda m, s, x: m.affine("V", None, s * m.vector("b"), slice(1, 4)) + x,
     "parts": lambda m, s, x: m.join(s.part(0, 1), x.part(1, 3)) * m.join(x, s).chunk(2)[0],
 } | {
-    f"activate {name}": partial(lambda m, s, x, name: m.activate(name, 3.0 * s + x), name=name)
+    f"activate {name}": partial(lambda m, s, x, name: m.activate(name, s), name=name)
     for name in ACTIVATIONS
 }  # fmt: skip
 GATED = {"lstm": lstm, "gru": gru, "gru-cho": cho}
@@ -93,7 +94,8 @@ def system(name: str, size: float = 1.0, dtype: torch.dtype = torch.float64) -> 
         weights = {
             k: torch.randn(1, *v, generator=by).to(dtype).double() for k, v in shapes.items()
         }
-        return System(OPERATIONS[name], weights, size * torch.ones(1, 3).double(), 3)
+        wide = 4.0 * size if name.startswith("activate") else size
+        return System(OPERATIONS[name], weights, torch.full((1, 3), wide).double(), 3)
     cell = draw(GATED[name], 2, seed=12) if name in GATED else cells(name, 1)
     weights = {k: part.to(dtype).double() for k, part in cell.parameters.items()}
     return System(cell.program, weights, size * cell.held(B).box.clamp(max=4.0), cell.d)
