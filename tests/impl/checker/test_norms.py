@@ -15,7 +15,7 @@ from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped, Unitwise
 from rnnbounds.impl.checker.cells.units import Weights, still
 from rnnbounds.impl.checker.definite import norm_at_most
-from rnnbounds.impl.checker.truncated_record import Layer, Stated
+from rnnbounds.impl.format.norms import Layer, Stated
 
 W = np.array([[0.3, -0.2], [0.1, 0.4]])
 U = np.array([[1.0, -2.0], [0.5, 0.25]])
