@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from rnnbounds.properties.systems.causal import fields
 from rnnbounds.properties.systems.causal.extremal import causal_models
 from rnnbounds.properties.systems.causal.fields import MONOTONE_INPUTS, Monotone, Tcn, fitted
-from rnnbounds.properties.systems.causal.model import causal_draw
+from rnnbounds.properties.systems.causal.model import CausalRoute, causal_draw
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime, each
+from rnnbounds.properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime
 from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.supply.route import each
 
 DRIVES = ("gaussian", "constant", "impulse", "alternating", "zero")
 
@@ -47,12 +48,11 @@ def causal(make: Make, title: str = "") -> Kind:
     return Kind(
         make,
         partial(causal_specs, make),
-        numbers=each(causal_draw),
+        CausalRoute(each(causal_draw)),
         cell=own,
         columns={make.kind: Column(title)} if title else {},
         extremal=partial(causal_models, make),
-        causal=True,
-    )  # fmt: skip
+    )
 
 
 TCN = causal(Tcn, "TCN")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 
 from rnnbounds.properties.systems.cells import fields
-from rnnbounds.properties.systems.cells.build import driving, program_cells
 from rnnbounds.properties.systems.cells.drawn import (
     Draw,
     deep,
@@ -20,9 +19,11 @@ from rnnbounds.properties.systems.cells.drawn import (
     stack,
     stacked,
 )
+from rnnbounds.properties.systems.cells.route import ProgramRoute
 from rnnbounds.properties.systems.cells.specs import cell_specs
-from rnnbounds.properties.systems.kind import STATE, Column, Kind, cell_named, each
+from rnnbounds.properties.systems.kind import STATE, Column, Kind, cell_named
 from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.supply.route import each
 
 
 def program(
@@ -36,9 +37,7 @@ def program(
     return Kind(
         make,
         partial(cell_specs, make),
-        numbers=each(partial(drawn, name=name, draw=draw)),
-        cells=partial(program_cells, name=name),
-        driving=partial(driving, name=name),
+        ProgramRoute(each(partial(drawn, name=name, draw=draw)), name),
         cell=cell,
         columns={make.kind: Column(title, (*STATE, *assumptions))} if title else {},
         family=True,

@@ -7,6 +7,7 @@ from math import log
 
 from msgspec.structs import replace
 
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.gated.fields import Gru, GruCho, Lstm
 from rnnbounds.properties.systems.kind import only
 from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
@@ -32,117 +33,75 @@ def scalar(
     return make(T=T, values=values)
 
 
-def one_column(n: int = 16) -> SystemSpec:
+def columns(n: int = 16) -> Values:
     """The first output drives all cells alike: √n times as much in the Euclidean norm."""
     first = [[0.75 if j == 0 else 0.0 for j in range(n)] for _ in range(n)]
     none = [[0.0] * n] * n
-    values = Values(
+    return Values(
         W=[*none, *none, *first, *none], U=[[0.0]] * (4 * n), C=[[1.0] * n], x=[[0.0]],
         b=[*[6.0] * n, *[-4.0] * n, *[0.0] * n, *[6.0] * n], b_hh=[0.0] * (4 * n),
         h=[*[0.0] * n, 2.0**-10, *[0.0] * (n - 1)], h_other=[0.0] * (2 * n),
     )  # fmt: skip
-    return Lstm(n=n, values=values)
 
 
-def steep_candidate() -> SystemSpec:
-    """Every gate steep at once, at the corner of the box: the candidate's slope counts in full."""
-    W = {"i": 0.62819, "f": 0.39502, "g": 0.62819, "o": 0.62819}
-    b = {"i": 5.967, "f": -0.922, "g": -3.848, "o": 6.0}
-    return scalar(
-        Lstm, W, b, [CORNER, CORNER], [1.57, 0.915], U={"i": 9.68, "g": 3.789}, x=0.863
-    )  # fmt: skip
-
-
-def steep_output() -> SystemSpec:
-    """An output gate half open at the corner, where it is steepest, before cells in the middle of
-    tanh's range: the output moves with the gate and with the old cells at once."""
-    return scalar(Lstm, {"o": 5.0}, {"g": 0.4477, "o": -1.0}, [CORNER, 0.2], [0.4, 0.18])
-
-
-def without_square() -> SystemSpec:
-    """‖W_f‖ = θ(1 − f̄), but above θ(1 − f̄)²: cells of B_c = 8 are forgotten too fast or too
-    slowly.
-
-    An input that the box must allow for, but that is not there, leaves the input gate half open.
-    The candidate stays short of 1, so that the proved box has room below 1/(1 − f̄).
-    """
-    theta = 0.999
-    W = {"i": theta / 8, "f": theta / 8, "g": theta / 32, "o": theta / 8}
-    b = {"f": log(7) - theta / 8, "g": 12.0, "o": 20.0}
-    return scalar(Lstm, W, b, [CORNER, CORNER], [7.99, 0.99], U={"i": 40.0})
-
-
-def far_cells() -> SystemSpec:
-    """Cells far outside of the box, where the forget gate moves them by a quarter of themselves."""
-    W = {"f": 0.125, "g": 0.125, "i": 0.125, "o": 0.125}
-    return scalar(Lstm, W, {"g": 1.0}, [CORNER, 0.5], [CORNER, -0.5])
-
-
-def full_cell() -> SystemSpec:
-    """A constant input that keeps the input gate open: c_T comes near B_c."""
-    b = {"i": 20.0, "f": 1.0, "g": 20.0, "o": 20.0}
-    return scalar(Lstm, {}, b, [0.0, 0.0], [1.0, 0.5], T=48)
-
-
-def open_reset(make: Make) -> SystemSpec:
-    """Constant gates, the candidate in the middle of its range: one step attains the factor."""
-    return scalar(make, {"n": 0.75}, {"r": 20.0, "z": -1.0}, [2.0**-12], [-(2.0**-12)])
-
-
-def stable_candidate() -> SystemSpec:
-    """Constant gates, and a candidate as steep as θ = 0.9 of the stable set lets it be."""
-    return scalar(Gru, {"n": 0.45}, {"r": 20.0, "z": -1.0}, [2.0**-12], [-(2.0**-12)])
-
-
-def stable_update() -> SystemSpec:
-    """h = 1 against ν = −1, with an update gate half open that moves."""
-    return scalar(Gru, {"z": 0.25}, {"z": -0.25, "n": -20.0}, [CORNER], [0.96875])
-
-
-def steep_update(make: Make) -> SystemSpec:
-    """h = 1 against ν = −1, half way between them: what the update gate moves counts in full."""
-    return scalar(make, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875])
-
-
-def steep_reset() -> SystemSpec:
-    """A large bias inside of the reset gate's reach, and a candidate that it leaves in its middle:
-    h moves ν by the reset gate alone."""
-    return scalar(
+THETA = 0.999
+NEARLY = [2.0**-12]
+# A bias that opens the reset gate, and one that leaves the update gate a quarter open.
+OPEN = {"r": 20.0, "z": -1.0}
+GATED_SPECIAL: dict[str, SystemSpec] = {
+    "one-column": Lstm(n=16, values=columns()),
+    # Every gate steep at once, at the corner of the box: the candidate's slope counts in full.
+    "steep-candidate": scalar(
+        Lstm, {"i": 0.62819, "f": 0.39502, "g": 0.62819, "o": 0.62819},
+        {"i": 5.967, "f": -0.922, "g": -3.848, "o": 6.0}, [CORNER, CORNER], [1.57, 0.915],
+        U={"i": 9.68, "g": 3.789}, x=0.863,
+    ),
+    # An output gate half open at the corner, where it is steepest, before cells in the middle of
+    # tanh's range: the output moves with the gate and with the old cells at once.
+    "steep-output": scalar(Lstm, {"o": 5.0}, {"g": 0.4477, "o": -1.0}, [CORNER, 0.2], [0.4, 0.18]),
+    # ‖W_f‖ = θ(1 − f̄), but above θ(1 − f̄)²: cells of B_c = 8 are forgotten too fast or too slowly.
+    # An input that the box must allow for, but that is not there, leaves the input gate half open.
+    # The candidate stays short of 1, so that the proved box has room below 1/(1 − f̄).
+    "forget-without-square": scalar(
+        Lstm, {"i": THETA / 8, "f": THETA / 8, "g": THETA / 32, "o": THETA / 8},
+        {"f": log(7) - THETA / 8, "g": 12.0, "o": 20.0}, [CORNER, CORNER], [7.99, 0.99],
+        U={"i": 40.0},
+    ),
+    # Cells far outside of the box, where the forget gate moves them by a quarter of themselves.
+    "far-cells": scalar(
+        Lstm, dict.fromkeys("fgio", 0.125), {"g": 1.0}, [CORNER, 0.5], [CORNER, -0.5]
+    ),
+    # A constant input that keeps the input gate open: c_T comes near B_c.
+    "full-cell": scalar(
+        Lstm, {}, {"i": 20.0, "f": 1.0, "g": 20.0, "o": 20.0}, [0.0, 0.0], [1.0, 0.5], T=48
+    ),
+    # Constant gates, the candidate in the middle of its range: one step attains the factor.
+    "open-reset": scalar(Gru, {"n": 0.75}, OPEN, NEARLY, [-NEARLY[0]]),
+    "open-reset-cho": scalar(GruCho, {"n": 0.75}, OPEN, NEARLY, [-NEARLY[0]]),
+    # As steep as θ = 0.9 of the stable set lets the candidate be.
+    "stable-candidate": scalar(Gru, {"n": 0.45}, OPEN, NEARLY, [-NEARLY[0]]),
+    # h = 1 against ν = −1, with an update gate half open that moves.
+    "stable-update": scalar(Gru, {"z": 0.25}, {"z": -0.25, "n": -20.0}, [CORNER], [0.96875]),
+    # h = 1 against ν = −1, half way between them: what the update gate moves counts in full.
+    "steep-update": scalar(Gru, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875]),
+    "steep-update-cho": scalar(GruCho, {"z": 3.0}, {"z": -3.0, "n": -20.0}, [CORNER], [0.96875]),
+    # A large bias inside of the reset gate's reach, and a candidate that it leaves in its middle: h
+    # moves ν by the reset gate alone.
+    "steep-reset": scalar(
         Gru, {"r": 2.0, "n": 0.5}, {"z": -10.0, "n": -4.0}, [2.0**-8], [-(2.0**-8)],
         b_hh={"n": 8.0},
-    )  # fmt: skip
-
-
-def steep_reset_cho() -> SystemSpec:
-    """Cho's reset gate half open beside a large state."""
-    return scalar(
+    ),
+    # Cho's reset gate half open beside a large state.
+    "steep-reset-cho": scalar(
         GruCho, {"r": 2.0, "n": 2.0}, {"z": -10.0, "r": -2.0, "n": -0.875}, [0.96], [0.92]
-    )  # fmt: skip
-
-
-GATED_SPECIAL: dict[str, SystemSpec] = {
-    "one-column": one_column(),
-    "steep-candidate": steep_candidate(),
-    "steep-output": steep_output(),
-    "forget-without-square": without_square(),
-    "far-cells": far_cells(),
-    "full-cell": full_cell(),
-    "open-reset": open_reset(Gru),
-    "open-reset-cho": open_reset(GruCho),
-    "stable-candidate": stable_candidate(),
-    "stable-update": stable_update(),
-    "steep-update": steep_update(Gru),
-    "steep-update-cho": steep_update(GruCho),
-    "steep-reset": steep_reset(),
-    "steep-reset-cho": steep_reset_cho(),
-}
+    ),
+}  # fmt: skip
 
 
 def cells(make: Make) -> Iterator[SystemSpec]:
     """The named ones, every regime with and without biases, and long runs."""
     yield from only(make, GATED_SPECIAL).values()
     base = make(T=2, batch=4, sequences=8, seed=3)
-    for regime in make.regimes:
-        for n, bias in ((1, 0.0), (2, 1.0)):
-            yield replace(base, regime=regime, n=n, bias=bias, inputs="constant")
+    still = replace(base, inputs="constant")
+    yield from grid(still, {"regime": make.regimes}, {"n": (1, 2), "bias": (0.0, 1.0)})
     yield replace(base, regime="signs", T=24, lam=0.25, inputs="alternating", bias=0.5)

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from hypothesis import strategies as st
 
+from rnnbounds.properties.systems.cells.route import GatedRoute
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_starts
-from rnnbounds.properties.systems.gated.build import driving, gated_cells
 from rnnbounds.properties.systems.gated.drawn import drawn
 from rnnbounds.properties.systems.gated.extremal import GATED_SPECIAL, cells
 from rnnbounds.properties.systems.gated.fields import Gru, GruCho, Lstm
-from rnnbounds.properties.systems.kind import (
-    STATE,
-    Climb,
-    Column,
-    Kind,
-    Wanted,
-    cell_named,
-    each,
-    only,
-)
+from rnnbounds.properties.systems.kind import STATE, Climb, Column, Kind, Wanted, cell_named, only
 from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.supply.route import each
 
 DRIVES = ("zero", "constant", "gaussian", "alternating", "impulse", "resonant")
 FACTORS = (0.5, 0.25, 1.0, 0.9, 2.0, 0.0625, 0.99, 0.75)
@@ -53,22 +44,12 @@ def gated_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     )
 
 
-OF_CELLS = ("c_size", "wide_gap", "wide_state_gap")
-OF_LSTM = (
-    *OF_CELLS, "i_bar", "f_bar", "g_bar", "o_bar", "B_c", "tau", "theta", "theta_plain", "omega",
-    *(f"W_{gate}_inf" for gate in "ifgo"),
-)  # fmt: skip
-OF_GRU = ("r_bar", "z_bar", "z_low", "c_n_inf", *(f"W_{gate}_inf" for gate in "rzn"))
-
-
-def gated(make: Make, title: str, assumption: str, quantities: Sequence[str]) -> Kind:
+def gated(make: Make, title: str, assumption: str) -> Kind:
     """The kind of gated cells of that struct."""
     return Kind(
         make,
         partial(gated_specs, make),
-        numbers=each(drawn),
-        cells=gated_cells,
-        driving=driving,
+        GatedRoute(each(drawn), cell_named(make.kind)),
         cell=cell_named(make.kind),
         columns={make.kind: Column(title, (*STATE, assumption))},
         family=True,
@@ -78,6 +59,6 @@ def gated(make: Make, title: str, assumption: str, quantities: Sequence[str]) ->
     )
 
 
-LSTM = gated(Lstm, "LSTM", "cells", OF_LSTM)
-GRU = gated(Gru, "GRU", "gru", (*OF_GRU, "theta_gru", "theta_gru_still"))
-GRU_CHO = gated(GruCho, "GRU, Cho", "gru", OF_GRU)
+LSTM = gated(Lstm, "LSTM", "cells")
+GRU = gated(Gru, "GRU", "gru")
+GRU_CHO = gated(GruCho, "GRU, Cho", "gru")

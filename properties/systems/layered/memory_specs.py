@@ -16,6 +16,7 @@ from rnnbounds.properties.systems.layered.modes import modes as mode
 from rnnbounds.properties.systems.layered.scan import scan
 from rnnbounds.properties.systems.spec import Make, SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 DRIVES = ("gaussian", "constant", "alternating", "impulse", "zero")
 RUN = "T K regime inputs lam scale bias"
@@ -101,17 +102,17 @@ def scans() -> Iterator[SystemSpec]:
 
 
 MODES_KIND = Kind(
-    Modes, partial(linear_specs, Modes), exact=mode, cell=cell_named("diagonal"), extremal=modes,
-    special=MODES,
+    Modes, partial(linear_specs, Modes), ExactRoute(mode), cell=cell_named("diagonal"),
+    extremal=modes, special=MODES,
 )  # fmt: skip
 JORDAN_KIND = Kind(
-    Jordan, partial(linear_specs, Jordan), exact=jordan, cell=cell_named("linear"),
+    Jordan, partial(linear_specs, Jordan), ExactRoute(jordan), cell=cell_named("linear"),
     extremal=blocks, special=BLOCKS,
 )  # fmt: skip
 SCAN_KIND = Kind(
     Scan,
     partial(linear_specs, Scan),
-    exact=scan,
+    ExactRoute(scan),
     cell=cell_of_regime,
     extremal=scans,
     special=SCANS,

@@ -14,6 +14,7 @@ from rnnbounds.properties.systems.layered.stack import stack
 from rnnbounds.properties.systems.layered.transition import layers as transition
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 DRIVES = ("constant", "gaussian", "zero", "alternating", "impulse")
 RATIONAL = ("identity", "relu", "leaky-relu")
@@ -125,7 +126,7 @@ def cell(spec: SystemSpec) -> str:
 LAYERED = Kind(
     Layered,
     layered_specs,
-    exact=transition,
+    ExactRoute(transition),
     cell=cell,
     columns={"deep": Column("deep transition", (*STATE, "deep transition"))},
     extremal=transitions,
@@ -135,7 +136,7 @@ LAYERED = Kind(
 CASCADE = Kind(
     Cascade,
     cascade_specs,
-    exact=stack,
+    ExactRoute(stack),
     cell=cell_named("stack"),
     columns={"stack": Column("stack", (*STATE, "lower layer"))},
     extremal=stacks,

@@ -15,6 +15,7 @@ from rnnbounds.properties.systems.unitary.blocks import block
 from rnnbounds.properties.systems.unitary.extremal import Block, Unitary, Urnn
 from rnnbounds.properties.systems.unitary.networks import network
 from rnnbounds.properties.systems.unitary.orthogonal import recurrent
+from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 STARTS = (0.0, 1.0, 0.0, 50.0, 0.125)
 BIASES = (0.5, 0.0, 2.0)
@@ -91,15 +92,16 @@ def block_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 UNITARY = Kind(
     Unitary,
     unitary_specs,
-    exact=network,
+    ExactRoute(network),
     extremal=extremal.networks,
     special=extremal.NETWORKS,
     contracts=True,
 )  # fmt: skip
 URNN = Kind(
-    Urnn, urnn_specs, exact=recurrent, extremal=extremal.recurrents, special=extremal.RECURRENT,
+    Urnn, urnn_specs, ExactRoute(recurrent), extremal=extremal.recurrents,
+    special=extremal.RECURRENT,
 )  # fmt: skip
 BLOCK = Kind(
-    Block, block_specs, exact=block, cell=cell_named(NO_CELL), extremal=extremal.blocks,
+    Block, block_specs, ExactRoute(block), cell=cell_named(NO_CELL), extremal=extremal.blocks,
     special=extremal.BLOCKS, least=lambda spec: {"states": spec.n},
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""Constants that one cell alone does not have: of a pair of states, of each window, of training."""
+"""The certified constants of networks: those of the cell, and those of a pair of states, of each
+window and of training."""
 
 from __future__ import annotations
 
@@ -89,14 +90,7 @@ def hessian_norm(batch: Members, cell: RNN) -> torch.Tensor:
     return found
 
 
-def nowhere(batch: Members) -> Array:
-    """What only cells of other kinds have, (B, 1, 1)."""
-    return np.full((batch.cell.batch, 1, 1), np.inf)
-
-
-OF_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
 DERIVED: dict[str, Callable[[Members], Array]] = {
-    **{quantity.name: nowhere for quantity in OF_OTHERS if quantity.role == "certified"},
     "H": pair_bound,
     "eps_k": window_bounds,
     "x_gap": x_gap,
@@ -104,3 +98,15 @@ DERIVED: dict[str, Callable[[Members], Array]] = {
     "K_1": of_predictions(DRIFT),
     "beta_ends": curvature_at_ends,
 }
+# What only systems of other families have.
+_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
+OF_OTHERS = {quantity.name for quantity in _OTHERS if quantity.role == "certified"} - {*DERIVED}
+
+
+def of_networks(batch: Members, name: str) -> Array:
+    """A constant of a batch of networks; infinite where only other systems have it."""
+    if name in DERIVED:
+        return DERIVED[name](batch)
+    if name in OF_OTHERS:
+        return np.full((batch.cell.batch, 1, 1), np.inf)
+    return batch.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)
