@@ -79,7 +79,7 @@ class Certificate(Shown):
     lam: float
     verdict: Verdict
     input_bound: float
-    constants: dict[str, float]
+    constants: Mapping[str, float]
     windows: tuple[tuple[float, int | None], ...]
     tried: tuple[tuple[str, float, int | None], ...]
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None

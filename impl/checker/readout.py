@@ -14,7 +14,7 @@ from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
 from rnnbounds.impl.format.text import strict
 
 
-class _Stated(Exactly):
+class _Stated(Exactly, frozen=True):
     """The weight by name, its rows, a bound on ‖C‖₂ and the digest of its numbers."""
 
     tensor: str

@@ -51,14 +51,14 @@ class Exactly(Struct, frozen=True, forbid_unknown_fields=True):
     """A record with each key of its format and no other."""
 
 
-class Shape(Exactly):
+class Shape(Exactly, frozen=True):
     """The sizes of the output h and of the input x."""
 
     n: Count
     d: Count
 
 
-class Window(Exactly):
+class Window(Exactly, frozen=True):
     """‖h_T − h_T^k‖₂ ≤ ε for all T. A factor that is a float needs fewer than 2⁶⁴ steps from the
     greatest float to the least."""
 

@@ -42,14 +42,14 @@ class Box(Ends, frozen=True, forbid_unknown_fields=True):
     set: Literal["box"]
 
 
-class Rounding(Exactly):
+class Rounding(Exactly, frozen=True):
     """The bound on ‖fl(h_t) − h_t‖₂."""
 
     dtype: str
     state: Bound
 
 
-class Record(Exactly):
+class Record(Exactly, frozen=True):
     """What a record states; see `impl.checker.truncated` for each part.
 
     inputs: the box that all inputs lie in beside ‖x‖₂ ≤ input_bound, None for that ball alone.

@@ -29,7 +29,7 @@ class UnitaryFileError(SealedFileError):
     command = "unitary"
 
 
-class Constants(Exactly):
+class Constants(Exactly, frozen=True):
     """λ ≥ ‖W‖₂, ‖U‖₂ and the bounds on exact and on computed states."""
 
     W_norm: Size
@@ -38,7 +38,7 @@ class Constants(Exactly):
     B_h_computed: Size | None
 
 
-class Difference(Exactly):
+class Difference(Exactly, frozen=True):
     """What rounding may add to the difference of the two networks, by the arithmetic."""
 
     exact: Size
@@ -46,7 +46,7 @@ class Difference(Exactly):
     own_dtype: Size | None
 
 
-class UnitaryRecord(Exactly):
+class UnitaryRecord(Exactly, frozen=True):
     """What a certificate states; `impl.checker.unitary` proves it. Nothing is proved of the
     information."""
 

@@ -12,7 +12,7 @@ MOST = 2**28  # bytes of a file
 SCHEMA = "rnnbounds/attacked/1"
 
 
-class Found(Exactly):
+class Found(Exactly, frozen=True):
     """A pair of runs that are `gap` > ε apart after k common inputs."""
 
     eps: Size
@@ -38,14 +38,14 @@ class Given(Ends, frozen=True, forbid_unknown_fields=True):
             raise RecordError("inputs of another kind")
 
 
-class Left(Exactly):
+class Left(Exactly, frozen=True):
     """What the limits of the search left out."""
 
     what: str
     reason: str
 
 
-class Read(Exactly):
+class Read(Exactly, frozen=True):
     """The readout that the gaps are about."""
 
     tensor: str
@@ -53,7 +53,7 @@ class Read(Exactly):
     sha256: str
 
 
-class Witnesses(Exactly):
+class Witnesses(Exactly, frozen=True):
     """What a file of witnesses states."""
 
     schema: str

@@ -6,7 +6,7 @@ Lemma 1.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ _SCALED = ("diagonal", "diagonal-sdp", "iterated")
 
 
 def cell_of(
-    name: str, weights: dict[str, Array], B: arb, ends: Ends | None, box: list[float] | None
+    name: str, weights: dict[str, Array], B: arb, ends: Ends | None, box: Sequence[float] | None
 ) -> Any:
     """A cell under ‖x‖₂ ≤ B and between these ends, with the box that is stated of its states;
     raises RecordError."""
