@@ -16,7 +16,7 @@ from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import layout
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
 from rnnbounds.impl.checker.cells.poles import diagonal
-from rnnbounds.impl.checker.cells.stepped import Blocks, Ends, Stepped, Unitwise
+from rnnbounds.impl.checker.cells.stepped import Blocks, Ends, Stepped
 from rnnbounds.impl.checker.cells.steps import step_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, still, through
 from rnnbounds.impl.checker.definite import exact
@@ -61,7 +61,7 @@ def norm_of(told: Stated, cell: Any) -> Norm:
             raise RecordError("no such norm, or weights of one that has none")
         one = [exact(1.0)] * size
         if name == "infinity":
-            return Greatest(one) if vanilla else Unitwise(one)
+            return Greatest(one)
         return Scaled(one) if name == "spectral" else Total()
     if name == "quadratic" and vanilla:
         rows = converted(weights, list[list[Number]])
@@ -72,7 +72,7 @@ def norm_of(told: Stated, cell: Any) -> Norm:
     if name in _SCALED and (vanilla or cell.cell.startswith("leaky-")):
         return Scaled(v, told.steps)
     if name == "perron" or (name == "comparison" and not vanilla):
-        return Greatest(v) if vanilla else Unitwise(v)
+        return Greatest(v)
     raise RecordError("no such norm")
 
 
