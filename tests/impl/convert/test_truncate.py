@@ -100,20 +100,6 @@ def test_not_certified():
         assert "\n" not in str(caught.value)
 
 
-def test_window_too_long():
-    """A window beyond any use asks for a larger ε."""
-    weights = {"weight_hh": torch.tensor([[1 - 2.0**-22]]), "weight_ih": torch.tensor([[1.0]])}
-    with pytest.raises(RangeError, match="larger ε"):
-        truncate(weights, 1e-6, 1.0, cell="linear")
-
-
-@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan")])
-def test_bad_epsilon(epsilon):
-    """ε must be a number above zero."""
-    with pytest.raises(RangeError):
-        truncate(rnn(), epsilon, 1.0)
-
-
 def test_certificate_of_another_model(tmp_path):
     """A certificate of other weights, or of another window, is not written."""
     forward, certificate = short()
