@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
@@ -65,32 +66,28 @@ BLOCKS: dict[str, SystemSpec] = {
 def networks() -> Iterator[SystemSpec]:
     """Every constructor with small and large starts, and singular values that are 1."""
     yield from NETWORKS.values()
-    for regime in Unitary.regimes:
-        for n, start in ((1, 0.0), (2, 8.0), (3, 0.0)):
-            spec = replace(
-                NETWORK, regime=regime, n=n, start=start, inputs="saturating", bias=0.5, batch=4
-            )
-            yield spec
-            yield replace(spec, inputs="gaussian", seed=1, K=2)
-    for n, units in ((2, 1), (3, 2), (2, 2)):
-        yield replace(NETWORK, regime="pythagorean", n=n, units=units, inputs="gaussian", batch=4)
+    yield from grid(
+        replace(NETWORK, bias=0.5, batch=4),
+        {"regime": Unitary.regimes},
+        {"n": (1, 2, 3), "start": (0.0, 8.0, 0.0)},
+        {"inputs": ("saturating", "gaussian"), "seed": (0, 1), "K": (4, 2)},
+    )
+    base = replace(NETWORK, regime="pythagorean", inputs="gaussian", batch=4)
+    yield from grid(base, {"n": (2, 3, 2), "units": (1, 2, 2)})
 
 
 def recurrents() -> Iterator[SystemSpec]:
     """Every activation at rest, where the slope is largest, and away from it."""
     yield from RECURRENT.values()
     for activation in sorted(ACTIVATIONS):
-        for scale in (0.0625, 2.0):
-            yield replace(
-                URNN, activation=activation, regime="cayley", n=2, inputs="gaussian", scale=scale,
-                bias=1.0, batch=4,
-            )  # fmt: skip
-        yield replace(URNN, activation=activation, regime="signed", n=2, batch=2)
+        base = replace(URNN, activation=activation, n=2)
+        away = replace(base, regime="cayley", inputs="gaussian", bias=1.0, batch=4)
+        yield from grid(away, {"scale": (0.0625, 2.0)})
+        yield replace(base, regime="signed", batch=2)
 
 
 def blocks() -> Iterator[SystemSpec]:
     """Multiples of the identity and dilations in every number of rows, and whole matrices."""
     yield from BLOCKS.values()
-    for regime in Block.regimes:
-        for n, m in ((1, 1), (1, 2), (2, 2), (2, 3), (2, 4), (3, 4), (3, 6), (2, 6)):
-            yield replace(BLOCK, regime=regime, n=n, states=m, batch=4)
+    sizes = {"n": (1, 1, 2, 2, 2, 3, 3, 2), "states": (1, 2, 2, 3, 4, 4, 6, 6)}
+    yield from grid(replace(BLOCK, batch=4), {"regime": Block.regimes}, sizes)
