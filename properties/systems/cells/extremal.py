@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.cells.fields import Leaky, Stack
+from rnnbounds.properties.systems.cells.kinds import Leaky, Stack
 from rnnbounds.properties.systems.drawing.grid import grid
-from rnnbounds.properties.systems.gated.fields import Gru
+from rnnbounds.properties.systems.gated.kinds import Gru
 from rnnbounds.properties.systems.kind import Kind
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 

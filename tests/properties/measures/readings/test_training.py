@@ -18,6 +18,7 @@ from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import BALLS, LOSSES, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import system
 from rnnbounds.properties.systems.vanilla.learning_instances import (
+    descents,
     projections,
     quadratics,
     scalar,
