@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.language import Assumption, Statement
@@ -81,19 +81,18 @@ class Form:
         self,
         id: str,
         text: str,
-        statement: Statement | None = None,
+        claimed: Statement | Expr | None = None,
+        *more: Assumption,
         assumptions: tuple[Assumption, ...] | None = None,
         special: str | None = None,
     ) -> Variant:
-        """A distortion of this form; what is not given is as in the form."""
-        return Variant(
-            id,
-            text,
-            self.name,
-            self.statement if statement is None else statement,
-            self.assumptions if assumptions is None else assumptions,
-            special,
-        )
+        """A distortion of this form, perhaps under more assumptions; what is not given is as in the
+        form, of which an expression replaces the right side."""
+        own = self.statement
+        if isinstance(claimed, Expr):
+            claimed = Statement(own.lhs, own.relation, claimed)
+        assumed = (*(self.assumptions if assumptions is None else assumptions), *more)
+        return Variant(id, text, self.name, claimed or own, assumed, special)
 
     def lemma(self, id: str, *variables: Symbol, everywhere: Everywhere | None = None) -> Lemma:
         """The proved statement, for all values of the given parameters, as a law; if so asked, for

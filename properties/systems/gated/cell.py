@@ -16,7 +16,7 @@ from rnnbounds.impl.cells.gated.gate import most
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
 from rnnbounds.impl.norms.weighted import perron_vector
-from rnnbounds.impl.numbers.interval import tanh_up
+from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.training.stable_gates import StableGates
 from rnnbounds.impl.training.stable_gru import StableGRU

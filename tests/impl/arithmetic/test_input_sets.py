@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.arithmetic.inputs.given import through
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
+from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
@@ -40,7 +41,7 @@ def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, sca
 
 def within(inputs: InputSet, W: torch.Tensor, x: torch.Tensor) -> None:
     """W x of an input lies in what is told of the set, in rationals."""
-    told = through(inputs, W)
+    told = through(inputs, W, Interval)
     for i, row in enumerate(W[0].tolist()):
         exact = sum((fmpq(*w.as_integer_ratio()) * fmpq(*a.as_integer_ratio())
                      for w, a in zip(row, x.tolist(), strict=True)), fmpq(0))  # fmt: skip
@@ -61,7 +62,7 @@ def test_affine_maps_of_sets():
         for row in rows.rows:
             within(rows, W, row)
         exact = (W[0] @ rows.rows.mT).aminmax(dim=1)
-        told = through(rows, W)
+        told = through(rows, W, Interval)
         assert torch.allclose(told.low[0], exact.min, rtol=1e-12, atol=0)
         assert torch.allclose(told.high[0], exact.max, rtol=1e-12, atol=0)
 

@@ -6,10 +6,10 @@ from program_draws import SAMPLES, cells
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.coarse import DTYPES, at_one, repeated
-from rnnbounds.impl.arithmetic.roundings import Run, Runs
+from rnnbounds.impl.arithmetic.intervals import Interval
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.spans import reached
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.numbers.interval import Interval
 
 LOW = torch.tensor([-1.0e39, -70000.0, -1 / 3, -0.0, 1.0e-40, 1 / 3, torch.nan]).double()
 HIGH = torch.tensor([-1 / 3, 70000.0, 1 / 3, 5.0e-324, 0.1, torch.inf, torch.nan]).double()
@@ -22,7 +22,7 @@ def test_every_operation(fused: bool) -> None:
     wide = Interval(LOW.expand(4, -1), HIGH.expand(4, -1))
     rows = size.expand(4, -1)
     for i, dtype in enumerate(DTYPES):
-        run, alone = Run(dtype, fused), Interval(LOW[None], HIGH[None])
+        run, alone = Runs((dtype,), fused), Interval(LOW[None], HIGH[None])
         pairs = [
             (both.rounded(wide), run.rounded(alone)),
             (both.off(wide, both.unit), run.off(alone, run.unit)),
@@ -59,7 +59,7 @@ def test_cells(name: str) -> None:
     there = reached(cell.program, weights, wide, 1.0, cell.d, run)
     told = cell.at_one(DTYPES, box, 1.0)
     for i, dtype in enumerate(DTYPES):
-        alone = reached(cell.program, cell.parameters, box, 1.0, cell.d, Run(dtype, fused=True))
+        alone = reached(cell.program, cell.parameters, box, 1.0, cell.d, Runs((dtype,), fused=True))
         assert torch.equal(there[i], alone[0])
         one = cell.at_one([dtype], box, 1.0)
         assert one is None if told is None else torch.equal(told[i], one[0])

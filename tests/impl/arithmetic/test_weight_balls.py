@@ -6,10 +6,9 @@ from program_draws import SAMPLES, cells
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
-from rnnbounds.impl.arithmetic.intervals import symmetric
-from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.slopes import compare, stepped
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
 from rnnbounds.impl.cells.programs import jacobian
@@ -100,12 +99,12 @@ def test_no_weights_of_the_set_are_driven_further(name: str) -> None:
 @pytest.mark.parametrize("of_inputs", [False, True])
 def test_a_run_with_weights_of_the_set_is_not_rounded_further(of_inputs: bool) -> None:
     """Of all weights near 0 sums are off by what those at the edge are off by."""
-    run, still = Run(torch.float16, fused=True), torch.zeros(1, 1, 1, dtype=torch.float64)
+    run, still = Runs((torch.float16,), fused=True), torch.zeros(1, 1, 1, dtype=torch.float64)
     edge = {"W": still + 1, "b": still[0] + 1}
     radii = {name: torch.ones(1, dtype=torch.float64) for name in edge}
     box = still[0] + 1
-    v = inputs(1.0, box, 1, run) if of_inputs else Spans(symmetric(box), run)
     whole = SpanArithmetic({name: 0 * value for name, value in edge.items()}, run, radii=radii)
+    v = whole.inputs(1.0, box, 1) if of_inputs else whole.box(box)
     told, one = (m.affine("W", "b", v).range for m in (whole, SpanArithmetic(edge, run)))
     assert told.high >= one.high
 

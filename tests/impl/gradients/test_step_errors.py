@@ -8,7 +8,7 @@ from flint import arb, arb_mat, ctx
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
-from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.spans import reached
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import kind_of
@@ -144,7 +144,7 @@ def test_sums_of_several_products(halves):
 
     box = torch.ones(1, n, dtype=torch.float64)
     bound = step_error(driven, weights, box, 1.0, 1, torch.float16)
-    most = reached(driven, weights, box, 1.0, 1, Run(torch.float16, fused=True))
+    most = reached(driven, weights, box, 1.0, 1, Runs((torch.float16,), fused=True))
     ran = torch.ones(n, dtype=torch.float16)
     for _ in range(n):
         ran += torch.tensor(small, dtype=torch.float16)

@@ -130,11 +130,9 @@ DEEP_GRADIENT = Claim(
     forms=(UPPER, EQUAL),
     false_variants=(
         UPPER.variant(
-            "depth-not-counted",
-            "one layer's factor a step, whatever the depth",
-            le(dh_dh, lam_layer**k),
+            "depth-not-counted", "one layer's factor a step, whatever the depth", lam_layer**k
         ),
-        UPPER.variant("next-power", "λ^{k+1} in place of λ^k", le(dh_dh, lam_deep ** (k + 1))),
+        UPPER.variant("next-power", "λ^{k+1} in place of λ^k", lam_deep ** (k + 1)),
         EQUAL.variant(
             "any-matrix",
             "the gradient is the product of norms, whatever the matrices are",
@@ -144,7 +142,7 @@ DEEP_GRADIENT = Claim(
             "half-of-it",
             "at least half of it, whatever the matrices are",
             le(W_product**k / 2, dh_dh),
-            ANY,
+            assumptions=ANY,
         ),
         instead(
             EQUAL, k, k + 1, "one-more-step", "the step at the start of the window is counted too"

@@ -8,14 +8,7 @@ from sympy import log
 from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
 from rnnbounds.theory.language import ZERO, Assumption, at, le, lt, symbols
 from rnnbounds.theory.models.box_geometry import BOX, SHOWN
-from rnnbounds.theory.models.lemmas.powers import (
-    decay,
-    long_window,
-    positive_rate,
-    power,
-    power_sum,
-    rate_of,
-)
+from rnnbounds.theory.models.lemmas import powers
 from rnnbounds.theory.models.sensitivity import forgetting, states
 from rnnbounds.theory.models.system import ACCURACY, LONG_WINDOW, WINDOW
 from rnnbounds.theory.proof import theorem
@@ -31,7 +24,7 @@ STATE = theorem(
     le(h_gap_box, forgotten),
     MODEL,
     "cell",
-    (*BOX.before, *states(BOX), *forgetting(BOX), power_sum(BOX.lam), power(BOX.lam)),
+    (*BOX.before, *states(BOX), *forgetting(BOX), powers.power_sum(BOX.lam), powers.power(BOX.lam)),
     note="the whole state of a cell, (c, h) of an LSTM",
 ).by(
     at("forgetting", T - k, k),
@@ -51,16 +44,16 @@ OUTPUT = theorem(
 ).by(STATE.lemma("truncation, box-state").at(), at("output", T - k, k), "window", "contractive")
 
 MEMORY = Assumption("memory", "λ_box > 0", lt(ZERO, lam))
-rate, needed = rate_of(lam), C_box * S_0 / ((1 - lam) * epsilon)
+rate, needed = powers.rate_of(lam), C_box * S_0 / ((1 - lam) * epsilon)
 WINDOW_MODEL = (*OUTPUT.assumptions, MEMORY, ACCURACY)
-LONG = long_window("ln(C_box S_0_box/((1 − λ_box)ε))/ln(1/λ_box)", le(log(needed) / rate, k))
+LONG = powers.long_window("ln(C_box S_0_box/((1 − λ_box)ε))/ln(1/λ_box)", le(log(needed) / rate, k))
 TARGET = le(h_gap, epsilon)
 WINDOW_FORM = theorem(
     "box-window",
     TARGET,
     (*WINDOW_MODEL, LONG),
     "cell",
-    (decay(lam), power(BOX.lam)),
+    (powers.decay(lam), powers.power(BOX.lam)),
     note="how long a window is enough for a cell, in the Euclidean norm of its output",
 ).by(
     OUTPUT.lemma("truncation, box").at(),
@@ -69,7 +62,7 @@ WINDOW_FORM = theorem(
     LOGARITHM.at(needed),
     EXPONENTIAL.at(log(needed), k * rate),
     at("power not negative", T),
-    *positive_rate(lam),
+    *powers.positive_rate(lam),
     "accuracy",
 )
 
@@ -78,25 +71,25 @@ BOX_VARIANTS = (
     STATE.variant(
         "box-next-power",
         "λ^{k+1} in place of λ^k, in the norm of the box",
-        le(h_gap_box, S_0 * lam ** (k + 1) / (1 - lam)),
+        S_0 * lam ** (k + 1) / (1 - lam),
     ),
     OUTPUT.variant(
         "box-without-output",
         "the Euclidean norm of the output is taken for the norm of the box",
-        le(h_gap, forgotten),
+        forgotten,
     ),
     OUTPUT.variant(
         "box-half-by-eight",
         "eight steps halve what any cell remembers, whatever λ is",
-        le(h_gap, C_box * S_0 / (1 - lam) / 2),
-        (*OUTPUT.assumptions, LONG_WINDOW),
+        C_box * S_0 / (1 - lam) / 2,
+        LONG_WINDOW,
     ),
     WINDOW_FORM.variant(
         "box-window-without-output",
         "the window of a cell forgets the factor C_box",
         assumptions=(
             *WINDOW_MODEL,
-            long_window("log S_0/((1 − λ)ε)", le(log(needed / C_box) / rate, k)),
+            powers.long_window("log S_0/((1 − λ)ε)", le(log(needed / C_box) / rate, k)),
         ),
     ),
 )

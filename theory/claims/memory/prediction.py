@@ -50,19 +50,19 @@ PREDICTION = Claim(
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
-            le(y_gap, L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam)),
+            L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam),
         ),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any prediction, whatever λ is",
-            le(y_gap, L_f * S_0 / (1 - lam) / 2),
-            (*UNIFORM.assumptions, LONG_WINDOW),
+            L_f * S_0 / (1 - lam) / 2,
+            LONG_WINDOW,
         ),
         IN_BOX.variant(
             "box-without-output",
             "the readout is taken to see the norm of the box: C_box is missing",
-            le(y_gap, IN_BOX.statement.rhs / C_box),
+            IN_BOX.statement.rhs / C_box,
         ),
         instead(
             IN_BOX, L_f, 1, "box-no-readout", "the readout's constant L_f is missing, of a cell"

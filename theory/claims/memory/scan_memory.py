@@ -168,7 +168,7 @@ SCAN_MEMORY = Claim(
         UNIFORM.variant(
             "zero-input",
             "the decay without an input is taken for the largest",
-            le(scan_gap, decay_zero**k * scan_start),
+            decay_zero**k * scan_start,
         ),
         instead(UNIFORM, k, k + 1, "next-power", "ā^{k+1} in place of ā^k"),
     ),

@@ -114,29 +114,29 @@ TRUNCATION = Claim(
     forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, *BOX_FORMS),
     false_variants=(
         instead(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
-        UNIFORM.variant("no-horizon", "the factor 1/(1 − λ) is missing", le(h_gap, S_0 * lam**k)),
+        UNIFORM.variant("no-horizon", "the factor 1/(1 − λ) is missing", S_0 * lam**k),
         FINITE.variant(
             "window-one-longer",
             "a window of k does what k + 1 should",
-            le(h_gap, S_0 * (lam ** (k + 1) - lam**T) / (1 - lam)),
-            (*MODEL, SHORT_WINDOW),
+            S_0 * (lam ** (k + 1) - lam**T) / (1 - lam),
+            SHORT_WINDOW,
         ),
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
-            le(h_gap, L_x * B_x * (lam**k - lam**T) / (1 - lam)),
+            L_x * B_x * (lam**k - lam**T) / (1 - lam),
         ),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any state, whatever λ is",
-            le(h_gap, S_0 / (1 - lam) / 2),
-            (*MODEL, LONG_WINDOW),
+            S_0 / (1 - lam) / 2,
+            LONG_WINDOW,
         ),
         UNIFORM.variant(
             "independent-inputs",
             "the inputs add up like independent ones, in squares",
-            le(h_gap, S_0 * lam**k / sqrt(1 - lam**2)),
+            S_0 * lam**k / sqrt(1 - lam**2),
         ),
         WINDOW_FORM.variant(
             "floor",

@@ -27,14 +27,10 @@ URNN_SIGMOID = Claim(
     forms=(EXCLUDED, VECTOR, INDEPENDENT),
     false_variants=(
         EXCLUDED.variant(
-            "unit-weight",
-            "w = ±1 is excluded too",
-            assumptions=_without(EXCLUDED, NOT_ISOMETRIC),
+            "unit-weight", "w = ±1 is excluded too", assumptions=_without(EXCLUDED, NOT_ISOMETRIC)
         ),
         EXCLUDED.variant(
-            "no-approximation",
-            "the outputs stay 1/50 apart",
-            le(Rational(1, 50), sigmoid_gap),
+            "no-approximation", "the outputs stay 1/50 apart", le(Rational(1, 50), sigmoid_gap)
         ),
         EXCLUDED.variant(
             "relu-too",
@@ -56,11 +52,7 @@ URNN_SIGMOID = Claim(
             "a constant output is excluded too",
             assumptions=_without(VECTOR, DRIVEN),
         ),
-        INDEPENDENT.variant(
-            "every-unit",
-            "all units are independent",
-            le(unit_count, sample_rank),
-        ),
+        INDEPENDENT.variant("every-unit", "all units are independent", le(unit_count, sample_rank)),
         INDEPENDENT.variant(
             "signs-apart",
             "units that differ by the sign are independent",

@@ -54,7 +54,7 @@ URNN_TIGHT = Claim(
             "one-fewer-suffices",
             "2n − 1 states match W = 0",
             eq(separation, ZERO),
-            _with(EXCLUDED, Assumption(FEWER.id, "m = 2n − 1", eq(states, 2 * n - 1))),
+            assumptions=_with(EXCLUDED, Assumption(FEWER.id, "m = 2n − 1", eq(states, 2 * n - 1))),
         ),
         NEEDED.variant("one-more", "2n + 1 states are needed", le(2 * n + 1, states)),
         NEEDED.variant(
@@ -92,9 +92,7 @@ URNN_TIGHT = Claim(
             le(multiplicity + 1, states - n),
         ),
         MULTIPLICITY.variant(
-            "unit-eigenvalues",
-            "eigenvalues with |μ| = 1 too",
-            le(multiplicity_any, states - n),
+            "unit-eigenvalues", "eigenvalues with |μ| = 1 too", le(multiplicity_any, states - n)
         ),
     ),
     extremal=(
