@@ -11,7 +11,7 @@ from typing import Any
 _PARTS = {"tensors", "ignored", "unread"}
 
 
-def described(information: Mapping[str, Any], roles: Collection[str]) -> bool:
+def described(information: Mapping[Any, Any], roles: Collection[str]) -> bool:
     """Whether all three are there, with a name for each of these roles and none of them twice; or
     none of the three."""
     if not _PARTS & information.keys():

@@ -1,8 +1,7 @@
-"""What a safetensors file stores, to the letter, read without torch for the checkers.
+"""Tensors and metadata of safetensors files, to the letter and without torch.
 
-Nothing is stated twice and nothing goes unread: a key that comes twice, an entry that the format
-does not know and a number that is not in its plain form are refused, as two readers might read two
-things. Source: the safetensors format.
+An entry that the format does not know is refused, as is a name that comes twice. Source: the
+safetensors format.
 """
 
 import hashlib
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import safetensors
 
 from rnnbounds.impl import disk
+from rnnbounds.impl.format.text import once
 
 Array = npt.NDArray[np.float64]
 Part = Mapping[str, Any]  # one tensor: its dtype, its shape and its data
@@ -23,12 +23,12 @@ Part = Mapping[str, Any]  # one tensor: its dtype, its shape and its data
 MOST = 2**30  # bytes of a file, more than the states allow
 _ENTRY = {"dtype", "shape", "data_offsets"}
 _DTYPES: dict[str, tuple[str, str]] = {
-    "F16": ("torch.float16", "<f2"),
-    "BF16": ("torch.bfloat16", "<u2"),
-    "F32": ("torch.float32", "<f4"),
-    "F64": ("torch.float64", "<f8"),
+    "F16": ("float16", "<f2"),
+    "BF16": ("bfloat16", "<u2"),
+    "F32": ("float32", "<f4"),
+    "F64": ("float64", "<f8"),
 }
-_CODES = {name.removeprefix("torch."): code for code, (name, _) in _DTYPES.items()}
+_CODES = {name: code for code, (name, _) in _DTYPES.items()}
 
 
 def said_format(path: Path) -> str:
@@ -48,7 +48,7 @@ def said_format(path: Path) -> str:
 def header(data: bytes) -> dict[str, Any]:
     """The header of a file, with its metadata under `__metadata__`; raises ValueError."""
     text = data[8 : 8 + int.from_bytes(data[:8], "little")]
-    told = json.loads(text, object_pairs_hook=_once)
+    told = json.loads(text, object_pairs_hook=once)
     entries = {name: entry for name, entry in told.items() if name != "__metadata__"}
     if any(entry.keys() != _ENTRY for entry in entries.values()):
         raise ValueError("an entry of something else than a tensor")
@@ -62,40 +62,20 @@ def contents(data: bytes) -> tuple[dict[str, Part], dict[str, str]]:
     return stored, told["__metadata__"]
 
 
-def plain(text: str) -> Any:
-    """What a JSON text says, if it is written as Python's `json` writes it: each key once, each
-    float by its shortest digits, neither NaN nor infinity. Raises ValueError."""
-    told = json.loads(text)
-    if json.dumps(told, allow_nan=False) != text:
-        raise ValueError("not in its plain form")
-    return told
-
-
-def strict(text: str) -> Any:
-    """What a JSON text says, each key once, neither NaN nor infinity. Raises ValueError."""
-
-    def refused(name: str) -> Any:
-        raise ValueError(f"{name} is no number")
-
-    return json.loads(text, object_pairs_hook=_once, parse_constant=refused)
-
-
-def digest(name: str, parts: Mapping[str, Part]) -> str:
+def digest(name: str, parts: Mapping[str, Part], prefix: str = "torch.") -> str:
     """SHA-256 over a name and, in a fixed order, all roles, dtypes, shapes and bytes; the one of
     `impl.models.loaded`."""
     sha = hashlib.sha256(name.encode())
     for role in sorted(parts):
         part = parts[role]
-        kind = _DTYPES.get(part["dtype"], (part["dtype"], ""))[0]
-        sha.update(f"|{role}|{kind}|{tuple(part['shape'])}|".encode())
+        sha.update(f"|{role}|{prefix}{dtype_of(part)}|{tuple(part['shape'])}|".encode())
         sha.update(bytes(part["data"]))
     return sha.hexdigest()
 
 
 def dtype_of(part: Part) -> str | None:
     """The dtype by torch's name, such as float32; None for one that no model has."""
-    kind = _DTYPES.get(part["dtype"])
-    return None if kind is None else kind[0].removeprefix("torch.")
+    return _DTYPES.get(part["dtype"], (None, ""))[0]
 
 
 def decoded(part: Part) -> Array:
@@ -117,10 +97,3 @@ def encoded(numbers: Array, dtype: str) -> Part | None:
         short = (short.view("<u4") >> 16).astype("<u2")
     part = {"dtype": code, "shape": list(numbers.shape), "data": short.tobytes()}
     return part if np.array_equal(decoded(part), numbers) else None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    told = dict(pairs)
-    if len(told) < len(pairs):
-        raise ValueError("a key comes twice")
-    return told
