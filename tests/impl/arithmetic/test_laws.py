@@ -18,7 +18,7 @@ from program_draws import SAMPLES, cells
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.arithmetic.base import Floats, Program, Rows
+from rnnbounds.impl.arithmetic.base import Floats, Program, Rows, V
 from rnnbounds.impl.arithmetic.derivatives.second_order import JetArithmetic, constants, jets
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.arithmetic.intervals import Interval
@@ -34,13 +34,20 @@ from rnnbounds.impl.numbers.outward import norm_up
 B, COLUMNS = 0.75, 8
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 HAIR = 1 + 1e-12
+
+
+def lost(v: V) -> V:
+    """v, off by 64 units of the dtype."""
+    return (v + 64.0) - 64.0
+
+
 OPERATIONS = {
     "sum": lambda m, s, x: s + x + 0.1,
     "difference": lambda m, s, x: 0.5 - s - x,
     "product": lambda m, s, x: s * x - 0.3 * s,
     "mix": lambda m, s, x: m.mix(s.sigmoid(), x, -s),
-    "gate": lambda m, s, x: m.mix((s * x).sigmoid(), 8.0 * x, -8.0 * s),
-    "carried": lambda m, s, x: (s * x) * (x * x + s).tanh(),
+    "gate": lambda m, s, x: m.mix(lost(s).sigmoid(), 8.0 * x, -8.0 * s),
+    "carried": lambda m, s, x: x * lost(s) + lost(x) * lost(s).tanh(),
     "kernel": lambda m, s, x: x + s.sigmoid() * (s - x),
     "exp": lambda m, s, x: (s + x).exp(),
     "waves": lambda m, s, x: (3.0 * s).sin() * (x - s).cos(),
