@@ -9,21 +9,21 @@ from unittest.mock import patch
 
 import msgspec
 
-from reports.records.basis import counted, sentence
-from reports.records.matrix import Matrix
-from reports.table import carried
 from rnnbounds.cli import main
 from rnnbounds.program import COMMANDS
-from theory import CLAIMS
-from theory.axioms.base import AXIOMS
-from theory.claims.models import NO_MODEL
-from theory.language.mathml import markup
-from theory.language.printing import plain, statement_mathml
-from theory.language.quantity import VALUES
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.basis import basis
-from theory.proof.claim import Claim
-from theory.proof.laws import counted as counted_laws
+from rnnbounds.reports.records.basis import counted, sentence
+from rnnbounds.reports.records.matrix import Matrix
+from rnnbounds.reports.table import carried
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.claims.models import NO_MODEL
+from rnnbounds.theory.language.mathml import markup
+from rnnbounds.theory.language.printing import plain, statement_mathml
+from rnnbounds.theory.language.quantity import VALUES
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.basis import basis
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.laws import counted as counted_laws
 
 HERE = Path(__file__).parent
 WIDTH = 92  # columns of what a command prints

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from flint import arb, ctx
 
-from impl.arithmetic.activation import ACTIVATIONS, Activation
-from impl.checker.machine import FLUSHED, ailments_of_arrays, ailments_of_floats
-from impl.models.torch_machine import ailments_of_tensors, worst_error
-from theory.numbers.interval import Interval, exp, log
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
+from rnnbounds.impl.checker.machine import FLUSHED, ailments_of_arrays, ailments_of_floats
+from rnnbounds.impl.models.torch_machine import ailments_of_tensors, worst_error
+from rnnbounds.theory.numbers.interval import Interval, exp, log
 
 POINTS = 400
 

@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 
-from reports.errors import printable
+from rnnbounds.reports.errors import printable
 
 
 class InputError(ValueError):

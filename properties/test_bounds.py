@@ -1,6 +1,6 @@
 """Every claim, every part: its proof, each attack on it and on its false variants.
 
-Run as ``pytest properties`` in a checkout or ``pytest --pyargs properties`` anywhere;
+Run as ``pytest properties`` in a checkout or ``pytest --pyargs rnnbounds.properties`` anywhere;
 ``--bounds-report DIR`` writes the record and the page.
 """
 
@@ -10,10 +10,10 @@ from itertools import chain
 
 import pytest
 
-from properties.attacks.budget import profile
-from properties.attacks.table import check_attacks
-from properties.judging.judge import Verdict, judge
-from properties.runs.parts import (
+from rnnbounds.properties.attacks.budget import profile
+from rnnbounds.properties.attacks.table import check_attacks
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.runs.parts import (
     Part,
     chosen_claims,
     encode_result,
@@ -21,13 +21,13 @@ from properties.runs.parts import (
     parts_of,
     run_part,
 )
-from properties.runs.run import collect_seldom, heaviest_first
-from properties.runs.tallies import tallies
-from properties.systems.batch import build
-from properties.systems.table import parse_spec
-from reports.records.record import Check
-from theory import claim
-from theory.errors import MachineError
+from rnnbounds.properties.runs.run import collect_seldom, heaviest_first
+from rnnbounds.properties.runs.tallies import tallies
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory import claim
+from rnnbounds.theory.errors import MachineError
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,10 +1,10 @@
 """What was seen: run records, their judgement, and the pages made from them."""
 
-from reports.errors import InputError, RecordError
-from reports.records.codec import decode, encode, json_schema, load
-from reports.records.ledger import Axiom, LedgerRecord, LedgerStep
-from reports.records.outcome import comparable, passed, problems
-from reports.records.record import (
+from rnnbounds.reports.errors import InputError, RecordError
+from rnnbounds.reports.records.codec import decode, encode, json_schema, load
+from rnnbounds.reports.records.ledger import Axiom, LedgerRecord, LedgerStep
+from rnnbounds.reports.records.outcome import comparable, passed, problems
+from rnnbounds.reports.records.record import (
     SCHEMA,
     AttackRecord,
     Check,

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from reports.records.record import Run
+from rnnbounds.reports.records.record import Run
 
 NAME = "curves.csv"
 COLUMNS = ("claim", "form", "against", "at", "largest_seen", "bound")

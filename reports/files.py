@@ -9,8 +9,8 @@ whole, though they may come from different runs.
 from collections.abc import Mapping
 from pathlib import Path
 
-from reports import disk
-from reports.errors import InputError
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import InputError
 
 
 class WriteError(InputError):

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from reports import disk
-from reports.errors import InputError
-from reports.files import write_atomic
-from reports.records.codec import LIMIT, encode, load_with_bytes
-from reports.records.guarded import Guarded
-from reports.records.record import Run
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.records.codec import LIMIT, encode, load_with_bytes
+from rnnbounds.reports.records.guarded import Guarded
+from rnnbounds.reports.records.record import Run
 
 
 class LineError(InputError):

@@ -10,11 +10,11 @@ from typing import Literal
 
 import msgspec
 
-from reports.pages.text import NOTHING, ratio
-from reports.records.basis import Standing, counted, short
-from reports.records.matrix import Matrix
-from reports.records.number import Number
-from reports.records.record import ClaimRecord, Run
+from rnnbounds.reports.pages.text import NOTHING, ratio
+from rnnbounds.reports.records.basis import Standing, counted, short
+from rnnbounds.reports.records.matrix import Matrix
+from rnnbounds.reports.records.number import Number
+from rnnbounds.reports.records.record import ClaimRecord, Run
 
 CARRIED = Path(__file__).with_name("claims.json")
 

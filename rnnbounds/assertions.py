@@ -14,20 +14,28 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.convert.truncate import NotCertifiedError, truncate, unrolled
-from impl.errors import InputError, RangeError, ShapeError, exactly, factor, number, renamed
-from impl.memory.measure import Measurement, measure
-from impl.models.loaded import LoadedModel
-from impl.models.surroundings import undisturbed, untouched
-from impl.numbers.outward import norm_up
-from impl.reading.adapters import Source, load_model
-from impl.reading.data import Data, DataSource
 from rnnbounds.fields import Module, Probe
 from rnnbounds.guarding import remedies, unstated
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate, unrolled
+from rnnbounds.impl.errors import (
+    InputError,
+    RangeError,
+    ShapeError,
+    exactly,
+    factor,
+    number,
+    renamed,
+)
+from rnnbounds.impl.memory.measure import Measurement, measure
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import undisturbed, untouched
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.reading.adapters import Source, load_model
+from rnnbounds.impl.reading.data import Data, DataSource
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rnnbounds import guard_bytecode
 from rnnbounds.shell.signals import guarded
 from rnnbounds.shell.terminal import open_streams, relax, wrong
 
@@ -21,16 +22,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(arguments: list[str] | None) -> int:
     """The same in a program that handles signals itself."""
-    from rnnbounds.shadow import MissingRoomError, settle
     from rnnbounds.shell.imports import failed_import
 
     relax()
+    guard_bytecode()
     try:
-        settle(Path.cwd())  # a factory's modules come from there; before a room is imported
+        Path.cwd()  # a factory's modules come from there
     except FileNotFoundError:
         return wrong("the current folder was removed; change to another one and run it again")
-    except MissingRoomError as error:
-        return wrong(str(error))
     try:
         from rnnbounds.program import call
     except ImportError as error:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import torch
 
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, at_most, number
+from rnnbounds.impl.errors import (
+    InputError,
+    NotFiniteError,
+    RangeError,
+    ShapeError,
+    at_most,
+    number,
+)
 
 Tensor = torch.Tensor
 Module = Callable[[Tensor], Tensor]

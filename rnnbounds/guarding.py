@@ -12,27 +12,27 @@ from typing import Any
 
 import msgspec
 
-from impl.certificate.certify import certify
-from impl.certificate.inputs import input_data
-from impl.certificate.record import Certificate
-from impl.errors import InputError as ImplInputError
-from impl.errors import at_most, exactly
-from impl.memory.measure import Measurement, measure
-from impl.models.loaded import LoadedModel
-from impl.reading.adapters import Source, load_model
-from reports.errors import InputError
-from reports.files import write_atomic
-from reports.gate.certified import certificate_of, load_certificate
-from reports.gate.models import Asked, Certified, Measured, Question, Settings, settings
-from reports.gate.questions import PairError
-from reports.pages.certificate import certificate_page, write_certificate
-from reports.pages.experiment import Verdict
-from reports.pages.guard_page import since as changes_since
-from reports.pages.measurement import measurement_page, write_measurement
-from reports.records.changes import Changes
-from reports.records.guarded import Outcome
-from reports.redact import redacted
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.errors import InputError as ImplInputError
+from rnnbounds.impl.errors import at_most, exactly
+from rnnbounds.impl.memory.measure import Measurement, measure
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.input_text import set_in
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.gate.certified import certificate_of, load_certificate
+from rnnbounds.reports.gate.models import Asked, Certified, Measured, Question, Settings, settings
+from rnnbounds.reports.gate.questions import PairError
+from rnnbounds.reports.pages.certificate import certificate_page, write_certificate
+from rnnbounds.reports.pages.experiment import Verdict
+from rnnbounds.reports.pages.guard_page import since as changes_since
+from rnnbounds.reports.pages.measurement import measurement_page, write_measurement
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.guarded import Outcome
+from rnnbounds.reports.redact import redacted
 
 
 @dataclass(frozen=True)

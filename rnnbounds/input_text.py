@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from impl.arithmetic.inputs.sets import InputSet, input_box
-from impl.certificate.inputs import input_tensor
-from impl.errors import InputError
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box
+from rnnbounds.impl.certificate.inputs import input_tensor
+from rnnbounds.impl.errors import InputError
 
 
 class InputsError(InputError):

@@ -36,7 +36,9 @@ class LazyCommand(Command):
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
         if self.module in SHARED:
-            from properties.runs.threads import one_each  # a statement finds rooms set apart
+            from rnnbounds.properties.runs.threads import (
+                one_each,  # a statement finds rooms set apart
+            )
 
             one_each()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)

@@ -17,8 +17,8 @@ import pytest
 from rnnbounds.shell.terminal import printable
 
 if TYPE_CHECKING:
-    from properties.runs.parts import PartResult
-    from reports.records.record import Run
+    from rnnbounds.properties.runs.parts import PartResult
+    from rnnbounds.reports.records.record import Run
     from rnnbounds.results import Wanted
 
 KEY = "rnnbounds"
@@ -53,12 +53,9 @@ def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
     def require(name: str) -> None:
         __tracebackhide__ = True
-        from rnnbounds.shadow import settle
-
-        settle(request.config.rootpath)
-        from impl.errors import InputError as ImplInputError
-        from reports.errors import InputError
         from rnnbounds.guarding import require_kept
+        from rnnbounds.impl.errors import InputError as ImplInputError
+        from rnnbounds.reports.errors import InputError
 
         wrong = None
         try:
@@ -100,7 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder, baseline = option("--bounds-report"), option("--bounds-baseline")
     wanted = None
     if (folder, baseline) != (None, None) or given != (PROFILE, SEED, ATTACKS):
-        wanted = check_options(*given, folder, baseline, config.rootpath)
+        wanted = check_options(*given, folder, baseline)
     config.pluginmanager.register(Readable())
     if any(setting(config, name) for name in SETTINGS) and not config.option.collectonly:
         config.pluginmanager.register(BoundsReport(config, folder, wanted), "rnnbounds-report")
@@ -112,18 +109,11 @@ def check_options(
     attacks: str,
     folder: str | None,
     baseline: str | None = None,
-    *places: Path,
 ) -> Wanted:
     """What is wanted; raises pytest.UsageError, one line, before anything is run."""
-    from rnnbounds.shadow import MissingRoomError, settle
-
-    try:
-        settle(*places)
-    except MissingRoomError as error:
-        raise pytest.UsageError(str(error)) from None
-    from properties.attacks.budget import profile
-    from properties.attacks.table import check_attacks
-    from reports.pages.page import FILES
+    from rnnbounds.properties.attacks.budget import profile
+    from rnnbounds.properties.attacks.table import check_attacks
+    from rnnbounds.reports.pages.page import FILES
     from rnnbounds.results import Wanted
     from rnnbounds.shell.output import check_folder
 
@@ -192,13 +182,13 @@ class BoundsReport:
         if self.told is self.given and any(map(CASE.search, ids)):
             option, told = self.config.getoption, [setting(self.config, n) for n in SETTINGS]
             given = (option("--bounds-profile"), option("--bounds-seed"))
-            attacks, place = option("--bounds-attacks"), self.config.rootpath
-            self.told = told[0], check_options(*given, attacks, told[0], told[1], place)
+            attacks = option("--bounds-attacks")
+            self.told = told[0], check_options(*given, attacks, *told)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in the part that a test ran, here or in a worker."""
-        from properties.runs.parts import decode_result
+        from rnnbounds.properties.runs.parts import decode_result
 
         self.lacking |= bool(lacks(report))
         if report.when == "call":
@@ -209,9 +199,9 @@ class BoundsReport:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report, unless the machine lacked something; whatever speaks against the run
         fails the session."""
-        from reports.errors import InputError
-        from reports.pages.page import FILES, write_report
-        from reports.records.outcome import problems
+        from rnnbounds.reports.errors import InputError
+        from rnnbounds.reports.pages.page import FILES, write_report
+        from rnnbounds.reports.records.outcome import problems
 
         place, wanted = self.told if self.results else self.given
         if self.lacking or wanted is None or (place is None and wanted.baseline is None):
@@ -239,11 +229,11 @@ class BoundsReport:
         """The record of the session: all claims, or those seen where a part was selected."""
         from msgspec.structs import replace
 
-        from properties.attacks.table import check_attacks
-        from properties.runs.record import merge
-        from properties.runs.run import environment
-        from reports.redact import redacted_command
-        from theory import CLAIMS
+        from rnnbounds.properties.attacks.table import check_attacks
+        from rnnbounds.properties.runs.record import merge
+        from rnnbounds.properties.runs.run import environment
+        from rnnbounds.reports.redact import redacted_command
+        from rnnbounds.theory import CLAIMS
 
         option = self.config.getoption
         told = [{claim for claim, _ in result.part.told} for result in self.results]

@@ -7,7 +7,6 @@ import sys
 import typer
 
 from rnnbounds.lazy import group
-from rnnbounds.shadow import ROOMS, room_module
 from rnnbounds.shell.imports import failed_import
 from rnnbounds.shell.logs import logged
 from rnnbounds.shell.terminal import flush, wrong
@@ -31,6 +30,7 @@ COMMANDS = {
     "bench": "bench:bench",
     "doctor": "machine:doctor",
 }
+ROOMS = ("theory", "impl", "properties", "reports")
 PURPOSE = "Verification and property testing of bounds on stable recurrent networks."
 EPILOG = """
 \b
@@ -70,7 +70,7 @@ def call(arguments: list[str] | None) -> int:
 
 def input_errors() -> tuple[type[Exception], ...]:
     """The errors that a room raises for what it was given; rooms that are not loaded raise none."""
-    loaded = [sys.modules.get(room_module(f"{room}.errors")) for room in ROOMS]
+    loaded = [sys.modules.get(f"rnnbounds.{room}.errors") for room in ROOMS]
     return tuple(module.InputError for module in loaded if module is not None)
 
 

@@ -10,18 +10,18 @@ from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
-from reports import disk
-from reports.errors import InputError
-from reports.files import write_atomic
-from reports.formats.markdown import markdown
-from reports.formats.sarif import sarif
-from reports.gate.runs import compare_runs, narrowed
-from reports.gate.thresholds import PROJECT, Thresholds, thresholds
-from reports.history import History
-from reports.pages.trends import render_trends
-from reports.records.changes import Changes
-from reports.records.codec import load
-from reports.records.record import Run
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.formats.markdown import markdown
+from rnnbounds.reports.formats.sarif import sarif
+from rnnbounds.reports.gate.runs import compare_runs, narrowed
+from rnnbounds.reports.gate.thresholds import PROJECT, Thresholds, thresholds
+from rnnbounds.reports.history import History
+from rnnbounds.reports.pages.trends import render_trends
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.record import Run
 from rnnbounds.shell.output import check_folder
 
 _LOG = logging.getLogger("rnnbounds.results")
@@ -119,7 +119,7 @@ def add_summary(path: Path, text: str) -> None:
 
 def claim_files() -> dict[str, str]:
     """The file that states each claim, where the current folder is a checkout that holds it."""
-    from theory.claims.table import CLAIMS, module_of
+    from rnnbounds.theory.claims.table import CLAIMS, module_of
 
     files = {
         claim.id: f"theory/claims/{at.replace('.', '/')}.py"

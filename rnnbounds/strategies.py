@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 import torch
 from hypothesis import strategies as st
 
-from impl.certificate.stable_module import stable_
-from impl.errors import RangeError
+from rnnbounds.impl.certificate.stable_module import stable_
+from rnnbounds.impl.errors import RangeError
 
 Cell: TypeAlias = Literal["rnn-tanh", "rnn-relu", "lstm", "gru"]
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from properties.runs.stack import roomy
+from rnnbounds.properties.runs.stack import roomy
 
 FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
@@ -33,6 +33,11 @@ if WORKER:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--renew-golden` writes what is kept of outputs anew."""
+    parser.addoption("--renew-golden", action="store_true", help="write golden files anew")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Modules are imported alike in all workers: one is enough; who only hands out imports none."""
     if TRACER and (config.getoption("dist", "no") != "no" or WORKER not in (None, "gw0")):
@@ -41,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected lives to the end: no collection of garbage looks at it."""
-    from properties.runs.run import collect_seldom  # here, where tests have imported it
+    from rnnbounds.properties.runs.run import collect_seldom  # here, where tests have imported it
 
     gc.collect()
     collect_seldom()

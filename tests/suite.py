@@ -28,7 +28,7 @@ def commands(chosen: Sequence[str]) -> list[tuple[str, ...]]:
         return [(*PYTEST, *placed, *(() if named else (TESTS,)))]
     measured = ("-m", "coverage", "run", "--rcfile", SETTINGS)
     return [
-        (*PYTEST, "--pyargs", "properties", "-n", "auto"),
+        (*PYTEST, "--pyargs", "rnnbounds.properties", "-n", "auto"),
         ("-m", "coverage", "erase"),
         (*measured, *PYTEST, TESTS, *WORKERS),
         ("-m", "coverage", "combine", "--quiet"),

@@ -1,6 +1,7 @@
 """No module imports itself by way of others, not even within a function or for types alone."""
 
 import ast
+import os
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib.util import find_spec
@@ -8,17 +9,21 @@ from pathlib import Path
 
 import pytest
 
-ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
+HOUSE = Path(str(find_spec("rnnbounds").origin)).parent
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the house and its file; packages by their own names."""
+    """Every module of the package and its file; packages by their own names."""
     found = {}
-    for room in ROOMS:
-        home = Path(str(find_spec(room).origin)).parent
-        for path in home.rglob("*.py"):
-            parts = path.relative_to(home.parent).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    files = (
+        Path(folder) / name
+        for folder, _, names in os.walk(HOUSE, followlinks=True)
+        for name in names
+        if name.endswith(".py")
+    )
+    for path in files:
+        parts = path.relative_to(HOUSE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 

@@ -16,7 +16,7 @@ commands, TESTS = SUITE["commands"], SUITE["TESTS"]
         (("tests/test_suite.py", "-k", "last"), (f"{TESTS}/test_suite.py", "-k", "last")),
         ((f"{TESTS}/test_suite.py::test_all", "-q"), (f"{TESTS}/test_suite.py::test_all", "-q")),
         (("-k", "truncation"), ("-k", "truncation", TESTS)),
-        (("--pyargs", "properties"), ("--pyargs", "properties")),
+        (("--pyargs", "rnnbounds.properties"), ("--pyargs", "rnnbounds.properties")),
     ],
 )
 def test_a_selection(chosen, last):
@@ -30,7 +30,7 @@ def test_all():
     """The attack, then all tests, slow ones too, which have a floor of coverage."""
     steps = commands(())
     assert [step[1] for step in steps] == ["pytest"] + ["coverage"] * 4
-    assert "properties" in steps[0]
+    assert "rnnbounds.properties" in steps[0]
     assert TESTS in steps[2]
     assert "-m" not in steps[2][steps[2].index(TESTS) :]
     assert steps[4][2] == "report"

@@ -3,9 +3,9 @@
 >>> print(theory.claim("Lemma 2"))
 """
 
-from theory.claims.table import CLAIMS
-from theory.errors import UnknownClaimError
-from theory.proof import Claim
+from rnnbounds.theory.claims.table import CLAIMS
+from rnnbounds.theory.errors import UnknownClaimError
+from rnnbounds.theory.proof import Claim
 
 __all__ = ["CLAIMS", "claim"]
 

@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from theory.bibliography import cited
-from theory.language.mathml import LETTERS
-from theory.language.vocabulary import VOCABULARY
-from theory.latex_display import lines
-from theory.latex_symbols import letters, quantities
-from theory.proof import Claim, Form
+from rnnbounds.theory.bibliography import cited
+from rnnbounds.theory.language.mathml import LETTERS
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.latex_display import lines
+from rnnbounds.theory.latex_symbols import letters, quantities
+from rnnbounds.theory.proof import Claim, Form
 
 # The entries: rnnbounds claims --bibtex > rnnbounds.bib
 ENDING = (

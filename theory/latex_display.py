@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from sympy import Add, Expr, Max, Min, Mul, Symbol, default_sort_key
 
-from theory.language.printing import LATEX_SIGNS, WITNESS, latex, terms
-from theory.language.statement import Statement
+from rnnbounds.theory.language.printing import LATEX_SIGNS, WITNESS, latex, terms
+from rnnbounds.theory.language.statement import Statement
 
 COLUMN = 34.5  # em: 345pt at 10pt, the width of an article's text
 ROOM = 3.5  # em that a number, (12), takes

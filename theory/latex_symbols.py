@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from theory.language.quantity import Quantity
-from theory.language.statement import Statement
-from theory.language.vocabulary import VOCABULARY
-from theory.proof import Form
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.statement import Statement
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof import Form
 
 # What texts and notations name beside the quantities: a pattern in LaTeX, the symbol, its meaning.
 LETTERS = (

@@ -12,12 +12,12 @@ from keyword import iskeyword
 
 from sympy import Symbol
 
-from theory.errors import InputError
-from theory.language import Assumption, Statement
-from theory.language.parse import EXTREMA, FUNCTIONS
-from theory.language.quantity import Quantity
-from theory.language.vocabulary import QUANTITIES, VOCABULARY
-from theory.proof import Claim, Form, Variant
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import Assumption, Statement
+from rnnbounds.theory.language.parse import EXTREMA, FUNCTIONS
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
+from rnnbounds.theory.proof import Claim, Form, Variant
 
 
 class RegistrationError(InputError):
@@ -70,7 +70,7 @@ def faults_of(claim: Claim, known: set[Symbol]) -> Iterator[str]:
             yield (
                 f"{where} speaks of {symbol.name!r}, which is no quantity's symbol; "
                 "take the symbol that symbols() gives, or bring the quantity with enter(), both of "
-                "theory.language.vocabulary"
+                "rnnbounds.theory.language.vocabulary"
             )
 
 

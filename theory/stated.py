@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from theory.language.statement import Statement
-from theory.language.vocabulary import VOCABULARY, unfold
-from theory.proof.claim import Claim
+from rnnbounds.theory.language.statement import Statement
+from rnnbounds.theory.language.vocabulary import VOCABULARY, unfold
+from rnnbounds.theory.proof.claim import Claim
 
 k, T = VOCABULARY["k"].symbol, VOCABULARY["T"].symbol
 # How steps name the start and the length of a window.

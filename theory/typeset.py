@@ -10,11 +10,11 @@ from xml.sax.saxutils import escape
 
 from sympy import Expr
 
-from theory.language.law import Clause, Law
-from theory.language.mathml import element, markup
-from theory.language.printing import latex, statement_mathml
-from theory.latex import prose
-from theory.proof.proof import Step
+from rnnbounds.theory.language.law import Clause, Law
+from rnnbounds.theory.language.mathml import element, markup
+from rnnbounds.theory.language.printing import latex, statement_mathml
+from rnnbounds.theory.latex import prose
+from rnnbounds.theory.proof.proof import Step
 
 FORMULA = re.compile(r"\\\((.*?)\\\)")
 ESCAPED = re.compile(r"\\([&%#$_{}])")

@@ -12,11 +12,11 @@ from flint import arb, ctx, fmpq
 from torch import Tensor
 from torch.nn import functional
 
-from impl.errors import UnknownActivationError
-from impl.numbers import ball_functions as balls
-from impl.numbers.ball_functions import LEAK, float_above
-from impl.numbers.outward import TINY, UNIT, add_up, mul_up
-from impl.numbers.tanh import Array, tanh
+from rnnbounds.impl.errors import UnknownActivationError
+from rnnbounds.impl.numbers import ball_functions as balls
+from rnnbounds.impl.numbers.ball_functions import LEAK, float_above
+from rnnbounds.impl.numbers.outward import TINY, UNIT, add_up, mul_up
+from rnnbounds.impl.numbers.tanh import Array, tanh
 
 _ROUNDINGS = 4 * UNIT  # what the libraries' functions are off by, relative to their scale
 _SINGLE = 2.0**-24  # u of float32

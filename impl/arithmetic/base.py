@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.elementary import Elementary
 
 _THRESHOLD = 40.0  # softplus is the identity above it, to less than a rounding
 

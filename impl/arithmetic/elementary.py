@@ -8,7 +8,7 @@ from functools import wraps
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 
 def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

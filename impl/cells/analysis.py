@@ -9,19 +9,19 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.coarse import rounds_to_one
-from impl.arithmetic.invariance import held
-from impl.arithmetic.roundings import Run
-from impl.cells.kind import Analysis
-from impl.cells.refutation.constants import Given
-from impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
-from impl.cells.rounding import Fed, Step, dtype_of, run_error, safely
-from impl.gradients.rounding import Rounding
-from impl.gradients.step_errors import step_error
-from impl.models.loaded import LoadedModel
-from impl.norms.comparison import Comparison, two_norm_steps
-from impl.norms.state_norms import StateNorm
-from impl.numbers.outward import norm_up
+from rnnbounds.impl.arithmetic.coarse import rounds_to_one
+from rnnbounds.impl.arithmetic.invariance import held
+from rnnbounds.impl.arithmetic.roundings import Runs
+from rnnbounds.impl.cells.kind import Analysis
+from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
+from rnnbounds.impl.cells.rounding import Fed, Step, dtype_of, run_error, safely
+from rnnbounds.impl.gradients.rounding import Rounding
+from rnnbounds.impl.gradients.step_errors import step_error
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.comparison import Comparison, two_norm_steps
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.numbers.outward import norm_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class ProgramAnalysis(Analysis):
             return self.on(norm, wide, inputs, step_error(*one, dtype_of(self.dtype)))
 
         def anywhere() -> Tensor:
-            run = Run(dtype_of(self.dtype), fused=True)
+            run = Runs((dtype_of(self.dtype),), fused=True)
             one = (self.cell.program, self.cell.parameters, box, inputs, self.cell.d)
             return torch.maximum(box, held(*one, run=run).box)
 

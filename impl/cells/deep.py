@@ -16,13 +16,13 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, Activation
-from impl.arithmetic.base import Arithmetic, V
-from impl.cells.kind import Kind, Weights
-from impl.cells.layout import Layout
-from impl.cells.program import Activated, program_kind
-from impl.numbers.outward import mul_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.cells.kind import Kind, Weights
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.program import Activated, program_kind
+from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 _LAYER = re.compile(r"transition_([1-9]\d{0,3})_weight")
 

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from impl.cells.layout import Layout
-from impl.cells.refutation.constants import Given
-from impl.cells.refutation.refute import Witness
-from impl.cells.rounding import Fed
-from impl.errors import NotFiniteError
-from impl.gradients.rounding import Rounding
-from impl.models.loaded import Cell, LoadedModel
-from impl.norms.state_norms import StateNorm
-from impl.training.certificate import Task, TrainingCertificate
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.refute import Witness
+from rnnbounds.impl.cells.rounding import Fed
+from rnnbounds.impl.errors import NotFiniteError
+from rnnbounds.impl.gradients.rounding import Rounding
+from rnnbounds.impl.models.loaded import Cell, LoadedModel
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.training.certificate import Task, TrainingCertificate
 
 
 class Analysis(Protocol):

@@ -11,7 +11,7 @@ from functools import cache
 
 from torch import Tensor
 
-from impl.errors import ShapeError
+from rnnbounds.impl.errors import ShapeError
 
 _ANOTHER = "take the weights of one cell, each of its own shape"
 _TERM = re.compile(r"(\d*)([a-z]\w*)?")

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, Activation
-from impl.arithmetic.base import Arithmetic, V
-from impl.cells.kind import Kind, Weights, fixed
-from impl.cells.leaky_analysis import SCALED, LeakyAnalysis, leaky_parts
-from impl.cells.program import Activated, program_kind
-from impl.errors import RangeError
-from impl.models.loaded import LoadedModel
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.cells.kind import Kind, Weights, fixed
+from rnnbounds.impl.cells.leaky_analysis import SCALED, LeakyAnalysis, leaky_parts
+from rnnbounds.impl.cells.program import Activated, program_kind
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

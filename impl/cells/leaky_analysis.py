@@ -13,15 +13,15 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
-from impl.cells.analysis import ProgramAnalysis
-from impl.cells.kind import Weights
-from impl.cells.rounding import Step
-from impl.norms.comparison import two_norm_steps
-from impl.norms.solver.client import SOLVED
-from impl.norms.state_norms import Parts, StateNorm, state_norm
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.cells.analysis import ProgramAnalysis
+from rnnbounds.impl.cells.kind import Weights
+from rnnbounds.impl.cells.rounding import Step
+from rnnbounds.impl.norms.comparison import two_norm_steps
+from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.state_norms import Parts, StateNorm, state_norm
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
 SCALED = ("diagonal", SOLVED, "iterated")
 _PRECISION = 128

@@ -14,21 +14,22 @@ import torch
 from flint import arb_mat
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
-from impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from impl.arithmetic.coarse import Dtypes, at_one
-from impl.arithmetic.invariance import Held, held, implied
-from impl.arithmetic.lengths import levelled
-from impl.arithmetic.slopes import compare, invariant
-from impl.cells.analysis import ProgramAnalysis
-from impl.cells.kind import Kind, Weights, undriven
-from impl.cells.layout import Layout
-from impl.cells.programs import Driven, ball_step, float_step
-from impl.cells.refutation.constants import Given
-from impl.cells.refutation.gated_refute import refute_gated
-from impl.cells.refutation.refute import Witness, unsought
-from impl.errors import InputError, PrecisionError
-from impl.norms.comparison import Comparison
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from rnnbounds.impl.arithmetic.coarse import Dtypes, at_one
+from rnnbounds.impl.arithmetic.invariance import Held, held, implied
+from rnnbounds.impl.arithmetic.lengths import levelled
+from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, invariant
+from rnnbounds.impl.cells.analysis import ProgramAnalysis
+from rnnbounds.impl.cells.kind import Kind, Weights, undriven
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.programs import Driven, ball_step, float_step
+from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
+from rnnbounds.impl.cells.refutation.refute import Witness, unsought
+from rnnbounds.impl.errors import InputError, PrecisionError
+from rnnbounds.impl.norms.comparison import Comparison
 
 _ITERATES = 8
 
@@ -168,7 +169,8 @@ class Activated(ProgramCell):
         if math.isinf(self.activation.bound):
             return super().box(B)
         start = self.U.new_full((self.batch, self.n), self.activation.bound)
-        return invariant(self.program, self.parameters, start, B, self.d, _ITERATES)
+        m = SpanArithmetic(self.parameters)
+        return invariant(self.program, m, start, B, self.d, _ITERATES)
 
 
 def program_kind(

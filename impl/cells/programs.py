@@ -9,10 +9,10 @@ import torch
 from flint import arb_mat
 from torch import Tensor
 
-from impl.arithmetic.base import ALL, Floats, Program, Rows
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.numbers.spectra.krawczyk import identity
+from rnnbounds.impl.arithmetic.base import ALL, Floats, Program, Rows
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.numbers.spectra.krawczyk import identity
 
 
 class Driven(Floats):

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.arithmetic.intervals import PoleError
-from impl.gradients.rounding import HEADROOMS, Rounding
-from impl.numbers.outward import add_up, div_up, mul_up, subtract_down
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.arithmetic.intervals import PoleError
+from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
 
 
 @dataclass(frozen=True, eq=False)

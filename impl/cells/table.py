@@ -12,20 +12,20 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.deep import DEEP_KINDS
-from impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
-from impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND
-from impl.cells.kind import Kind
-from impl.cells.leaky import LEAKY_KINDS
-from impl.cells.scans.diagonal import DIAGONAL_KIND
-from impl.cells.scans.min_gru import MIN_GRU_KIND
-from impl.cells.scans.min_lstm import MIN_LSTM_KIND
-from impl.cells.scans.selective import SELECTIVE_KIND
-from impl.cells.stacks.layer_analysis import CASCADE
-from impl.cells.stacks.stack import PREFIX, stacked
-from impl.cells.vanilla import vanilla
-from impl.errors import InputError, UnknownNameError
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.deep import DEEP_KINDS
+from rnnbounds.impl.cells.gated.gru import GRU_CHO_KIND, GRU_KIND
+from rnnbounds.impl.cells.gated.lstm import LSTM_KIND, LSTM_PROJECTED_KIND
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.leaky import LEAKY_KINDS
+from rnnbounds.impl.cells.scans.diagonal import DIAGONAL_KIND
+from rnnbounds.impl.cells.scans.min_gru import MIN_GRU_KIND
+from rnnbounds.impl.cells.scans.min_lstm import MIN_LSTM_KIND
+from rnnbounds.impl.cells.scans.selective import SELECTIVE_KIND
+from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
+from rnnbounds.impl.cells.stacks.stack import PREFIX, stacked
+from rnnbounds.impl.cells.vanilla import vanilla
+from rnnbounds.impl.errors import InputError, UnknownNameError
 
 _KINDS = (
     vanilla("linear", ACTIVATIONS["identity"]),

@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.kind import Kind
-from impl.cells.stacks.stack import PREFIX
-from impl.certificate.contraction import factors
-from impl.errors import at_least, exactly, factor, to_copy
-from impl.models.loaded import LoadedModel
-from impl.norms.window import least_window
-from impl.numbers.told import finite
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.certificate.contraction import factors
+from rnnbounds.impl.errors import at_least, exactly, factor, to_copy
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.window import least_window
+from rnnbounds.impl.numbers.told import finite
 
 TARGET = 0.95  # of the penalty and of the projection
 _RECURRENT = re.compile(r"(weight_hh|W|transition_\d+_weight)(_l\d+)?")

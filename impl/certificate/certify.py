@@ -17,24 +17,24 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from impl.arithmetic.inputs.sets import InputSet, bound_of
-from impl.cells.kind import Analysis, Kind
-from impl.cells.refutation.work import CUT, limited
-from impl.cells.table import CELLS, NORM_NAMES, kind_of
-from impl.certificate.advice import Advice, advise
-from impl.certificate.least import least
-from impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
-from impl.errors import InputError, UnknownNameError, factor, renamed
-from impl.models.device import check_device
-from impl.models.loaded import LoadedModel
-from impl.models.surroundings import undisturbed
-from impl.models.torch_machine import require_sound
-from impl.norms.semidefinite import left_out
-from impl.norms.solver.client import SOLVED, UnansweredError
-from impl.norms.state_norms import StateNorm
-from impl.numbers.outward import mul_up
-from impl.reading.adapters import Source, load_model
-from impl.training.certificate import Task
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
+from rnnbounds.impl.cells.kind import Analysis, Kind
+from rnnbounds.impl.cells.refutation.work import CUT, limited
+from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
+from rnnbounds.impl.certificate.advice import Advice, advise
+from rnnbounds.impl.certificate.least import least
+from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, epsilons_of
+from rnnbounds.impl.errors import InputError, UnknownNameError, factor, renamed
+from rnnbounds.impl.models.device import check_device
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.impl.norms.semidefinite import left_out
+from rnnbounds.impl.norms.solver.client import SOLVED, UnansweredError
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.reading.adapters import Source, load_model
+from rnnbounds.impl.training.certificate import Task
 
 _LOG = logging.getLogger("rnnbounds.certify")
 REFUTATION = "refutation"  # among what was skipped

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from impl.arithmetic.inputs.sets import InputSet, input_around, input_rows
-from impl.errors import InputError, shown
-from impl.reading.data import Data, DataSource, read_data
-from impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_around, input_rows
+from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.reading.data import Data, DataSource, read_data
+from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
 
 ROWS = "the rows of "
 

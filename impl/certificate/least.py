@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from impl.cells.kind import Analysis
-from impl.gradients.rounding import Rounding
-from impl.norms.state_norms import StateNorm
-from impl.numbers.told import finite
+from rnnbounds.impl.cells.kind import Analysis
+from rnnbounds.impl.gradients.rounding import Rounding
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.numbers.told import finite
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.certificate.contraction import contraction, reach
-from impl.certificate.record import epsilons_of
-from impl.models.surroundings import undisturbed
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.certificate.contraction import contraction, reach
+from rnnbounds.impl.certificate.record import epsilons_of
+from rnnbounds.impl.models.surroundings import undisturbed
 
 
 class Monitored(NamedTuple):

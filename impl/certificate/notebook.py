@@ -13,7 +13,7 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 Row = Mapping[str, float | int | str | None]
 

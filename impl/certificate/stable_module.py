@@ -10,15 +10,15 @@ from flint import arb, ctx
 from torch import Tensor
 from torch.nn.utils.parametrize import is_parametrized
 
-from impl.arithmetic.inputs.sets import bound_of
-from impl.errors import InputError, RangeError, exactly, number
-from impl.models.surroundings import undisturbed, writing
-from impl.numbers.ball_functions import float_above
-from impl.reading.torch_modules import module_tensors
-from impl.training.projection import nearest_rows, stable
-from impl.training.stable_gates import StableGates
-from impl.training.stable_gru import StableGRU
-from impl.training.stable_lstm import StableLSTM
+from rnnbounds.impl.arithmetic.inputs.sets import bound_of
+from rnnbounds.impl.errors import InputError, RangeError, exactly, number
+from rnnbounds.impl.models.surroundings import undisturbed, writing
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.reading.torch_modules import module_tensors
+from rnnbounds.impl.training.projection import nearest_rows, stable
+from rnnbounds.impl.training.stable_gates import StableGates
+from rnnbounds.impl.training.stable_gru import StableGRU
+from rnnbounds.impl.training.stable_lstm import StableLSTM
 
 _RECURRENT = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh", "weight_hr")

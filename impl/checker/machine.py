@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 FLUSHED = "subnormal numbers are flushed to 0"
 DIRECTED = "results are not rounded once, to nearest even"

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, PrecisionError, ShapeError, at_least
-from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound
-from impl.numbers.rationals import defect_rank, real_form
-from impl.numbers.spectra.exact_norm import rational_norm_at_most
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.errors import InputError, PrecisionError, ShapeError, at_least
+from rnnbounds.impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound
+from rnnbounds.impl.numbers.rationals import defect_rank, real_form
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 EXACT = 64  # rows up to which a norm of exactly 1 is decided in rationals
 

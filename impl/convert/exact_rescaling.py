@@ -8,11 +8,11 @@ import torch
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.checker.unitary_file import BIASES, MODERATE
-from impl.convert.rescaling import Rescaling, rescale
-from impl.models.loaded import LoadedModel
-from impl.models.rnn import RNN
-from impl.numbers.rationals import exactly, rational
+from rnnbounds.impl.convert.rescaling import Rescaling, rescale
+from rnnbounds.impl.format.unitary import BIASES, MODERATE
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.rationals import exactly, rational
 
 
 def scales(model: LoadedModel[RNN], start: Tensor) -> Tensor:

@@ -9,13 +9,13 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
-from impl.arithmetic.activation import activation as named
-from impl.cells.kind import Kind
-from impl.cells.table import CELLS, kind_of
-from impl.cells.vanilla import vanilla
-from impl.convert.inference import chunks, last_output, outputs
-from impl.errors import InputError, RangeError, ShapeError, shown
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.arithmetic.activation import activation as named
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.cells.vanilla import vanilla
+from rnnbounds.impl.convert.inference import chunks, last_output, outputs
+from rnnbounds.impl.errors import InputError, RangeError, ShapeError, shown
 
 
 class FeedForward(torch.nn.Module):

@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, pad
 
-from impl.arithmetic.activation import Activation
-from impl.cells.kind import BIASES, Kind, Weights
-from impl.convert.native import is_native, mode, native
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.cells.kind import BIASES, Kind, Weights
+from rnnbounds.impl.convert.native import is_native, mode, native
 
 FEWEST = 4  # chunks of a sequence that pay for running k inputs again, whatever the sizes
 # How many rows cost what a step costs by itself, measured on a CPU with AVX-512: so many numbers in

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.backends import cudnn
 
-from impl.cells.kind import BIASES, Kind, Weights
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import kind_of
+from rnnbounds.impl.cells.kind import BIASES, Kind, Weights
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import kind_of
 
 _NATIVE: dict[str, Callable[..., tuple[Tensor, ...]]] = {
     "LSTM": torch.lstm,

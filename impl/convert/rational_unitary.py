@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat
 
-from impl.errors import NotContractiveError, ShapeError
-from impl.numbers.rationals import RationalContraction, root_above
-from impl.numbers.unreduced import Unreduced
+from rnnbounds.impl.errors import NotContractiveError, ShapeError
+from rnnbounds.impl.numbers.rationals import RationalContraction, root_above
+from rnnbounds.impl.numbers.unreduced import Unreduced
 
 Vector = tuple[fmpq, ...]
 

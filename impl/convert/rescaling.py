@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat
 
-from impl.errors import ShapeError
-from impl.numbers.spectra.exact_norm import positive_semidefinite
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.spectra.exact_norm import positive_semidefinite
 
 LARGEST = 32  # units up to which the search is made
 _TRIALS = 256  # leading blocks that are looked at

@@ -12,7 +12,7 @@ from torch.nn.functional import linear
 from torch.nn.utils.parametrizations import orthogonal
 from torch.nn.utils.parametrize import is_parametrized
 
-from impl.errors import NotFiniteError, RangeError, ShapeError, UnknownNameError
+from rnnbounds.impl.errors import NotFiniteError, RangeError, ShapeError, UnknownNameError
 
 Keep = Literal["parametrised", "projected"]
 

@@ -17,13 +17,13 @@ from itertools import repeat
 import torch
 from torch import Tensor
 
-from impl.gradients.chunks import check_task, in_chunks
-from impl.gradients.loss import Loss
-from impl.gradients.windows import gradients as window_gradients
-from impl.gradients.windows.gradients import length
-from impl.gradients.windows.sweep import GROUP, products, sweep
-from impl.models.rnn import RNN
-from impl.numbers.tanh import plain
+from rnnbounds.impl.gradients.chunks import check_task, in_chunks
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.windows import gradients as window_gradients
+from rnnbounds.impl.gradients.windows.gradients import length
+from rnnbounds.impl.gradients.windows.sweep import GROUP, products, sweep
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.tanh import plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,16 +20,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.gradients.chunks import check_task, in_chunks
-from impl.gradients.loss import Loss
-from impl.gradients.rounding import (
+from rnnbounds.impl.gradients.chunks import check_task, in_chunks
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.rounding import (
     HEADROOM,
     absolute_norms,
     local_error,
     pre_activation_bound,
     summation_error,
 )
-from impl.gradients.windows.sweep import (
+from rnnbounds.impl.gradients.windows.sweep import (
     FLUSHED,
     SHORTCUT_ERROR,
     SHORTCUTS,
@@ -37,9 +37,18 @@ from impl.gradients.windows.sweep import (
     signal_weights,
     sweep,
 )
-from impl.models.rnn import RNN
-from impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_bound, norm_up, sqrt_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import (
+    TINY,
+    UNIT,
+    add_up,
+    gamma,
+    mul_up,
+    norm_bound,
+    norm_up,
+    sqrt_up,
+)
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 _UP = 1 + 2.0**-28  # the library's powers are right to far better than 2⁻³⁰
 _FLOOR = 2.0**-600  # of products that underflow

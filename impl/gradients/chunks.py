@@ -5,9 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, PrecisionError, RangeError, ShapeError
-from impl.gradients.criterion import Loss
-from impl.models.rnn import RNN
+from rnnbounds.impl.errors import InputError, PrecisionError, RangeError, ShapeError
+from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.models.rnn import RNN
 
 TRAINED = ("W", "U", "b")
 _WORKSPACE = 2**23  # float64 numbers that one chunk of pairs may keep on the CPU

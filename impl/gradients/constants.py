@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from impl.gradients.smoothness import SMOOTHNESS, gradient_window
-from impl.gradients.state_constants import STATES
-from impl.gradients.supply import Supply
-from impl.gradients.weighted_smoothness import WEIGHTED_SMOOTHNESS
+from rnnbounds.impl.gradients.smoothness import SMOOTHNESS, gradient_window
+from rnnbounds.impl.gradients.state_constants import STATES
+from rnnbounds.impl.gradients.supply import Supply
+from rnnbounds.impl.gradients.weighted_smoothness import WEIGHTED_SMOOTHNESS
 
 
 class Constants(Supply):

@@ -10,10 +10,10 @@ import torch
 from flint import arb, fmpq
 from torch import Tensor
 
-from impl.errors import PrecisionError, ShapeError
-from impl.norms.readout_norms import EUCLIDEAN, Dual
-from impl.numbers.outward import add_up, mul_up
-from impl.numbers.rationals import rational
+from rnnbounds.impl.errors import PrecisionError, ShapeError
+from rnnbounds.impl.norms.readout_norms import EUCLIDEAN, Dual
+from rnnbounds.impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.numbers.rationals import rational
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,18 +13,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
-from impl.errors import RangeError
-from impl.gradients.rounding import (
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.gradients.rounding import (
     absolute_norms,
     activation_error,
     pre_activation_bound,
     summation_error,
 )
-from impl.gradients.windows.rollout import states
-from impl.models.rnn import RNN
-from impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound, underflow
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.gradients.windows.rollout import states
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import UNIT, add_up, gamma, mul_up, norm_bound, underflow
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 _UP = 1 + 16 * UNIT  # covers the roundings of one line of bounds
 

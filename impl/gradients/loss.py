@@ -13,12 +13,12 @@ import torch
 from flint import arb, fmpq
 from torch import Tensor
 
-from impl.errors import ShapeError, UnknownNameError
-from impl.gradients.criterion import Loss
-from impl.norms.readout_norms import EUCLIDEAN, Dual
-from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
-from impl.numbers.spectra.jacobi import dot
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.errors import ShapeError, UnknownNameError
+from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.norms.readout_norms import EUCLIDEAN, Dual
+from rnnbounds.impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
+from rnnbounds.impl.numbers.spectra.jacobi import dot
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 __all__ = ["LABEL", "LOSSES", "CrossEntropy", "Linear", "Loss", "Squared", "loss"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from impl.models.rnn import RNN
-from impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import add_up, gamma, mul_up, norm_up, underflow
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 HEADROOM = 1.01  # computed states may exceed B_h by a hundredth
 HEADROOMS = (HEADROOM, 1.1, 1.5, 2.0, 4.0, 16.0)  # and in coarse dtypes by more

@@ -21,10 +21,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from impl.gradients.loss import CrossEntropy, Squared
-from impl.gradients.supply import Supply
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.gradients.loss import CrossEntropy, Squared
+from rnnbounds.impl.gradients.supply import Supply
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 class Bounds(Protocol):

@@ -8,12 +8,22 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from impl.gradients.rounding import HEADROOM, activation_error, local_error, pre_activation_bound
-from impl.gradients.supply import Supply
-from impl.norms.false_bounds import power_norm, svd_norm, unscaled_gate_norm, unshifted_gate_norm
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up
-from impl.numbers.spectra.radius import spectral_radius_bound
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.gradients.rounding import (
+    HEADROOM,
+    activation_error,
+    local_error,
+    pre_activation_bound,
+)
+from rnnbounds.impl.gradients.supply import Supply
+from rnnbounds.impl.norms.false_bounds import (
+    power_norm,
+    svd_norm,
+    unscaled_gate_norm,
+    unshifted_gate_norm,
+)
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up
+from rnnbounds.impl.numbers.spectra.radius import spectral_radius_bound
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @cache

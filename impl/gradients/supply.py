@@ -7,15 +7,20 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from impl.errors import PrecisionError, ShapeError, UnknownConstantError, UnknownNameError
-from impl.gradients.loss import Loss
-from impl.gradients.rounding import absolute_norms
-from impl.gradients.weight_sets import Region
-from impl.models.rnn import RNN
-from impl.norms.readout_norms import EUCLIDEAN, Dual
-from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
-from impl.numbers.outward import subtract_down
-from impl.numbers.spectra.inverse import Inverse, certified_inverse
+from rnnbounds.impl.errors import PrecisionError, ShapeError, UnknownConstantError, UnknownNameError
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.rounding import absolute_norms
+from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.norms.readout_norms import EUCLIDEAN, Dual
+from rnnbounds.impl.norms.weighted import (
+    WeightedNorm,
+    diagonal_scaling,
+    perron_vector,
+    quadratic_norm,
+)
+from rnnbounds.impl.numbers.outward import subtract_down
+from rnnbounds.impl.numbers.spectra.inverse import Inverse, certified_inverse
 
 TRAINABLE = ("W", "U", "b", "WU", "Wb", "Ub", "WUb")
 

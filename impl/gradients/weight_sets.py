@@ -7,11 +7,11 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
-from impl.errors import InputError
-from impl.models.rnn import RNN
-from impl.numbers.outward import add_up, mul_up, norm_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 class Radii(Protocol):

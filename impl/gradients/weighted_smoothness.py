@@ -18,10 +18,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from impl.gradients.smoothness import mixed, radius
-from impl.gradients.supply import Supply
-from impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
-from impl.numbers.outward import (
+from rnnbounds.impl.gradients.smoothness import mixed, radius
+from rnnbounds.impl.gradients.supply import Supply
+from rnnbounds.impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
+from rnnbounds.impl.numbers.outward import (
     add_up,
     div_up,
     gamma,
@@ -31,7 +31,7 @@ from impl.numbers.outward import (
     sum_up,
     underflow,
 )
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 def _gap(c: Supply, name: str) -> Tensor:

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from flint import arb, ctx, fmpq
 
-from impl.errors import RangeError
+from rnnbounds.impl.errors import RangeError
 
 _PRECISION = 128
 _BITS = 53  # halvings of the interval in which the bound lies

@@ -12,10 +12,10 @@ import torch
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.memory.running import Near, Running
-from impl.memory.runs import Runner
-from impl.numbers.outward import add_up, norm_up
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
 WORK = 2**31  # products of balls, for all windows that are decided together

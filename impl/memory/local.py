@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Floats, Rows
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.memory.runs import Runner
+from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.memory.runs import Runner
 
 WORK = 2**29  # of entries cubed, over all steps that are differentiated
 HELD = 2**24  # entries of Jacobians and of their products, at a time

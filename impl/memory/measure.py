@@ -14,15 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.certificate.notebook import Row, Shown
-from impl.certificate.record import EPSILONS, epsilons_of
-from impl.errors import InputError, exactly
-from impl.memory.exact import Decided, within
-from impl.memory.local import Local, local, sampled
-from impl.memory.overlap import overlap
-from impl.memory.repeats import repeats
-from impl.memory.runs import Runner, Truncations, blocks, grid, readout_told, truncations
-from impl.memory.statement import (
+from rnnbounds.impl.certificate.notebook import Row, Shown
+from rnnbounds.impl.certificate.record import EPSILONS, epsilons_of
+from rnnbounds.impl.errors import InputError, exactly
+from rnnbounds.impl.memory.exact import Decided, within
+from rnnbounds.impl.memory.local import Local, local, sampled
+from rnnbounds.impl.memory.overlap import overlap
+from rnnbounds.impl.memory.repeats import repeats
+from rnnbounds.impl.memory.runs import Runner, Truncations, blocks, grid, readout_told, truncations
+from rnnbounds.impl.memory.statement import (
     CUT,
     FOUND,
     PRESUPPOSED,
@@ -33,14 +33,14 @@ from impl.memory.statement import (
     require_enough,
     stated,
 )
-from impl.memory.tube.near import Near, size_of
-from impl.memory.tube.near import near as near_data
-from impl.memory.window_count import WindowCount
-from impl.models.loaded import LoadedModel
-from impl.models.surroundings import undisturbed
-from impl.numbers.told import as_json
-from impl.reading.adapters import Source, load_model
-from impl.reading.data import Data, DataSource, float64, read_data
+from rnnbounds.impl.memory.tube.near import Near, size_of
+from rnnbounds.impl.memory.tube.near import near as near_data
+from rnnbounds.impl.memory.window_count import WindowCount
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.reading.adapters import Source, load_model
+from rnnbounds.impl.reading.data import Data, DataSource, float64, read_data
 
 _LOG = logging.getLogger("rnnbounds.measure")
 SCHEMA = "rnnbounds/measurement/1"

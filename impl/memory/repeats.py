@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from impl.memory.overlap import ODD, hashes
+from rnnbounds.impl.memory.overlap import ODD, hashes
 
 RUNS, BLOCK, SAMPLE = 2**21, 2**20, 2**18  # hashes that are kept; numbers, inputs looked at at once
 MANY = 0.25  # of the windows: phrases of a language come again as well

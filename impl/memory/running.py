@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation, activation
-from impl.arithmetic.base import ALL
-from impl.arithmetic.elementary import Elementary
-from impl.numbers.outward import TINY, UNIT, gamma, norm_bound
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.activation import Activation, activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma, norm_bound
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 _UP = 1 + 64 * UNIT  # what a few operations on bounds lose
 _LIBRARY = 16 * UNIT  # of exp, sin and cos, relative to their scale

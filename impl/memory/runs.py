@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
-from impl.cells.table import kind_of
-from impl.models.loaded import LoadedModel
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.rnn import RNN
 
 NUMBERS = 2**22  # of states that are held at a time
 BLUR = 2.0**-30  # of a state's size: nearer pairs may be apart by rounding alone

@@ -19,9 +19,9 @@ from typing import Any
 
 from torch import Tensor
 
-from impl.errors import InputError, RangeError
-from impl.memory.binomial import draws_needed, share_below
-from impl.memory.exact import Decided
+from rnnbounds.impl.errors import InputError, RangeError
+from rnnbounds.impl.memory.binomial import draws_needed, share_below
+from rnnbounds.impl.memory.exact import Decided
 
 SHARE = 0.99  # for which the windows that it takes are told, if no share is asked for
 PRESUPPOSED = "the windows are independent draws of one distribution"

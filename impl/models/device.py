@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 
 def check_device(name: str) -> str:

@@ -6,9 +6,9 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
-from impl.arithmetic.base import Arithmetic, V
-from impl.errors import PrecisionError, ShapeError
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.errors import PrecisionError, ShapeError
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, Activation
-from impl.checker.machine import (
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
+from rnnbounds.impl.checker.machine import (
     FLUSHED,
     OPERATIONS,
     Operation,

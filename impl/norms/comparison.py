@@ -26,12 +26,12 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.norms.remaining import Layer, Remaining, started
-from impl.norms.state_norms import StateNorm
-from impl.norms.weighted import perron_vector
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import div_up, mul_up, norm_up, rows_up, subtract_down, sum_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.norms.remaining import Layer, Remaining, started
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.norms.weighted import perron_vector
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, rows_up, subtract_down, sum_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 _POLICIES = 8
 _PRECISION = 128

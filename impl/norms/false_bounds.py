@@ -6,8 +6,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import norm_up
-from impl.numbers.spectra.spectral_norm import Array, _completes, _gram, _passes, _prepared
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import (
+    Array,
+    _completes,
+    _gram,
+    _passes,
+    _prepared,
+)
 
 _BISECTIONS = 64
 

@@ -39,9 +39,9 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_up, underflow
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import TINY, UNIT, add_up, gamma, mul_up, norm_up, underflow
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 VERTICES = 1024  # norms that are certified one by one
 STEPS = 16  # r up to which the expansion is tried

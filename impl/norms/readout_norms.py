@@ -6,9 +6,18 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import add_up, div_up, gamma, mul_up, norm_up, sqrt_up, sum_up, underflow
-from impl.numbers.spectra.inverse import Inverse
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.outward import (
+    add_up,
+    div_up,
+    gamma,
+    mul_up,
+    norm_up,
+    sqrt_up,
+    sum_up,
+    underflow,
+)
+from rnnbounds.impl.numbers.spectra.inverse import Inverse
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 class Dual(Protocol):

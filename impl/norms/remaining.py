@@ -18,8 +18,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.numbers.error_free import Floats
-from impl.numbers.outward import TINY, div_up, gamma, mul_up, norm_up, over_arrays, subtract_down
+from rnnbounds.impl.numbers.error_free import Floats
+from rnnbounds.impl.numbers.outward import (
+    TINY,
+    div_up,
+    gamma,
+    mul_up,
+    norm_up,
+    over_arrays,
+    subtract_down,
+)
 
 STEPS, WORK = 2**12, 2**24  # and entries of matrices, for a window; `impl.checker` takes twice that
 

@@ -22,9 +22,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from impl.errors import RangeError
-from impl.norms.solver.client import LARGEST, SOLVED, SOLVER, MissingSolverError, installed
-from impl.norms.weighted import WeightedNorm, diagonal_norm, diagonal_scaling
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.norms.solver.client import (
+    LARGEST,
+    SOLVED,
+    SOLVER,
+    MissingSolverError,
+    installed,
+)
+from rnnbounds.impl.norms.weighted import WeightedNorm, diagonal_norm, diagonal_scaling
 
 USUAL = 32  # states up to which a solution takes a second at most
 _PROGRAMS = 8

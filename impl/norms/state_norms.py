@@ -15,13 +15,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.norms.iterated import Steps, iterated
-from impl.norms.remaining import Remaining
-from impl.norms.semidefinite import semidefinite_scaling
-from impl.norms.solver.client import SOLVED
-from impl.norms.weighted import WeightedNorm, diagonal_scaling, perron_vector, quadratic_norm
-from impl.norms.window import least_window
-from impl.numbers.outward import (
+from rnnbounds.impl.norms.iterated import Steps, iterated
+from rnnbounds.impl.norms.remaining import Remaining
+from rnnbounds.impl.norms.semidefinite import semidefinite_scaling
+from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.weighted import (
+    WeightedNorm,
+    diagonal_scaling,
+    perron_vector,
+    quadratic_norm,
+)
+from rnnbounds.impl.norms.window import least_window
+from rnnbounds.impl.numbers.outward import (
     TINY,
     UNIT,
     add_up,
@@ -34,9 +39,9 @@ from impl.numbers.outward import (
     sum_up,
     underflow,
 )
-from impl.numbers.spectra.inverse import certified_inverse
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.numbers.told import finite
+from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.told import finite
 
 _USUAL = 1e-6  # the ε at which iterated norms are compared with each other
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import (
+from rnnbounds.impl.numbers.outward import (
     UNIT,
     add_up,
     div_up,
@@ -20,7 +20,7 @@ from impl.numbers.outward import (
     sum_up,
     underflow,
 )
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 _DOUBLINGS = 64
 _SQUARINGS = 16

@@ -19,7 +19,7 @@ import torch
 from flint import fmpq, fmpq_mat, fmpz_mat
 from torch import Tensor
 
-from impl.errors import NotFiniteError, RangeError, ShapeError
+from rnnbounds.impl.errors import NotFiniteError, RangeError, ShapeError
 
 _LARGEST = 6  # numerators and denominators that are drawn stay small, so that products do
 _ENTRIES = [[fmpq(p, q) for q in (1, 2, 3)] for p in range(-2, 3)]

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from impl.numbers.error_free import ERROR_FREE, Floats, Upward
+from rnnbounds.impl.numbers.error_free import ERROR_FREE, Floats, Upward
 
 # FE_UPWARD of <fenv.h>, which is the field of the register itself.
 _NAMES = {"x86_64": 0x800, "AMD64": 0x800, "aarch64": 0x400000, "arm64": 0x400000}

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.numbers.error_free import Floats, upward
+from rnnbounds.impl.numbers.error_free import Floats, upward
 
 _MOST = 1000  # by which a power of two can be multiplied at once
 

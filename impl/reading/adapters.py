@@ -10,16 +10,16 @@ from typing import Any
 
 import torch
 
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import STACK, kind_of
-from impl.errors import NotFiniteError, shown
-from impl.models.loaded import LoadedModel
-from impl.reading.misfit import WeightsError
-from impl.reading.opened import Module, Opened
-from impl.reading.readout import readout_of
-from impl.reading.recognition import Reading, recognise
-from impl.reading.sources import Source as Source
-from impl.reading.sources import open_source
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import STACK, kind_of
+from rnnbounds.impl.errors import NotFiniteError, shown
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.opened import Module, Opened
+from rnnbounds.impl.reading.readout import readout_of
+from rnnbounds.impl.reading.recognition import Reading, recognise
+from rnnbounds.impl.reading.sources import Source as Source
+from rnnbounds.impl.reading.sources import open_source
 
 
 def load_model(

@@ -17,10 +17,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
-from impl.numbers.outward import norm_up
-from impl.reading.data_files import LARGEST, open_data
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.errors import InputError, RangeError, at_least, exactly, number, shown, to_copy
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.reading.data_files import LARGEST, open_data
 
 BLOCK = 2**20  # numbers that are float64 at a time
 

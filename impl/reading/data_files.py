@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from impl.errors import shown
-from impl.reading.files import ModelFileError, parse_safetensors, read_file
-from impl.reading.foreign import pointer
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file
+from rnnbounds.impl.reading.foreign import pointer
 
 LARGEST = 2**31  # bytes of numbers in memory; a .npy is mapped and may be of any size
 LARGEST_TEXT = 2**28  # bytes of a text, whose numbers take up to four times as much

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, shown
+from rnnbounds.impl.errors import InputError, shown
 
 _LONGEST = 250  # characters; a file's name may be as long
 _SUFFIXES = (".safetensors", ".pt", ".pth", ".onnx", ".bin", ".ckpt")

@@ -14,10 +14,10 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from impl import disk
-from impl.checker.stored import header
-from impl.errors import InputError, shown
-from impl.reading.foreign import foreign_archive, pointer, text, unpickled
+from rnnbounds.impl import disk
+from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.format.tensors import header
+from rnnbounds.impl.reading.foreign import foreign_archive, pointer, text, unpickled
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")

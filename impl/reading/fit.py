@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from impl.cells.kind import Kind
-from impl.cells.layout import Layout
-from impl.cells.stacks.stack import depth, stacked
-from impl.cells.table import kind_of
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.stacks.stack import depth, stacked
+from rnnbounds.impl.cells.table import kind_of
 
 TORCH = re.compile(r"(weight|bias)_[hi][hir](_l\d+\w*)?")
 _PARAMETRISED = "parametrizations."

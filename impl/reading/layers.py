@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from impl.cells.table import CELLS, kind_of
-from impl.errors import InputError
-from impl.reading.adapters import read
-from impl.reading.fit import TORCH, direct, holds
-from impl.reading.opened import Opened
-from impl.reading.parts import prefixes_of_parts
-from impl.reading.recognition import ROOT
-from impl.reading.sources import Source, open_source
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import read
+from rnnbounds.impl.reading.fit import TORCH, direct, holds
+from rnnbounds.impl.reading.opened import Opened
+from rnnbounds.impl.reading.parts import prefixes_of_parts
+from rnnbounds.impl.reading.recognition import ROOT
+from rnnbounds.impl.reading.sources import Source, open_source
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from difflib import get_close_matches
 
 from torch import Tensor
 
-from impl.cells.kind import Kind
-from impl.cells.layout import Layout
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import CELLS
-from impl.errors import InputError, ShapeError, shown
-from impl.reading.fit import TORCH, Fit, fit
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.errors import InputError, ShapeError, shown
+from rnnbounds.impl.reading.fit import TORCH, Fit, fit
 
 _PROJECTION = re.compile(r"weight_hr(_l[0-9]+)?")
 _SYMBOL = re.compile(r"_l\d+")

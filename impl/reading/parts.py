@@ -8,7 +8,7 @@ torch.nn.utils, torch.ao.nn.quantized.
 import re
 from collections.abc import Collection, Iterator
 
-from impl.errors import shown
+from rnnbounds.impl.errors import shown
 
 _PARAMETRISED = re.compile(r"((?:.+\.)?)parametrizations\.([^.]+)\.original\d*")
 _PACKED = re.compile(r"((?:.+\.)?)(_packed_params|_all_weight_values)\b.*")

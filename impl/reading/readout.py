@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, NotFiniteError, RangeError, at_least, shown
-from impl.models.loaded import digest
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.reading.recognition import check_tensor
+from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, at_least, shown
+from rnnbounds.impl.models.loaded import digest
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.reading.recognition import check_tensor
 
 
 class ReadoutError(InputError):

@@ -10,12 +10,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.cells.kind import Kind
-from impl.cells.table import CELLS, STACK, kind_of
-from impl.errors import shown
-from impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
-from impl.reading.misfit import AmbiguousCellError, WeightsError, choices, misfit, misshapen
-from impl.reading.parts import stored_in_parts
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.reading.fit import TORCH, Fit, direct, fit, holds, owned
+from rnnbounds.impl.reading.misfit import (
+    AmbiguousCellError,
+    WeightsError,
+    choices,
+    misfit,
+    misshapen,
+)
+from rnnbounds.impl.reading.parts import stored_in_parts
 
 LARGEST_STEP = 2**25  # entries of the derivative of one step
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

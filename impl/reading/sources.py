@@ -11,12 +11,18 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, shown
-from impl.reading.factory import is_factory, made
-from impl.reading.files import LARGEST, ModelFileError, parse_safetensors, read_file, unpickle
-from impl.reading.foreign import foreign, is_onnx
-from impl.reading.onnx.file import LARGEST_GRAPH, graph_of
-from impl.reading.opened import Module, Opened, Weights
+from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.reading.factory import is_factory, made
+from rnnbounds.impl.reading.files import (
+    LARGEST,
+    ModelFileError,
+    parse_safetensors,
+    read_file,
+    unpickle,
+)
+from rnnbounds.impl.reading.foreign import foreign, is_onnx
+from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
+from rnnbounds.impl.reading.opened import Module, Opened, Weights
 
 _OURS = "rnnbounds/"  # formats of files that were written with their cell
 

@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.nn.modules import module as hooked
 from torch.nn.utils import parametrize
 
-from impl.cells.table import CELLS
-from impl.errors import shown
-from impl.models.surroundings import untouched
-from impl.reading.misfit import UnsupportedModelError, WeightsError, choices
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.models.surroundings import untouched
+from rnnbounds.impl.reading.misfit import UnsupportedModelError, WeightsError, choices
 
 _BASES = (torch.nn.RNNBase, torch.nn.RNNCellBase)
 _OWN: dict[type[torch.nn.Module], str] = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from flint import arb, ctx
 
-from impl.errors import RangeError
-from impl.numbers.outward import add_up
-from impl.training.window import CAP, amplification, training_window
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.numbers.outward import add_up
+from rnnbounds.impl.training.window import CAP, amplification, training_window
 
 _PRECISION = 320
 _BISECTIONS = 60

@@ -13,13 +13,13 @@ from typing import Any
 
 import torch
 
-from impl.errors import InputError, RangeError, UnknownNameError, factor
-from impl.gradients.loss import LOSSES, Loss, loss
-from impl.models.loaded import LoadedModel
-from impl.models.rnn import RNN
-from impl.numbers.outward import add_up, mul_up, sqrt_up
-from impl.numbers.told import finite
-from impl.training.certified import TrainingConstants, largest_rate, training_constants
+from rnnbounds.impl.errors import InputError, RangeError, UnknownNameError, factor
+from rnnbounds.impl.gradients.loss import LOSSES, Loss, loss
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import add_up, mul_up, sqrt_up
+from rnnbounds.impl.numbers.told import finite
+from rnnbounds.impl.training.certified import TrainingConstants, largest_rate, training_constants
 
 CELL = ("L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p")
 TRAINING = ("G_0", "G_1", "gamma", "beta")

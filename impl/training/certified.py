@@ -21,17 +21,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.errors import RangeError, UnknownNameError, at_least, number
-from impl.gradients.constants import Constants
-from impl.gradients.loss import Loss, loss
-from impl.gradients.weight_sets import Region
-from impl.models.loaded import LoadedModel
-from impl.models.rnn import RNN
-from impl.norms.readout_norms import EUCLIDEAN, Dual
-from impl.numbers.outward import add_up, norm_up
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.training.bound import TrainingConstants, largest_rate
-from impl.training.window import training_window
+from rnnbounds.impl.errors import RangeError, UnknownNameError, at_least, number
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.loss import Loss, loss
+from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.norms.readout_norms import EUCLIDEAN, Dual
+from rnnbounds.impl.numbers.outward import add_up, norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.training.bound import TrainingConstants, largest_rate
+from rnnbounds.impl.training.window import training_window
 
 __all__ = [
     "TrainingConstants",

@@ -15,15 +15,15 @@ from dataclasses import dataclass, fields, replace
 import torch
 from torch import Tensor
 
-from impl.errors import RangeError, ShapeError
-from impl.gradients.adjoint import Weights, last_gradient
-from impl.gradients.adjoint_error import gradient_error
-from impl.gradients.loss import Loss
-from impl.models.rnn import RNN
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
-from impl.numbers.spectra.spectral_norm import certified_norm, gate
-from impl.training.nearest import projection_error
-from impl.training.projection import BallNorm
+from rnnbounds.impl.errors import RangeError, ShapeError
+from rnnbounds.impl.gradients.adjoint import Weights, last_gradient
+from rnnbounds.impl.gradients.adjoint_error import gradient_error
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.training.nearest import projection_error
+from rnnbounds.impl.training.projection import BallNorm
 
 _UP = 1 + 64 * UNIT
 _MODERATE = 2.0**200  # radii whose squares do not overflow, nor those of their inverses

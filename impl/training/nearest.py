@@ -19,11 +19,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from impl.errors import PrecisionError
-from impl.numbers.outward import UNIT, add_up, gamma, norm_bound, norm_up, sum_up
-from impl.numbers.scaling import exponent, shift
-from impl.numbers.spectra.spectral_norm import certified_norm, gate
-from impl.training.projection import Ball, BallNorm
+from rnnbounds.impl.errors import PrecisionError
+from rnnbounds.impl.numbers.outward import UNIT, add_up, gamma, norm_bound, norm_up, sum_up
+from rnnbounds.impl.numbers.scaling import exponent, shift
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.training.projection import Ball, BallNorm
 
 _UP = 1 + 64 * UNIT  # covers the roundings of one line of bounds
 _LOST = 2.0**-500  # of squares and products that underflow

@@ -16,10 +16,10 @@ import math
 from flint import arb, arb_mat, ctx, fmpq
 from torch import Tensor
 
-from impl.numbers.rationals import rational
-from impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
-from impl.numbers.spectra.jacobi import decomposition, dot
-from impl.training.projection import Ball
+from rnnbounds.impl.numbers.rationals import rational
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
+from rnnbounds.impl.numbers.spectra.jacobi import decomposition, dot
+from rnnbounds.impl.training.projection import Ball
 
 Rational = list[list[fmpq]]
 _GUARD_BITS = 32

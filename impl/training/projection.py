@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from impl.errors import (
+from rnnbounds.impl.errors import (
     InputError,
     NotFiniteError,
     PrecisionError,
@@ -22,9 +22,9 @@ from impl.errors import (
     UnknownNameError,
     number,
 )
-from impl.models.surroundings import undisturbed
-from impl.numbers.outward import UNIT, gamma, norm_up, sum_up
-from impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.numbers.outward import UNIT, gamma, norm_up, sum_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
 
 BallNorm = Literal["spectral", "infinity", "frobenius"]
 

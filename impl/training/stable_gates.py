@@ -22,12 +22,12 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import bound_of
-from impl.errors import NotFiniteError, PrecisionError, RangeError, number
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, mul_up, norm_up, sum_up
-from impl.numbers.scaling import exponent, shift
-from impl.training.projection import nearest_rows
+from rnnbounds.impl.arithmetic.inputs.sets import bound_of
+from rnnbounds.impl.errors import NotFiniteError, PrecisionError, RangeError, number
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, sum_up
+from rnnbounds.impl.numbers.scaling import exponent, shift
+from rnnbounds.impl.training.projection import nearest_rows
 
 _ROOM = 2.0**-40  # so that rounding in a certificate does not reach the edge of the set
 _PRECISION = 128

@@ -16,7 +16,7 @@ z̄ + (1 − z̄)¾θ + θ(1 − z̄)/4 = 1 − (1 − θ)(1 − z̄). Sources: 
 section 4 and Proposition 1, for the LSTM.
 """
 
-from impl.training.stable_gates import N, StableGates
+from rnnbounds.impl.training.stable_gates import N, StableGates
 
 
 class StableGRU(StableGates):

@@ -15,9 +15,9 @@ All other weights are free. Sources: Miller & Hardt, Proposition 1 and section 4
 
 import torch
 
-from impl.errors import InputError
-from impl.models.surroundings import undisturbed, writing
-from impl.training.stable_gates import N, StableGates
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.models.surroundings import undisturbed, writing
+from rnnbounds.impl.training.stable_gates import N, StableGates
 
 
 class NotAnLSTMError(InputError):

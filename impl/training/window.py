@@ -13,7 +13,7 @@ import math
 
 from flint import arb, ctx
 
-from impl.errors import RangeError
+from rnnbounds.impl.errors import RangeError
 
 CAP = 2**31  # windows of so many steps are nobody's truncated model
 

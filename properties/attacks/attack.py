@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from properties.attacks.budget import Budget
-from properties.judging.judge import free_names
-from properties.measures.readings.needs import Needs
-from properties.measures.table import needs_of
-from properties.systems.spec import SystemSpec
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Form, Statement
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.judging.judge import free_names
+from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.measures.table import needs_of
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Form, Statement
 
 # Builds and judges the systems of a spec; the greatest lhs/rhs, None where nothing was decided.
 Visit = Callable[[SystemSpec], float | None]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from properties.errors import UnknownChoiceError
-from properties.judging.judge import free_names
-from properties.measures.table import needs_of
-from properties.systems.table import kinds_about
-from theory.proof.claim import Form
+from rnnbounds.properties.errors import UnknownChoiceError
+from rnnbounds.properties.judging.judge import free_names
+from rnnbounds.properties.measures.table import needs_of
+from rnnbounds.properties.systems.table import kinds_about
+from rnnbounds.theory.proof.claim import Form
 
 TRIES = 24  # simpler systems that are no counter-examples, for one that is to be shrunk
 

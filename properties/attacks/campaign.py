@@ -13,18 +13,18 @@ from math import ceil, inf
 import numpy as np
 import torch
 
-from impl.models.torch_machine import require_sound
-from properties.attacks.attack import Case, Enough
-from properties.attacks.budget import Budget
-from properties.attacks.pool import Group, Pool, blocks, of_each, one_block, pools_of
-from properties.attacks.table import attacks
-from properties.judging.agreement import require_agreement
-from properties.judging.evidence import Evidence
-from properties.judging.judge import Judgement, judge
-from properties.systems.batch import Batch, build
-from properties.systems.spec import SystemSpec
-from properties.systems.table import kinds_about, parse_spec
-from theory.proof.claim import Claim, Form, Statement
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.properties.attacks.attack import Case, Enough
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.pool import Group, Pool, blocks, of_each, one_block, pools_of
+from rnnbounds.properties.attacks.table import attacks
+from rnnbounds.properties.judging.agreement import require_agreement
+from rnnbounds.properties.judging.evidence import Evidence
+from rnnbounds.properties.judging.judge import Judgement, judge
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import kinds_about, parse_spec
+from rnnbounds.theory.proof.claim import Claim, Form, Statement
 
 Judge = Callable[[Batch], Sequence[Judgement]]
 Seen = dict[str, Evidence]  # by the form's name
@@ -55,7 +55,7 @@ def show(
         batch = built(spec, device)
         found = judged(batch)
         if chosen.seeded:  # nobody meets it again, and its pairs know it
-            batch.cache.clear()
+            batch.forget()
         if not chosen.directed:
             return None
         ratios = np.concatenate([j.ratio.ravel() for j in found])

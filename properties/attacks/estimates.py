@@ -7,9 +7,9 @@ from functools import partial
 
 import torch
 
-from impl.models.rnn import RNN
-from properties.systems.batch import Batch
-from properties.systems.gated.ascent import Estimated
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.gated.ascent import Estimated
 
 Tensor = torch.Tensor
 Estimates = dict[str, Callable[[], Tensor]]

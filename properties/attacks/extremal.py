@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 from math import inf
 
-from properties.attacks.attack import Attack, Case, Visit
-from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, KINDS, kind_named
+from rnnbounds.properties.attacks.attack import Attack, Case, Visit
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, KINDS, kind_named
 
 SPECIAL: dict[str, SystemSpec] = {
     name: spec for kind in KINDS.values() for name, spec in kind.special.items()

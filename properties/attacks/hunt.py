@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from properties.attacks.attack import Case, Enough
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import derived_seed, show
-from properties.attacks.pool import asked
-from properties.attacks.scope import Scope
-from properties.attacks.table import attacks as every
-from properties.judging.judge import Judgement, Patience, Verdict, judge
-from properties.systems.batch import Batch
-from properties.systems.spec import SystemSpec
-from theory.proof.claim import Assumption, Statement
+from rnnbounds.properties.attacks.attack import Case, Enough
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.campaign import derived_seed, show
+from rnnbounds.properties.attacks.pool import asked
+from rnnbounds.properties.attacks.scope import Scope
+from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.judging.judge import Judgement, Patience, Verdict, judge
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.theory.proof.claim import Assumption, Statement
 
 # Attacks with the share of their random budget.
 Order = Sequence[tuple[str, float]]

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
 
-from properties.attacks.attack import Case
-from properties.attacks.budget import Budget, apart, batch_size
-from properties.systems.table import FAMILIES, kinds_about
-from theory.proof.claim import Claim, Form, Variant
+from rnnbounds.properties.attacks.attack import Case
+from rnnbounds.properties.attacks.budget import Budget, apart, batch_size
+from rnnbounds.properties.systems.table import FAMILIES, kinds_about
+from rnnbounds.theory.proof.claim import Claim, Form, Variant
 
 BLOCK = 28  # random examples that are drawn in one go
 SHARE = 0.22  # of the random examples, for all kinds of a family

@@ -11,15 +11,15 @@ from traceback import extract_tb
 
 import numpy as np
 
-from properties.attacks.extremal import extremal_specs
-from properties.errors import InputError
-from properties.judging.judge import free_names
-from properties.measures.table import ALL, MEASURES
-from properties.systems.batch import Batch, build
-from properties.systems.table import FAMILIES, KINDS, kinds_about
-from theory.language.vocabulary import quantity
-from theory.proof.claim import Claim, Form, Statement, Variant
-from theory.registry import check_claims, stated
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging.judge import free_names
+from rnnbounds.properties.measures.table import ALL, MEASURES
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.table import FAMILIES, KINDS, kinds_about
+from rnnbounds.theory.language.vocabulary import quantity
+from rnnbounds.theory.proof.claim import Claim, Form, Statement, Variant
+from rnnbounds.theory.registry import check_claims, stated
 
 PRECISION = 128  # bits
 # Where a quantity gets its value, by its role.

@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from properties.attacks.budget import TRIES, Budget, batch_size
-from properties.attacks.campaign import Watcher, attack_forms
-from properties.attacks.hunt import Order, Quarry, hunt
-from properties.attacks.pool import Pool, of_each, pool_of_variant, pools_of
-from properties.attacks.shrink import shrink
-from properties.attacks.table import attacks as every
-from properties.judging.judge import Judgement
-from properties.systems.batch import Batch
-from reports.records.record import Check, VariantRecord
-from theory.language.printing import statement_mathml, statement_text
-from theory.proof.claim import Claim, Form, Variant, prove_variant
+from rnnbounds.properties.attacks.budget import TRIES, Budget, batch_size
+from rnnbounds.properties.attacks.campaign import Watcher, attack_forms
+from rnnbounds.properties.attacks.hunt import Order, Quarry, hunt
+from rnnbounds.properties.attacks.pool import Pool, of_each, pool_of_variant, pools_of
+from rnnbounds.properties.attacks.shrink import shrink
+from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.judging.judge import Judgement
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.reports.records.record import Check, VariantRecord
+from rnnbounds.theory.language.printing import statement_mathml, statement_text
+from rnnbounds.theory.proof.claim import Claim, Form, Variant, prove_variant
 
 
 def ridden() -> str:

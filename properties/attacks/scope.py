@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from properties.judging.evidence import record
-from properties.judging.judge import (
+from rnnbounds.properties.judging.evidence import record
+from rnnbounds.properties.judging.judge import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
@@ -16,11 +16,11 @@ from properties.judging.judge import (
     Verdict,
     windowed,
 )
-from properties.systems.batch import Batch
-from properties.systems.columns import cell_of
-from properties.systems.kind import about
-from reports.records.record import Check
-from theory.proof.claim import Statement
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.columns import cell_of
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory.proof.claim import Statement
 
 NEAR = 1e-5
 

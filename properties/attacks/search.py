@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
-from properties.attacks.attack import Attack, Case, Enough, Visit
-from properties.attacks.pool import of_each
-from properties.systems.drawing.strategies import specs
-from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, kinds_about
+from rnnbounds.properties.attacks.attack import Attack, Case, Enough, Visit
+from rnnbounds.properties.attacks.pool import of_each
+from rnnbounds.properties.systems.drawing.strategies import specs
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, kinds_about
 
 T = TypeVar("T")
 

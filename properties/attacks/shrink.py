@@ -12,18 +12,32 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import activation
-from properties.attacks.budget import TRIES
-from properties.errors import SpecError
-from properties.judging.agreement import require_agreement
-from properties.judging.evidence import record
-from properties.judging.judge import Judgement, Patience, Verdict, judge, settled, windowed
-from properties.systems.batch import Batch, build
-from properties.systems.kind import about
-from properties.systems.spec import INPUTS, LOSSES, TRAINED, SystemSpec, Values, check_spec
-from properties.systems.table import parse_spec
-from reports.records.record import Check
-from theory.proof.claim import Assumption, Statement
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.properties.attacks.budget import TRIES
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.agreement import require_agreement
+from rnnbounds.properties.judging.evidence import record
+from rnnbounds.properties.judging.judge import (
+    Judgement,
+    Patience,
+    Verdict,
+    judge,
+    settled,
+    windowed,
+)
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.spec import (
+    INPUTS,
+    LOSSES,
+    TRAINED,
+    SystemSpec,
+    Values,
+    check_spec,
+)
+from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory.proof.claim import Assumption, Statement
 
 SIZES = ("T", "K", "n", "d", "steps", "states", "units", "layers", "taps", "dilation")
 FACTORS = (0.5, 0.75)
@@ -269,9 +283,8 @@ def explain(
 ) -> str:
     """One sentence: the system, and both sides."""
     kind = about(spec)
-    named = kind.causal or kind.cells is not None
-    where = [f"{spec.kind if named else spec.activation}, n = {spec.n}, T = {spec.T}"]
-    if kind.causal:
+    where = [f"{kind.route.named(spec)}, n = {spec.n}, T = {spec.T}"]
+    if kind.route.causal:
         where.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
     elif spec.n <= 2:
         # Of a cell that has no W, the first of its weights.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from impl.cells.table import declared
-from properties.attacks.attack import Attack
-from properties.errors import InputError, UnknownChoiceError
+from rnnbounds.impl.cells.table import declared
+from rnnbounds.properties.attacks.attack import Attack
+from rnnbounds.properties.errors import InputError, UnknownChoiceError
 
 _FIRST = ("random", "targeted", "gradient", "extremal")
 EVERY = "all"

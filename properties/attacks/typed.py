@@ -6,23 +6,23 @@ from dataclasses import dataclass, field, replace
 
 import sympy
 
-from properties.attacks.budget import Budget, batch_size
-from properties.attacks.hunt import Quarry, hunt
-from properties.attacks.registry import UnsuppliedError, missing
-from properties.attacks.scope import Scope
-from properties.attacks.shrink import shrink
-from properties.attacks.table import EVERY, check_attacks
-from properties.errors import InputError
-from properties.judging.equivalent import plainer, positive
-from properties.judging.judge import Patience, free_names
-from properties.systems.table import KINDS, kinds_about
-from reports.records.record import Check
-from theory.language.conditions import Conditioned
-from theory.language.printing import statement_text
-from theory.language.quantity import Quantity
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Assumption, Form, Statement
-from theory.proof.proof import Proof
+from rnnbounds.properties.attacks.budget import Budget, batch_size
+from rnnbounds.properties.attacks.hunt import Quarry, hunt
+from rnnbounds.properties.attacks.registry import UnsuppliedError, missing
+from rnnbounds.properties.attacks.scope import Scope
+from rnnbounds.properties.attacks.shrink import shrink
+from rnnbounds.properties.attacks.table import EVERY, check_attacks
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging.equivalent import plainer, positive
+from rnnbounds.properties.judging.judge import Patience, free_names
+from rnnbounds.properties.systems.table import KINDS, kinds_about
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory.language.conditions import Conditioned
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Assumption, Form, Statement
+from rnnbounds.theory.proof.proof import Proof
 
 PLAIN = ("linear", "rnn")
 # What the referee may do for each random example of a budget, in rough multiplications.

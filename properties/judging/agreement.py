@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from flint import ctx
 
-from properties.errors import DisagreementError
-from properties.judging.judge import Judgement, Verdict, free_names
-from properties.measures.readings.balls import float_ends
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Statement
+from rnnbounds.properties.errors import DisagreementError
+from rnnbounds.properties.judging.judge import Judgement, Verdict, free_names
+from rnnbounds.properties.measures.readings.balls import float_ends
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Statement
 
 PRECISION = 256  # bits
 

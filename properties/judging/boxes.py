@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import torch
 
-from properties.errors import BoxError
-from properties.measures.runs.readings import runs
-from properties.systems.batch import Batch
+from rnnbounds.properties.errors import BoxError
+from rnnbounds.properties.measures.runs.readings import runs
+from rnnbounds.properties.systems.batch import Batch
 
 
 def confirm(batch: Batch) -> None:

@@ -7,9 +7,9 @@ from math import log2
 import sympy
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol, exp, log
 
-from theory.language.statement import lt
-from theory.language.vocabulary import VOCABULARY, symbols
-from theory.proof.claim import Assumption, Statement
+from rnnbounds.theory.language.statement import lt
+from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
+from rnnbounds.theory.proof.claim import Assumption, Statement
 
 # Beyond these float64 loses the numbers that a statement is written with.
 LARGEST = 900  # bits

@@ -9,7 +9,7 @@ from typing import cast
 import msgspec
 import numpy as np
 
-from properties.judging.judge import (
+from rnnbounds.properties.judging.judge import (
     HOLDS,
     UNDECIDED,
     VACUOUS,
@@ -19,15 +19,15 @@ from properties.judging.judge import (
     free_names,
     windowed,
 )
-from properties.systems.batch import Batch
-from properties.systems.columns import cell_of
-from properties.systems.spec import SystemSpec
-from reports.pages.text import plural
-from reports.records.curve import Against, Sides, joined
-from reports.records.histogram import EMPTY, count_ratios
-from reports.records.record import Check, Cost, Histogram, Tally, identity
-from reports.records.record import Verdict as VerdictName
-from theory.proof.claim import Claim, Form
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.columns import cell_of
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.reports.pages.text import plural
+from rnnbounds.reports.records.curve import Against, Sides, joined
+from rnnbounds.reports.records.histogram import EMPTY, count_ratios
+from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, identity
+from rnnbounds.reports.records.record import Verdict as VerdictName
+from rnnbounds.theory.proof.claim import Claim, Form
 
 SHOWN = 3
 LONGEST = 64  # steps of a run that a page draws

@@ -17,18 +17,18 @@ import numpy.typing as npt
 import torch
 from sympy import Expr
 
-from properties.errors import QuantityError
-from properties.judging import meter
-from properties.judging.boxes import confirm
-from properties.judging.equivalent import at_ends
-from properties.judging.outputs import hold_by_outputs
-from properties.judging.referee import Outcome, settle
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch
-from theory.language.vocabulary import VOCABULARY
-from theory.numbers.evaluate import enclose
-from theory.numbers.interval import Interval
-from theory.proof.claim import Assumption, Statement
+from rnnbounds.properties.errors import QuantityError
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.judging.boxes import confirm
+from rnnbounds.properties.judging.equivalent import at_ends
+from rnnbounds.properties.judging.outputs import hold_by_outputs
+from rnnbounds.properties.judging.referee import Outcome, settle
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.evaluate import enclose
+from rnnbounds.theory.numbers.interval import Interval
+from rnnbounds.theory.proof.claim import Assumption, Statement
 
 
 class Verdict(IntEnum):
@@ -244,7 +244,7 @@ def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
     """Decide what is open where both sides are the same, and, of vanilla networks, at the windows
     0 and T, by what is known there."""
     told = {0: at_ends(statement, "first"), batch.spec.T: at_ends(statement, "last")}
-    vanilla = batch.cells is None and not batch.exact and windowed(statement)
+    vanilla = batch.vanilla and windowed(statement)
     for window in range(result.verdicts.shape[2]):
         known = told.get(window, statement) if vanilla else statement
         there = result.verdicts[:, :, window]

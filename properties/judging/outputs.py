@@ -11,18 +11,18 @@ from collections.abc import Sequence
 
 from sympy import Expr, Mul
 
-from impl.numbers.spectra.exact_norm import rational_norm_at_most
-from properties.judging.equivalent import h_gap, y_gap
-from properties.judging.referee import rational_numbers
-from properties.systems.batch import Batch
-from theory.numbers.evaluate import rational
-from theory.proof.claim import Statement
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.properties.judging.equivalent import h_gap, y_gap
+from rnnbounds.properties.judging.referee import rational_numbers
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.evaluate import rational
+from rnnbounds.theory.proof.claim import Statement
 
 
 def hold_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
     """The windows among `ks` at which the statement holds for every state; others are open."""
     parts = _without_gaps(statement)
-    if parts is None or pair.cells is not None or pair.exact:
+    if parts is None or not pair.vanilla:
         return []
     return [k for k in ks if _bounded(*parts, pair, k)]
 

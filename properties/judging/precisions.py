@@ -12,7 +12,7 @@ from math import ceil, isfinite, log, log2
 
 import torch
 
-from properties.systems.batch import Batch
+from rnnbounds.properties.systems.batch import Batch
 
 LARGEST_PRECISION = 4096
 MOST = 2**17  # of systems that are driven so far that λ, which has 1074 bits, is next to nothing

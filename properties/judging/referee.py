@@ -11,14 +11,14 @@ from math import isfinite, isqrt
 import sympy
 from flint import arb, ctx, fmpq
 
-from properties.judging.equivalent import divided, scalar_output
-from properties.judging.precisions import LARGEST_PRECISION, precisions
-from properties.measures.readings.balls import Ends, ball_pair, float_ends
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch
-from theory.language.vocabulary import VOCABULARY
-from theory.numbers.evaluate import ball, rational
-from theory.proof.claim import Statement
+from rnnbounds.properties.judging.equivalent import divided, scalar_output
+from rnnbounds.properties.judging.precisions import LARGEST_PRECISION, precisions
+from rnnbounds.properties.measures.readings.balls import Ends, ball_pair, float_ends
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.evaluate import ball, rational
+from rnnbounds.theory.proof.claim import Statement
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,7 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
 
 def of_one_unit(statement: Statement, pair: Batch) -> Statement:
     """The statement by what one unit with one output makes of the output's gap."""
-    vanilla = pair.cells is None and not pair.exact
-    single = vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
+    single = pair.vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
     return scalar_output(statement, pair.C.item()) if single else statement
 
 

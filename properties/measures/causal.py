@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from properties.measures.measure import Measure, blank
-from properties.measures.readings.needs import Needs
-from properties.measures.readings.receptive_field import HUGE, foreign
-from properties.systems.batch import Batch
-from properties.systems.causal.model import models
-from properties.systems.kind import about
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.measure import Measure, blank
+from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.measures.readings.receptive_field import HUGE, foreign
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.causal.model import models
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 LARGE, SUBNORMAL = 1e300, 5e-324
@@ -75,7 +75,7 @@ def gap(changes: Callable[[Batch], Iterator[Tensor]]) -> Callable[[Batch], Inter
 
     def read(batch: Batch) -> Interval:
         shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
-        if not about(batch.spec).causal:
+        if not about(batch.spec).route.causal:
             return blank(batch, batch.K + 1)
         with torch.no_grad():
             x = batch.x.expand(batch.K + 1, *batch.x.shape)

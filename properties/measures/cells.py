@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from flint import arb
 
-from properties.measures.measure import Measure, only_where
-from properties.measures.readings.balls import BallPair
-from properties.measures.runs import readings as of
-from properties.measures.runs import single
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.measure import Measure, only_where
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.runs import single
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 
 def own(

@@ -8,16 +8,16 @@ from dataclasses import replace
 import torch
 from flint import arb
 
-from properties.measures.cells import own
-from properties.measures.measure import Measure, only_where
-from properties.measures.readings.needs import NOTHING, Needs
-from properties.measures.runs import readings as of
-from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.readings import Seen, SeenBalls, Weights
-from properties.measures.runs.rounded import Rounded
-from properties.measures.runs.starts import Pair, apart, balls_apart, pair
-from properties.systems.batch import Batch
-from properties.systems.gated.cell import Gated
+from rnnbounds.properties.measures.cells import own
+from rnnbounds.properties.measures.measure import Measure, only_where
+from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns
+from rnnbounds.properties.measures.runs.readings import Seen, SeenBalls, Weights
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.measures.runs.starts import Pair, apart, balls_apart, pair
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.gated.cell import Gated
 
 Tensor = torch.Tensor
 GATED = Needs(most=(12, 8))
@@ -43,7 +43,7 @@ def by_omega(batch: Batch) -> Tensor:
     """1 for the cells and ω for the outputs."""
     weights = ones(batch)
     if held(batch).is_lstm:
-        omega = torch.from_numpy(batch.gate_constants["omega"][:, :, 0])
+        omega = held(batch).constants["omega"][:, None]
         weights[:, held(batch).n :] = omega.to(weights)
     return weights
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from properties.measures.measure import Error, Measure, OfCells, Value
-from properties.measures.readings.exact_steps import (
+from rnnbounds.properties.measures.measure import Error, Measure, OfCells, Value
+from rnnbounds.properties.measures.readings.exact_steps import (
     Rows,
     Single,
     dphi_h_gap_ball,
@@ -15,7 +15,7 @@ from properties.measures.readings.exact_steps import (
     longest_square,
     steepest_square,
 )
-from properties.measures.readings.gradients import (
+from rnnbounds.properties.measures.readings.gradients import (
     distance_ball,
     distance_slack,
     distance_square,
@@ -29,8 +29,8 @@ from properties.measures.readings.gradients import (
     windowed_gap,
     windowed_slack,
 )
-from properties.measures.readings.needs import NOTHING, Needs
-from properties.measures.readings.steps import (
+from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
+from rnnbounds.properties.measures.readings.steps import (
     dp,
     dp_gap,
     dp_gap_slack,
@@ -42,9 +42,9 @@ from properties.measures.readings.steps import (
     dphi_w_gap_slack,
     dphi_w_slack,
 )
-from properties.measures.runs import pairs
-from properties.measures.runs import readings as of
-from properties.systems.batch import Batch
+from rnnbounds.properties.measures.runs import pairs
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.systems.batch import Batch
 
 Squares = Callable[[Rows], Callable[[Batch, int], fmpq | None]]
 

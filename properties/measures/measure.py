@@ -19,12 +19,12 @@ import numpy as np
 import torch
 from flint import arb, fmpq
 
-from properties.measures.readings.balls import BallPair, ball_pair
-from properties.measures.readings.needs import NOTHING, Needs
-from properties.systems.batch import Batch
-from properties.systems.unitary.exact import square
-from theory.language.vocabulary import VOCABULARY
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.readings.balls import BallPair, ball_pair
+from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.unitary.exact import square
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 T = TypeVar("T")

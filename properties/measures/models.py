@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from impl.numbers.outward import underflow
-from impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
-from properties.measures.measure import Measure, OfCells, square_of
-from properties.measures.readings import rationals
-from properties.measures.readings import receptive_field as field
-from properties.measures.readings.balls import entries, length
-from properties.measures.readings.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
-from properties.measures.readings.needs import Needs
-from properties.measures.readings.slack import local_slack, norm_slack, state_slack
-from properties.measures.readings.states import (
+from rnnbounds.impl.numbers.outward import underflow
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, rational_norm_at_most
+from rnnbounds.properties.measures.measure import Measure, OfCells, square_of
+from rnnbounds.properties.measures.readings import rationals
+from rnnbounds.properties.measures.readings import receptive_field as field
+from rnnbounds.properties.measures.readings.balls import entries, length
+from rnnbounds.properties.measures.readings.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
+from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.measures.readings.slack import local_slack, norm_slack, state_slack
+from rnnbounds.properties.measures.readings.states import (
     each_window,
     exact_vectors,
     gap_error,
@@ -34,10 +34,10 @@ from properties.measures.readings.states import (
     weighted_ball,
     weighted_error,
 )  # fmt: skip
-from properties.measures.runs import modules
-from properties.measures.runs import readings as of
-from properties.systems.batch import Batch
-from properties.systems.unitary.exact import rational, square
+from rnnbounds.properties.measures.runs import modules
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.unitary.exact import rational, square
 
 # In a norm that is certified anew at every step of an ascent.
 WEIGHTED = Needs(wide=True, slow=True)

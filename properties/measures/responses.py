@@ -11,19 +11,19 @@ from functools import partial
 
 import torch
 
-from impl.numbers.outward import add_up, mul_up, norm_up
-from properties.measures.cells import own
-from properties.measures.measure import Measure, OfCells, square_of
-from properties.measures.readings import rationals
-from properties.measures.readings.balls import BallPair, Vector, column, entries, length
-from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, run_slack
-from properties.measures.readings.states import mapped, readout, single
-from properties.measures.runs import readings as of
-from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.rounded import Rounded
-from properties.measures.runs.starts import Pair, apart, balls_apart, half, halves
-from properties.systems.batch import Batch
-from properties.systems.supply.other_inputs import other_inputs
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.properties.measures.cells import own
+from rnnbounds.properties.measures.measure import Measure, OfCells, square_of
+from rnnbounds.properties.measures.readings import rationals
+from rnnbounds.properties.measures.readings.balls import BallPair, Vector, column, entries, length
+from rnnbounds.properties.measures.readings.slack import UP, map_slack, norm_slack, norms, run_slack
+from rnnbounds.properties.measures.readings.states import mapped, readout, single
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.measures.runs.starts import Pair, apart, balls_apart, half, halves
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
 

@@ -9,16 +9,15 @@ from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
 
-import properties.measures
-from properties.measures.measure import Measure, OfCells, around
-from properties.measures.readings.needs import CONSTANTS, NOTHING, Needs
+from rnnbounds.properties import measures as package
+from rnnbounds.properties.measures.measure import Measure, OfCells, around
+from rnnbounds.properties.measures.readings.needs import CONSTANTS, NOTHING, Needs
 
 __all__ = ["ALL", "MEASURES", "Measure", "around", "needs_of"]
 
 
 def modules() -> tuple[ModuleType, ...]:
     """The modules of this folder, in the order of their names."""
-    package = properties.measures
     names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
     return tuple(import_module(name) for name in names if name != __name__)
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from flint import arb
 
-from properties.measures.measure import Error, Measure, OfCells, Value, around, blank
-from properties.measures.readings import exact_training as exact
-from properties.measures.readings import projections, training
-from properties.measures.readings.needs import NOTHING, Needs
-from properties.measures.runs import ball_descent, descent
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.measure import Error, Measure, OfCells, Value, around, blank
+from rnnbounds.properties.measures.readings import exact_training as exact
+from rnnbounds.properties.measures.readings import projections, training
+from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
+from rnnbounds.properties.measures.runs import ball_descent, descent
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 
 def trained(value: Value, error: Error) -> Callable[[Batch], Interval]:

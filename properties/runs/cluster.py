@@ -21,11 +21,11 @@ from itertools import count, islice
 from typing import Any
 from uuid import uuid4
 
-from properties.errors import InputError
-from properties.judging import meter
-from properties.runs.queue import Call, Kin
-from properties.runs.versions import difference, fingerprint
-from properties.runs.workers import outcome
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.runs.queue import Call, Kin
+from rnnbounds.properties.runs.versions import difference, fingerprint
+from rnnbounds.properties.runs.workers import outcome
 
 # Seconds for a scheduler to answer, for a worker to come where none is, and from one look to the
 # next, while no answer comes, at who was heard of: a heartbeat is due every second or two, but a

@@ -9,19 +9,19 @@ import msgspec
 import numpy as np
 import torch
 
-from impl.models.surroundings import undisturbed
-from properties.judging.evidence import LONGEST
-from properties.judging.judge import windowed
-from properties.measures.runs.of_run import Run, floats
-from properties.runs.replay import replay, statement_of
-from properties.systems.batch import Batch
-from properties.systems.kind import about
-from properties.systems.supply.other_inputs import other_inputs
-from reports.records.curve import Point
-from reports.records.drawn import Drawn, Table
-from reports.records.number import finite
-from reports.records.record import Check
-from theory.proof.claim import Claim
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.properties.judging.evidence import LONGEST
+from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.measures.runs.of_run import Run, floats
+from rnnbounds.properties.runs.replay import replay, statement_of
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs
+from rnnbounds.reports.records.curve import Point
+from rnnbounds.reports.records.drawn import Drawn, Table
+from rnnbounds.reports.records.number import finite
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory.proof.claim import Claim
 
 MOST = 4096  # numbers of all arrays together: a page has a few dozen instances
 
@@ -47,7 +47,7 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     spec = msgspec.json.encode(check.spec).decode()
     replayed = replay(spec, statement, assumptions, entry.id, check.form)
     batch = replayed.batch
-    if about(batch.spec).causal:
+    if about(batch.spec).route.causal:
         return None
     with torch.no_grad():
         run = floats(batch)
@@ -59,7 +59,7 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
             others = table_of(run.last(k))
             if batch.exact and not _near(math.dist(states[-1], others[-1]), replayed.checks[k]):
                 return None  # in floats it is another system than the one in rationals
-        elif "other inputs" in batch.cache:
+        elif other_inputs in batch.made:
             second = rows(other_inputs(batch)[0, :, :, 0].numpy())
             others = table_of(run.under([type(run.start)(x) for x in _given(batch)]))
         elif batch.exact or not _near(math.hypot(*states[-1]), replayed.checks[0]):

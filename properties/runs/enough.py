@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from properties.attacks.budget import Budget
-from properties.attacks.budget import profile as profile_of
-from properties.attacks.campaign import Seen, added, blocks_of
-from properties.attacks.pool import pools_of
-from properties.attacks.table import attacks as every
-from properties.errors import InputError
-from properties.runs.parts import Part, PartResult
-from properties.runs.record import attack_record, evidence_of
-from theory.proof.claim import Claim
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.budget import profile as profile_of
+from rnnbounds.properties.attacks.campaign import Seen, added, blocks_of
+from rnnbounds.properties.attacks.pool import pools_of
+from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.runs.parts import Part, PartResult
+from rnnbounds.properties.runs.record import attack_record, evidence_of
+from rnnbounds.theory.proof.claim import Claim
 
 RANGE = 40  # blocks of one task, which takes a minute or so
 MOST = 10**12

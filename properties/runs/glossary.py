@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reports.records.glossary import Symbol, Work
-from theory.bibliography import cited
-from theory.language.mathml import element, markup
-from theory.language.printing import plain
-from theory.language.quantity import Quantity
-from theory.language.spelling import spelling
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Claim
-from theory.typeset import expression_mathml, typeset
+from rnnbounds.reports.records.glossary import Symbol, Work
+from rnnbounds.theory.bibliography import cited
+from rnnbounds.theory.language.mathml import element, markup
+from rnnbounds.theory.language.printing import plain
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.spelling import spelling
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.typeset import expression_mathml, typeset
 
 
 def symbol_names(claim: Claim) -> tuple[str, ...]:

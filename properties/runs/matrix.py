@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from properties.judging.evidence import CellEvidence, Evidence, added
-from properties.systems.columns import COLUMNS, cells_of, column_of, columns, drawn
-from properties.systems.kind import NO_CELL, STATE
-from properties.systems.kind import Column as Meets
-from reports.records.ledger import LedgerRecord
-from reports.records.matrix import Column, Entry, Matrix, Standing
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Claim
+from rnnbounds.properties.judging.evidence import CellEvidence, Evidence, added
+from rnnbounds.properties.systems.columns import COLUMNS, cells_of, column_of, columns, drawn
+from rnnbounds.properties.systems.kind import NO_CELL, STATE
+from rnnbounds.properties.systems.kind import Column as Meets
+from rnnbounds.reports.records.ledger import LedgerRecord
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix, Standing
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Claim
 
 UNDRAWN = "this cell is supported, but no attacked kind of system has it"
 # How the judge calls a check vacuous for want of a constant.

@@ -14,27 +14,27 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from impl.models.surroundings import undisturbed
-from impl.models.torch_machine import require_sound
-from properties.attacks.budget import Budget, profile
-from properties.attacks.campaign import Seen, added, attack_forms, blocks_of
-from properties.attacks.pool import Group, Pool, pools_of
-from properties.attacks.registry import registered
-from properties.attacks.sabotage import Herd, Refused, herds, refused, ridden
-from properties.attacks.table import attacks as every
-from properties.runs.stack import roomy
-from reports.records.ledger import Definition, LedgerRecord, LedgerStep
-from reports.records.record import VariantRecord
-from theory import CLAIMS, claim
-from theory.claims.models import NO_MODEL
-from theory.language.definitions import DEFINED
-from theory.language.printing import law_text, statement_mathml
-from theory.proof.basis import basis
-from theory.proof.claim import Claim, Form, prove
-from theory.proof.proof import Ledger, Proof, StepResult
-from theory.recheck import kept
-from theory.typeset import law as typeset_law
-from theory.typeset import quantifier
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.properties.attacks.budget import Budget, profile
+from rnnbounds.properties.attacks.campaign import Seen, added, attack_forms, blocks_of
+from rnnbounds.properties.attacks.pool import Group, Pool, pools_of
+from rnnbounds.properties.attacks.registry import registered
+from rnnbounds.properties.attacks.sabotage import Herd, Refused, herds, refused, ridden
+from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.runs.stack import roomy
+from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
+from rnnbounds.reports.records.record import VariantRecord
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.claims.models import NO_MODEL
+from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.printing import law_text, statement_mathml
+from rnnbounds.theory.proof.basis import basis
+from rnnbounds.theory.proof.claim import Claim, Form, prove
+from rnnbounds.theory.proof.proof import Ledger, Proof, StepResult
+from rnnbounds.theory.recheck import kept
+from rnnbounds.theory.typeset import law as typeset_law
+from rnnbounds.theory.typeset import quantifier
 
 PROOF, SABOTAGE = "proof", "sabotage"
 

@@ -9,25 +9,31 @@ from math import isfinite
 import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.attacks.campaign import nothing_seen
-from properties.attacks.extremal import extremal_specs
-from properties.attacks.pool import by_kind
-from properties.attacks.search import random_specs
-from properties.judging.evidence import Evidence
-from properties.judging.judge import judge
-from properties.runs.matrix import matrix
-from properties.runs.parts import Part, PartResult, decode_result, encode_result, ledger_records
-from properties.runs.workers import each
-from properties.systems.batch import build
-from properties.systems.columns import cell_of
-from properties.systems.kind import Kind, about
-from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, kinds_about
-from reports.records.ledger import LedgerRecord
-from reports.records.matrix import Matrix
-from theory import claim as claim_of
-from theory.proof.claim import Claim
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.attacks.campaign import nothing_seen
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.attacks.pool import by_kind
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.judging.evidence import Evidence
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.runs.matrix import matrix
+from rnnbounds.properties.runs.parts import (
+    Part,
+    PartResult,
+    decode_result,
+    encode_result,
+    ledger_records,
+)
+from rnnbounds.properties.runs.workers import each
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.columns import cell_of
+from rnnbounds.properties.systems.kind import Kind, about
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, kinds_about
+from rnnbounds.reports.records.ledger import LedgerRecord
+from rnnbounds.reports.records.matrix import Matrix
+from rnnbounds.theory import claim as claim_of
+from rnnbounds.theory.proof.claim import Claim
 
 EXAMPLES, EXTREMAL = 8, 4
 SHARED = 3  # examples of each kind of a family
@@ -117,8 +123,8 @@ def activated(spec: SystemSpec, name: str) -> SystemSpec:
     if new != old:
         lam = {"lam": spec.lam * old.slope / new.slope} if spec.has("lam") else {}
         spec = replace(spec, activation=name, **lam)
-    if about(spec).learning and not isfinite(new.curvature):
+    if about(spec).route.learning and not isfinite(new.curvature):
         return replace(spec, bias=0.5)
-    if about(spec).learning and name == "identity":
+    if about(spec).route.learning and name == "identity":
         return replace(spec, loss="squared")
     return spec

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from properties.attacks.budget import profile as profile_of
-from properties.attacks.campaign import Seen, added, not_applicable, nothing_seen
-from properties.attacks.sabotage import Refused, recorded
-from properties.attacks.table import attacks
-from properties.judging.evidence import Evidence, tightest_of_all
-from properties.runs.drawn import drawn
-from properties.runs.glossary import place, symbol_names, symbol_records, works
-from properties.runs.matrix import matrix
-from properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
-from reports.records.curve import curve_of
-from reports.records.ledger import Axiom, LedgerRecord
-from reports.records.record import (
+from rnnbounds.properties.attacks.budget import profile as profile_of
+from rnnbounds.properties.attacks.campaign import Seen, added, not_applicable, nothing_seen
+from rnnbounds.properties.attacks.sabotage import Refused, recorded
+from rnnbounds.properties.attacks.table import attacks
+from rnnbounds.properties.judging.evidence import Evidence, tightest_of_all
+from rnnbounds.properties.runs.drawn import drawn
+from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
+from rnnbounds.properties.runs.matrix import matrix
+from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
+from rnnbounds.reports.records.curve import curve_of
+from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
+from rnnbounds.reports.records.record import (
     AttackRecord,
     ClaimRecord,
     Environment,
@@ -23,13 +23,13 @@ from reports.records.record import (
     Run,
     VariantRecord,
 )  # fmt: skip
-from theory.axioms.base import AXIOMS
-from theory.claims.table import group_of
-from theory.language.law import Axiom as LawAxiom
-from theory.language.printing import statement_latex, statement_mathml, statement_text
-from theory.proof.claim import Claim
-from theory.proof.laws import counted
-from theory.typeset import typeset
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.claims.table import group_of
+from rnnbounds.theory.language.law import Axiom as LawAxiom
+from rnnbounds.theory.language.printing import statement_latex, statement_mathml, statement_text
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.laws import counted
+from rnnbounds.theory.typeset import typeset
 
 
 def merge(

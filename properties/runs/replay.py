@@ -8,25 +8,25 @@ from pathlib import Path
 
 import numpy as np
 
-from impl.models.surroundings import undisturbed
-from impl.models.torch_machine import require_sound
-from properties.errors import SpecError
-from properties.judging.evidence import record
-from properties.judging.judge import Verdict, environment, free_names, judge, windowed
-from properties.runs.trajectories import trajectories
-from properties.systems.batch import Batch, build
-from properties.systems.causal.model import models
-from properties.systems.drawing.regimes import Array
-from properties.systems.kind import about
-from properties.systems.spec import SystemSpec
-from properties.systems.supply.other_inputs import other_inputs
-from properties.systems.table import parse_spec
-from properties.systems.unitary.exact import strings
-from reports.files import write_atomic
-from reports.records.record import Check
-from theory import claim as claim_of
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.claim import Assumption, Statement
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.evidence import record
+from rnnbounds.properties.judging.judge import Verdict, environment, free_names, judge, windowed
+from rnnbounds.properties.runs.trajectories import trajectories
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.causal.model import models
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs
+from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.properties.systems.unitary.exact import strings
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory import claim as claim_of
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.claim import Assumption, Statement
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def dump(replayed: Replayed, path: Path) -> None:
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
-    if about(batch.spec).causal:
+    if about(batch.spec).route.causal:
         (module,) = models(batch)
         for name in ("C", "state_a", "state_b", *batch.weights):
             del arrays[name]
@@ -134,7 +134,7 @@ def dump(replayed: Replayed, path: Path) -> None:
     if batch.other is not None:
         others = {"W_other": batch.other.W, "U_other": batch.other.U, "b_other": batch.other.b}
         arrays |= {name: other[0].numpy() for name, other in others.items()}
-    if "other inputs" in batch.cache:
+    if other_inputs in batch.made:
         arrays["x_other"] = other_inputs(batch)[0, :, :, 0].numpy()
     if batch.spec.kind == "training":
         omega = batch.omega

@@ -13,16 +13,23 @@ from functools import cache
 
 import torch
 
-from impl.models.torch_machine import require_sound
-from properties.attacks.table import attacks as every
-from properties.runs.cluster import Cluster
-from properties.runs.commit import commit
-from properties.runs.parts import PROOF, Part, PartResult, decode_result, encode_result, run_part
-from properties.runs.queue import Call
-from properties.runs.versions import versions
-from properties.runs.workers import Crew, hired
-from reports.records.record import Environment
-from reports.redact import redacted, redacted_command
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.runs.cluster import Cluster
+from rnnbounds.properties.runs.commit import commit
+from rnnbounds.properties.runs.parts import (
+    PROOF,
+    Part,
+    PartResult,
+    decode_result,
+    encode_result,
+    run_part,
+)
+from rnnbounds.properties.runs.queue import Call
+from rnnbounds.properties.runs.versions import versions
+from rnnbounds.properties.runs.workers import Crew, hired
+from rnnbounds.reports.records.record import Environment
+from rnnbounds.reports.redact import redacted, redacted_command
 
 GARBAGE = 20_000  # objects made before a process looks for those that nothing reaches
 # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, in bytes: what is kept free, and mapped by itself.

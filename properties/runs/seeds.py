@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 
-from properties.attacks.budget import profile as profile_of
-from properties.attacks.table import attacks
-from properties.errors import SeedsError
-from properties.runs.cluster import Cluster
-from properties.runs.parts import PROOF, Part, PartResult, parts_of
-from properties.runs.record import merge
-from properties.runs.run import environment, heaviest_first, run_calls
-from properties.runs.workers import Crew
-from reports.records.record import Run
-from theory.proof.claim import Claim
+from rnnbounds.properties.attacks.budget import profile as profile_of
+from rnnbounds.properties.attacks.table import attacks
+from rnnbounds.properties.errors import SeedsError
+from rnnbounds.properties.runs.cluster import Cluster
+from rnnbounds.properties.runs.parts import PROOF, Part, PartResult, parts_of
+from rnnbounds.properties.runs.record import merge
+from rnnbounds.properties.runs.run import environment, heaviest_first, run_calls
+from rnnbounds.properties.runs.workers import Crew
+from rnnbounds.reports.records.record import Run
+from rnnbounds.theory.proof.claim import Claim
 
 MOST = 100_000
 

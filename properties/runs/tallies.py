@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from properties.runs.parts import PartResult
-from reports.records.tally import Tally
+from rnnbounds.properties.runs.parts import PartResult
+from rnnbounds.reports.records.tally import Tally
 
 
 def tallies(result: PartResult) -> list[tuple[str, object]]:

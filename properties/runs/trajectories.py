@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from impl.gradients.windows.rollout import states
-from properties.systems.batch import Batch
-from properties.systems.drawing.regimes import Array
+from rnnbounds.impl.gradients.windows.rollout import states
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.drawing.regimes import Array
 
 LARGEST = 2**24  # numbers: 128 MiB
 

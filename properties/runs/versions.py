@@ -8,7 +8,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-ROOMS = Path(__file__).resolve().parents[2]
+HOUSE = Path(__file__).parents[2]
 CODE = ("theory", "impl", "properties", "reports")
 PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
@@ -42,8 +42,8 @@ def fingerprint() -> dict[str, str]:
 def digest() -> str:
     """Twelve digits that change with the code of the rooms which a run depends on."""
     code = sha256()
-    for path in sorted(path for room in CODE for path in (ROOMS / room).rglob("*.py")):
-        code.update(f"{path.relative_to(ROOMS).as_posix()}\0".encode())
+    for path in sorted(path for room in CODE for path in (HOUSE / room).rglob("*.py")):
+        code.update(f"{path.relative_to(HOUSE).as_posix()}\0".encode())
         code.update(path.read_bytes() + b"\0")
     return code.hexdigest()[:12]
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from properties.errors import InputError
-from properties.judging import meter
-from properties.runs.queue import Call, Kin, Queue
-from properties.runs.threads import one_each
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.runs.queue import Call, Kin, Queue
+from rnnbounds.properties.runs.threads import one_each
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 ENDING = (signal.SIGINT, signal.SIGTERM)

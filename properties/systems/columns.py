@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from functools import cache
 from math import isfinite
 
-from impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
-from impl.cells.table import CELLS
-from properties.systems.kind import NO_CELL, about
-from properties.systems.kind import Column as Meets
-from properties.systems.spec import SystemSpec
-from properties.systems.table import KINDS, kinds_about
-from reports.records.matrix import Column
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.properties.systems.kind import NO_CELL, about
+from rnnbounds.properties.systems.kind import Column as Meets
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import KINDS, kinds_about
+from rnnbounds.reports.records.matrix import Column
 
 KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
 _BROUGHT = {name: meets for kind in KINDS.values() for name, meets in kind.columns.items()}

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Protocol, cast, get_type_hints
 
 import msgspec
 
-from impl.arithmetic.activation import activation
-from impl.errors import UnknownActivationError
-from properties.errors import SpecError
-from properties.systems.drawing.written import Candidate as Candidate
-from properties.systems.drawing.written import Values as Values
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.errors import UnknownActivationError
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.drawing.written import Candidate as Candidate
+from rnnbounds.properties.systems.drawing.written import Values as Values
 
 REGIMES = (
     "orthogonal",

@@ -14,25 +14,30 @@ from typing import Any
 import msgspec
 from hypothesis.strategies import SearchStrategy
 
-from impl.cells.table import CELLS, declared
-from properties.errors import SpecError, UnknownChoiceError
-from properties.systems.causal.specs import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
-from properties.systems.cells import kinds as cells
-from properties.systems.cells.extremal import family_specs
-from properties.systems.cells.plain import plain
-from properties.systems.cells.specs import cell_specs
-from properties.systems.certified.near import NEAR
-from properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
-from properties.systems.gated.specs import GRU, GRU_CHO, LSTM
-from properties.systems.kind import Family, Kind, Wanted
-from properties.systems.layered.memory_specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
-from properties.systems.layered.specs import CASCADE, LAYERED
-from properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
-from properties.systems.spec import Make, SystemSpec, check_spec
-from properties.systems.unitary.drawn import BLOCK, UNITARY, URNN
-from properties.systems.vanilla.learning import GRADIENT, PROJECTION, QUADRATIC, SMOOTH, TRAINING
-from properties.systems.vanilla.plain import DESCENT, LINEAR, MATRIX, RNN, UNSTABLE
-from reports.records.codec import require_unique
+from rnnbounds.impl.cells.table import CELLS, declared
+from rnnbounds.properties.errors import SpecError, UnknownChoiceError
+from rnnbounds.properties.systems.causal.kinds import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
+from rnnbounds.properties.systems.cells import kinds as cells
+from rnnbounds.properties.systems.cells.extremal import family_specs
+from rnnbounds.properties.systems.cells.kinds import cell_specs, plain
+from rnnbounds.properties.systems.certified.near import NEAR
+from rnnbounds.properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
+from rnnbounds.properties.systems.gated.kinds import GRU, GRU_CHO, LSTM
+from rnnbounds.properties.systems.kind import Family, Kind, Wanted
+from rnnbounds.properties.systems.layered.memory_specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
+from rnnbounds.properties.systems.layered.specs import CASCADE, LAYERED
+from rnnbounds.properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
+from rnnbounds.properties.systems.spec import Make, SystemSpec, check_spec
+from rnnbounds.properties.systems.unitary.kinds import BLOCK, UNITARY, URNN
+from rnnbounds.properties.systems.vanilla.learning import (
+    GRADIENT,
+    PROJECTION,
+    QUADRATIC,
+    SMOOTH,
+    TRAINING,
+)
+from rnnbounds.properties.systems.vanilla.plain import DESCENT, LINEAR, MATRIX, RNN, UNSTABLE
+from rnnbounds.reports.records.codec import require_unique
 
 _KINDS = (
     LINEAR,

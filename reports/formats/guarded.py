@@ -7,11 +7,11 @@ the settings that asks the model's question.
 import json
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from reports.errors import printable
-from reports.formats.sarif import SCHEMA, fingerprint, location
-from reports.pages.text import NOTHING, up
-from reports.records.changes import cut, escaped
-from reports.records.guarded import Guarded, lines_of
+from rnnbounds.reports.errors import printable
+from rnnbounds.reports.formats.sarif import SCHEMA, fingerprint, location
+from rnnbounds.reports.pages.text import NOTHING, up
+from rnnbounds.reports.records.changes import cut, escaped
+from rnnbounds.reports.records.guarded import Guarded, lines_of
 
 RULE = "model"
 

@@ -1,10 +1,10 @@
 """A run in a screenful of Markdown: the summary of a job, a comment on a change."""
 
-from reports.pages.text import NOTHING, ratio
-from reports.records.changes import Changes, cut, escaped
-from reports.records.outcome import problems
-from reports.records.record import ClaimRecord, Run
-from reports.words import count, plural
+from rnnbounds.reports.pages.text import NOTHING, ratio
+from rnnbounds.reports.records.changes import Changes, cut, escaped
+from rnnbounds.reports.records.outcome import problems
+from rnnbounds.reports.records.record import ClaimRecord, Run
+from rnnbounds.reports.words import count, plural
 
 SHOWN = 20  # problems; the record has all
 HEADS = ("claim", "proof", "holds", "violated", "undecided", "tightest lhs/rhs", "refuted")

@@ -12,10 +12,10 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
-from reports.errors import printable
-from reports.records.changes import cut
-from reports.records.outcome import claim_problems, problems
-from reports.records.record import ClaimRecord, Run
+from rnnbounds.reports.errors import printable
+from rnnbounds.reports.records.changes import cut
+from rnnbounds.reports.records.outcome import claim_problems, problems
+from rnnbounds.reports.records.record import ClaimRecord, Run
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from reports.gate.certified import Certificate, Training, Window, by_eps
-from reports.gate.compare import differing, grown, ranked
-from reports.gate.questions import require_same_question
-from reports.gate.thresholds import Thresholds
-from reports.records.changes import Change, Changes, change, cut, listed
-from reports.words import plural
+from rnnbounds.reports.gate.certified import Certificate, Training, Window, by_eps
+from rnnbounds.reports.gate.compare import differing, grown, ranked
+from rnnbounds.reports.gate.questions import require_same_question
+from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.records.changes import Change, Changes, change, cut, listed
+from rnnbounds.reports.words import plural
 
 VERDICTS = ("certified", "undecided", "refuted")
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import msgspec
 
-from reports import disk
-from reports.errors import RecordError
-from reports.records.codec import require_unique
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import RecordError
+from rnnbounds.reports.records.codec import require_unique
 
 LIMIT = 64 * 2**20
 VERSIONS = {"certificate": (1,), "truncated-certificate": (2, 1), "unitary-certificate": (2, 1)}

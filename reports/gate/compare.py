@@ -3,10 +3,10 @@
 import math
 from collections.abc import Collection, Iterator, Sequence
 
-from reports.pages.text import above, ratio
-from reports.records.changes import Change, Kind, change, listed
-from reports.records.number import Number
-from reports.words import count
+from rnnbounds.reports.pages.text import above, ratio
+from rnnbounds.reports.records.changes import Change, Kind, change, listed
+from rnnbounds.reports.records.number import Number
+from rnnbounds.reports.words import count
 
 
 def ranked(subject: str, what: str, ranks: Sequence[str], old: str, new: str) -> Iterator[Change]:

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import msgspec
 
-from reports import disk
-from reports.errors import InputError, RecordError
-from reports.gate.certificates import compare_certificates
-from reports.gate.certified import load_certificate, record_in
-from reports.gate.runs import compare_runs
-from reports.gate.thresholds import Thresholds
-from reports.records.changes import Changes
-from reports.records.codec import LIMIT, load
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import InputError, RecordError
+from rnnbounds.reports.gate.certificates import compare_certificates
+from rnnbounds.reports.gate.certified import load_certificate, record_in
+from rnnbounds.reports.gate.runs import compare_runs
+from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.codec import LIMIT, load
 
 
 class SortsError(InputError):

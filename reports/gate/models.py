@@ -9,12 +9,12 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
-from reports import disk
-from reports.errors import InputError
-from reports.gate.certificates import compare_certificates
-from reports.gate.certified import Certificate
-from reports.gate.thresholds import LIMIT, PROJECT, Thresholds
-from reports.records.changes import Changes
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.gate.certificates import compare_certificates
+from rnnbounds.reports.gate.certified import Certificate
+from rnnbounds.reports.gate.thresholds import LIMIT, PROJECT, Thresholds
+from rnnbounds.reports.records.changes import Changes
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Count = Annotated[int, msgspec.Meta(ge=0)]

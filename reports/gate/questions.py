@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from reports.errors import InputError
-from reports.gate.certified import Certificate, Training, by_eps
-from reports.records.changes import listed
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.gate.certified import Certificate, Training, by_eps
+from rnnbounds.reports.records.changes import listed
 
 _SHOWN = 60  # characters of one side of a difference
 _TABLE = "the rows of "  # before the name of the tensor whose rows are all inputs

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reports.gate.compare import burden, fewer, lacking, looser, ranked, reworded
-from reports.gate.thresholds import Thresholds
-from reports.gate.tightness import directed, examples, measured
-from reports.records.changes import Change, Changes, change, cut, listed
-from reports.records.matrix import WORDS, Matrix, coverage
-from reports.records.outcome import claim_problems
-from reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord
-from reports.records.tally import Tally
-from reports.words import plural
+from rnnbounds.reports.gate.compare import burden, fewer, lacking, looser, ranked, reworded
+from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.gate.tightness import directed, examples, measured
+from rnnbounds.reports.records.changes import Change, Changes, change, cut, listed
+from rnnbounds.reports.records.matrix import WORDS, Matrix, coverage
+from rnnbounds.reports.records.outcome import claim_problems
+from rnnbounds.reports.records.record import ClaimRecord, FormRecord, Run, VariantRecord
+from rnnbounds.reports.records.tally import Tally
+from rnnbounds.reports.words import plural
 
 VERDICTS = ("holds", "never tested", "undecided", "violated")
 PROOFS = ("proved", "argued in prose", "not proved")

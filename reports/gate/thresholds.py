@@ -7,9 +7,9 @@ from typing import Annotated
 
 import msgspec
 
-from reports import disk
-from reports.errors import InputError
-from reports.records.changes import Kind
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.records.changes import Kind
 
 PROJECT = Path("pyproject.toml")
 TABLE = "[tool.rnnbounds]"

@@ -12,12 +12,12 @@ What is no longer measured cannot be less tight, so that it is looked for by its
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from reports.gate.compare import fewer, lacking, reworded
-from reports.gate.luck import fallen, fewer_tight
-from reports.records.changes import Change, Kind, change
-from reports.records.number import finite
-from reports.records.record import ClaimRecord, FormRecord
-from reports.words import count, plural
+from rnnbounds.reports.gate.compare import fewer, lacking, reworded
+from rnnbounds.reports.gate.luck import fallen, fewer_tight
+from rnnbounds.reports.records.changes import Change, Kind, change
+from rnnbounds.reports.records.number import finite
+from rnnbounds.reports.records.record import ClaimRecord, FormRecord
+from rnnbounds.reports.words import count, plural
 
 ALIKE = 7  # a draw, and what ConjectureRunner.generate_mutations_from makes of it
 FEW = 4 * ALIKE  # examples: of a form that four draws meet, four others may meet none

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from reports.pages.experiment import Verdict
-from reports.pages.text import above, typed, up
-from reports.words import plural
+from rnnbounds.reports.pages.experiment import Verdict
+from rnnbounds.reports.pages.text import above, typed, up
+from rnnbounds.reports.words import plural
 
 Document = Mapping[str, Any]
 Tone = Literal["good", "bad", "open"]

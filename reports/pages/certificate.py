@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from reports.files import write_all
-from reports.pages.answer import sentence, verdict_of
-from reports.pages.constants import constant, lower
-from reports.pages.experiment import (
+from rnnbounds.reports.files import write_all
+from rnnbounds.reports.pages.answer import sentence, verdict_of
+from rnnbounds.reports.pages.constants import constant, lower
+from rnnbounds.reports.pages.experiment import (
     Block,
     Code,
     Folded,
@@ -19,10 +19,10 @@ from reports.pages.experiment import (
     Table,
     render_experiment,
 )
-from reports.pages.memory import Document, next_steps, remembers, within
-from reports.pages.origin import origin, tried
-from reports.pages.text import NOTHING, above, up
-from reports.redact import redacted, redacted_call
+from rnnbounds.reports.pages.memory import Document, next_steps, remembers, within
+from rnnbounds.reports.pages.origin import origin, tried
+from rnnbounds.reports.pages.text import NOTHING, above, up
+from rnnbounds.reports.redact import redacted, redacted_call
 
 FILES = ("certificate.json", "index.html")
 TITLES = {

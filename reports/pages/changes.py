@@ -1,7 +1,15 @@
 """The page of what changed between two records."""
 
-from reports.pages.experiment import Cell, Page, Section, Table, Tone, Verdict, render_experiment
-from reports.records.changes import Change, Changes, in_order
+from rnnbounds.reports.pages.experiment import (
+    Cell,
+    Page,
+    Section,
+    Table,
+    Tone,
+    Verdict,
+    render_experiment,
+)
+from rnnbounds.reports.records.changes import Change, Changes, in_order
 
 COLUMNS = ("change", "of", "what", "before", "after")
 

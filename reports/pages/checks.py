@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reports.records.record import Check, ClaimRecord, identity
+from rnnbounds.reports.records.record import Check, ClaimRecord, identity
 
 
 @dataclass(frozen=True)

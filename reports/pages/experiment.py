@@ -9,9 +9,9 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from reports.pages.figures.figure import Series
-from reports.pages.figures.plot import plot
-from reports.pages.frame import templates
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import plot
+from rnnbounds.reports.pages.frame import templates
 
 Tone = Literal["good", "bad", "open"]
 

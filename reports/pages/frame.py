@@ -10,14 +10,14 @@ from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from reports.pages import text
-from reports.pages.checks import shared, unmet
-from reports.pages.figures.chart import chart, curve_plot
-from reports.pages.ledger import told, usual
-from reports.pages.mathml import mathml, prose
-from reports.pages.summary import applying, reach, seen
-from reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
-from reports.records.basis import phrase
+from rnnbounds.reports.pages import text
+from rnnbounds.reports.pages.checks import shared, unmet
+from rnnbounds.reports.pages.figures.chart import chart, curve_plot
+from rnnbounds.reports.pages.ledger import told, usual
+from rnnbounds.reports.pages.mathml import mathml, prose
+from rnnbounds.reports.pages.summary import applying, reach, seen
+from rnnbounds.reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
+from rnnbounds.reports.records.basis import phrase
 
 SILENT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 PLACE = Path(__file__).parent / "templates"

@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from reports.pages.changes import table
-from reports.pages.experiment import (
+from rnnbounds.reports.pages.changes import table
+from rnnbounds.reports.pages.experiment import (
     Block,
     Cell,
     Page,
@@ -15,12 +15,12 @@ from reports.pages.experiment import (
     Verdict,
     render_experiment,
 )
-from reports.pages.figures.dates import iso_date
-from reports.pages.memory import next_steps
-from reports.pages.text import NOTHING, plural, readable, up
-from reports.pages.trends import of_run
-from reports.records.guarded import Guarded, Outcome
-from reports.redact import redacted
+from rnnbounds.reports.pages.figures.dates import iso_date
+from rnnbounds.reports.pages.memory import next_steps
+from rnnbounds.reports.pages.text import NOTHING, plural, readable, up
+from rnnbounds.reports.pages.trends import of_run
+from rnnbounds.reports.records.guarded import Guarded, Outcome
+from rnnbounds.reports.redact import redacted
 
 TONES = {"certified": "good", "stated": "good", "refuted": "bad"}
 

@@ -5,11 +5,11 @@ Both speak of the claims of this run alone, and name what a proof leaves open.
 
 from collections.abc import Iterable
 
-from reports.pages import text
-from reports.records.basis import Standing, counted, derived, sentence
-from reports.records.ledger import Axiom
-from reports.records.outcome import claim_problems
-from reports.records.record import ClaimRecord, Run
+from rnnbounds.reports.pages import text
+from rnnbounds.reports.records.basis import Standing, counted, derived, sentence
+from rnnbounds.reports.records.ledger import Axiom
+from rnnbounds.reports.records.outcome import claim_problems
+from rnnbounds.reports.records.record import ClaimRecord, Run
 
 OTHERS: dict[Standing, str] = {
     "inclusion assumed": "from an assumed inclusion",

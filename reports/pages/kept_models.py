@@ -2,11 +2,18 @@
 
 from collections.abc import Sequence
 
-from reports.pages.experiment import Block, Page, Paragraph, Section, Table, render_experiment
-from reports.pages.figures.dates import iso_date
-from reports.pages.text import NOTHING, up
-from reports.pages.trends import lead, of_run, over_time
-from reports.records.guarded import Guarded, Outcome
+from rnnbounds.reports.pages.experiment import (
+    Block,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+    render_experiment,
+)
+from rnnbounds.reports.pages.figures.dates import iso_date
+from rnnbounds.reports.pages.text import NOTHING, up
+from rnnbounds.reports.pages.trends import lead, of_run, over_time
+from rnnbounds.reports.records.guarded import Guarded, Outcome
 
 
 def kept_models(runs: Sequence[Guarded]) -> Page:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reports.records.ledger import LedgerRecord, LedgerStep
+from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
 
 
 @dataclass(frozen=True)

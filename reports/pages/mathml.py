@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
-from reports.pages.formula import pieces
-from reports.pages.text import readable
+from rnnbounds.reports.pages.formula import pieces
+from rnnbounds.reports.pages.text import readable
 
 LIMIT = 200_000
 

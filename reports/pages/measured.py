@@ -4,10 +4,10 @@ from fractions import Fraction
 from math import floor
 from typing import Literal
 
-from reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
-from reports.pages.figures.figure import Series
-from reports.pages.memory import Document, share_of, within
-from reports.pages.text import NOTHING, above, plural, typed
+from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.memory import Document, share_of, within
+from rnnbounds.reports.pages.text import NOTHING, above, plural, typed
 
 Cells = dict[float, str]
 

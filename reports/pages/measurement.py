@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from reports.files import write_all
-from reports.pages.certificate import certificate_page, without_folders
-from reports.pages.experiment import (
+from rnnbounds.reports.files import write_all
+from rnnbounds.reports.pages.certificate import certificate_page, without_folders
+from rnnbounds.reports.pages.experiment import (
     Code,
     Page,
     Paragraph,
@@ -20,11 +20,11 @@ from reports.pages.experiment import (
     Table,
     render_experiment,
 )
-from reports.pages.measured import answers, sentence, verdict
-from reports.pages.memory import Document, next_steps
-from reports.pages.observed import details
-from reports.pages.text import plural
-from reports.redact import redacted
+from rnnbounds.reports.pages.measured import answers, sentence, verdict
+from rnnbounds.reports.pages.memory import Document, next_steps
+from rnnbounds.reports.pages.observed import details
+from rnnbounds.reports.pages.text import plural
+from rnnbounds.reports.redact import redacted
 
 FILES = ("measurement.json", "certificate.json", "index.html")
 

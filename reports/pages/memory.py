@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reports.pages.answer import about_epsilon, output, share, size
-from reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
-from reports.pages.figures.bracket import ROWS, Bracket, bracket
-from reports.pages.figures.figure import Series
-from reports.pages.text import NOTHING, above, typed
-from reports.redact import redacted_call
+from rnnbounds.reports.pages.answer import about_epsilon, output, share, size
+from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
+from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.text import NOTHING, above, typed
+from rnnbounds.reports.redact import redacted_call
 
 Document = Mapping[str, Any]
 

@@ -1,9 +1,9 @@
 """Details of a measurement: near the data, of windows drawn alike, and how steps contract."""
 
-from reports.pages.experiment import Block, Paragraph, Section, Table
-from reports.pages.measured import k_of
-from reports.pages.memory import Document, share_of
-from reports.pages.text import NOTHING, above, plural, typed
+from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
+from rnnbounds.reports.pages.measured import k_of
+from rnnbounds.reports.pages.memory import Document, share_of
+from rnnbounds.reports.pages.text import NOTHING, above, plural, typed
 
 
 def details(seen: Document) -> tuple[Section, ...]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reports.pages.answer import NOTHING_PROVED, factor
-from reports.pages.constants import constant
-from reports.pages.experiment import Block, Paragraph, Section, Table
-from reports.pages.text import NOTHING, above, typed
+from rnnbounds.reports.pages.answer import NOTHING_PROVED, factor
+from rnnbounds.reports.pages.constants import constant
+from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
+from rnnbounds.reports.pages.text import NOTHING, above, typed
 
 Document = Mapping[str, Any]
 GATES = "ifzorn"  # by the letters of constants, in the order of steps

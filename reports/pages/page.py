@@ -8,16 +8,16 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from reports.curves import NAME as CURVES
-from reports.curves import curves_csv
-from reports.files import write_all
-from reports.pages.checks import shared
-from reports.pages.frame import templates
-from reports.pages.headline import theorems
-from reports.pages.summary import environment_items, summarise
-from reports.records.changes import Changes
-from reports.records.codec import encode
-from reports.records.record import Run
+from rnnbounds.reports.curves import NAME as CURVES
+from rnnbounds.reports.curves import curves_csv
+from rnnbounds.reports.files import write_all
+from rnnbounds.reports.pages.checks import shared
+from rnnbounds.reports.pages.frame import templates
+from rnnbounds.reports.pages.headline import theorems
+from rnnbounds.reports.pages.summary import environment_items, summarise
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.codec import encode
+from rnnbounds.reports.records.record import Run
 
 FILES = ("run.json", "index.html")
 SHOWN, MOST = 25, 500

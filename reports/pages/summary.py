@@ -3,14 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from reports.pages import text
-from reports.pages.headline import headline, laws, lead, standings, theorems
-from reports.records.basis import Standing, derived, phrase
-from reports.records.changes import Changes
-from reports.records.matrix import Column, Entry, Matrix
-from reports.records.number import Number, finite
-from reports.records.outcome import claim_problems, problems
-from reports.records.record import AttackRecord, ClaimRecord, Environment, Run
+from rnnbounds.reports.pages import text
+from rnnbounds.reports.pages.headline import headline, laws, lead, standings, theorems
+from rnnbounds.reports.records.basis import Standing, derived, phrase
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix
+from rnnbounds.reports.records.number import Number, finite
+from rnnbounds.reports.records.outcome import claim_problems, problems
+from rnnbounds.reports.records.record import AttackRecord, ClaimRecord, Environment, Run
 
 GROUPS = {
     "contraction": "Contraction",

@@ -2,10 +2,10 @@
 
 from decimal import ROUND_CEILING, Context, Decimal
 
-from reports.errors import printable
-from reports.records.number import Number, finite
-from reports.words import count as count
-from reports.words import plural as plural
+from rnnbounds.reports.errors import printable
+from rnnbounds.reports.records.number import Number, finite
+from rnnbounds.reports.words import count as count
+from rnnbounds.reports.words import plural as plural
 
 NOTHING = "–"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -4,14 +4,21 @@ import math
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from reports.pages.experiment import Page, Plot, Section, Table, Verdict, render_experiment
-from reports.pages.figures.dates import iso_date, seconds
-from reports.pages.figures.figure import Series
-from reports.pages.text import NOTHING, count, plural, ratio
-from reports.records.matrix import coverage
-from reports.records.number import finite
-from reports.records.outcome import passed
-from reports.records.record import Run
+from rnnbounds.reports.pages.experiment import (
+    Page,
+    Plot,
+    Section,
+    Table,
+    Verdict,
+    render_experiment,
+)
+from rnnbounds.reports.pages.figures.dates import iso_date, seconds
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.text import NOTHING, count, plural, ratio
+from rnnbounds.reports.records.matrix import coverage
+from rnnbounds.reports.records.number import finite
+from rnnbounds.reports.records.outcome import passed
+from rnnbounds.reports.records.record import Run
 
 SHOWN = 12  # runs that the table of tightness has room for
 TRENDS: tuple[tuple[str, str, Callable[[Run], float]], ...] = (

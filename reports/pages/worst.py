@@ -13,10 +13,10 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from markupsafe import Markup
 
-from reports.pages.figures.figure import Series
-from reports.pages.figures.plot import plot
-from reports.pages.text import above
-from reports.records.drawn import Drawn, Table
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import plot
+from rnnbounds.reports.pages.text import above
+from rnnbounds.reports.records.drawn import Drawn, Table
 
 
 def states_figure(drawn: Drawn) -> Markup:

@@ -8,7 +8,7 @@ attack. Older records say that a form is `proved`, and not how.
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from reports.words import plural
+from rnnbounds.reports.words import plural
 
 Basis = Literal["", "derived", "inclusion assumed", "restates"]
 Standing = Literal[

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from reports.errors import printable
+from rnnbounds.reports.errors import printable
 
 Kind = Literal["regressed", "gone", "improved", "new", "changed"]
 KINDS: tuple[Kind, ...] = ("regressed", "gone", "improved", "new", "changed")

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec import structs
 
-from reports.records.number import Number, number
-from reports.records.tally import Count
+from rnnbounds.reports.records.number import Number, number
+from rnnbounds.reports.records.tally import Count
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
 

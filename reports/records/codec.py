@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from reports import disk
-from reports.errors import RecordError
-from reports.records.consistency import contradictions
-from reports.records.record import SCHEMA, Run
+from rnnbounds.reports import disk
+from rnnbounds.reports.errors import RecordError
+from rnnbounds.reports.records.consistency import contradictions
+from rnnbounds.reports.records.record import SCHEMA, Run
 
 LIMIT = 64 * 2**20
 """The greatest size of a record in bytes: no run of ours comes near, and decoding costs memory."""

@@ -6,11 +6,11 @@ that a run fails; it says that what the record tells cannot all be so.
 
 from collections.abc import Iterable, Iterator
 
-from reports.records.matrix import Entry, entry_fits
-from reports.records.number import finite, greatest
-from reports.records.possible import impossible_numbers, impossible_times
-from reports.records.record import Check, ClaimRecord, Run, VariantRecord
-from reports.records.tally import Tally
+from rnnbounds.reports.records.matrix import Entry, entry_fits
+from rnnbounds.reports.records.number import finite, greatest
+from rnnbounds.reports.records.possible import impossible_numbers, impossible_times
+from rnnbounds.reports.records.record import Check, ClaimRecord, Run, VariantRecord
+from rnnbounds.reports.records.tally import Tally
 
 WORKS = ("proof", "sabotage")  # the parts of a claim beside its attacks
 

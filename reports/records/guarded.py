@@ -4,8 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from reports.records.changes import Changes
-from reports.words import plural
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.words import plural
 
 SCHEMA: Literal["rnnbounds/guarded/1"] = "rnnbounds/guarded/1"
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reports.records.record import Histogram
+from rnnbounds.reports.records.record import Histogram
 
 EDGES: tuple[float, ...] = (
     1e-12, 1e-9, 1e-6, 1e-3, 1e-2,

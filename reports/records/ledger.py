@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from reports.records.basis import Basis, Standing
+from rnnbounds.reports.records.basis import Basis, Standing
 
 Kind = Literal["machine", "axiom", "human"]
 StepVerdict = Literal["proved", "failed", "human"]

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from reports.records.consistency import claim_contradictions, contradictions
-from reports.records.matrix import matrix_problems
-from reports.records.record import ClaimRecord, Environment, Run, Tally
-from reports.words import plural
+from rnnbounds.reports.records.consistency import claim_contradictions, contradictions
+from rnnbounds.reports.records.matrix import matrix_problems
+from rnnbounds.reports.records.record import ClaimRecord, Environment, Run, Tally
+from rnnbounds.reports.words import plural
 
 
 def passed(run: Run) -> bool:

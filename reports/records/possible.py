@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from reports.records.number import finite
-from reports.records.record import Check, ClaimRecord, Environment, FormRecord, Histogram
+from rnnbounds.reports.records.number import finite
+from rnnbounds.reports.records.record import Check, ClaimRecord, Environment, FormRecord, Histogram
 
 CLOCK = 1.0  # seconds: both times are told without their fractions
 

@@ -9,19 +9,19 @@ from typing import Literal
 
 from msgspec import field
 
-from reports.records.basis import Standing, counted, derived, short
-from reports.records.check import Check as Check
-from reports.records.check import Record as Record
-from reports.records.check import Verdict as Verdict
-from reports.records.check import identity as identity
-from reports.records.curve import Curve
-from reports.records.drawn import Drawn as Drawn
-from reports.records.glossary import Symbol, Work
-from reports.records.ledger import Axiom, LedgerRecord
-from reports.records.matrix import Matrix
-from reports.records.number import Number, greatest
-from reports.records.tally import Count
-from reports.records.tally import Tally as Tally
+from rnnbounds.reports.records.basis import Standing, counted, derived, short
+from rnnbounds.reports.records.check import Check as Check
+from rnnbounds.reports.records.check import Record as Record
+from rnnbounds.reports.records.check import Verdict as Verdict
+from rnnbounds.reports.records.check import identity as identity
+from rnnbounds.reports.records.curve import Curve
+from rnnbounds.reports.records.drawn import Drawn as Drawn
+from rnnbounds.reports.records.glossary import Symbol, Work
+from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
+from rnnbounds.reports.records.matrix import Matrix
+from rnnbounds.reports.records.number import Number, greatest
+from rnnbounds.reports.records.tally import Count
+from rnnbounds.reports.records.tally import Tally as Tally
 
 SCHEMA: Literal["rnnbounds/run/2"] = "rnnbounds/run/2"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from impl.errors import UnknownNameError
 from rnnbounds.bench import campaign, certificates, descent, gaps, inference, norms, process
 from rnnbounds.bench.row import Row
+from rnnbounds.impl.errors import UnknownNameError
 
 FAMILIES = (gaps, campaign, descent, norms, inference, certificates, process)
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}

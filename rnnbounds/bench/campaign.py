@@ -10,16 +10,16 @@ from typing import Any
 import torch
 from hypothesis import strategies as st
 
-from properties.attacks.search import draw
-from properties.judging.judge import Verdict, judge
-from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
-from properties.systems.vanilla.specs import Rnn
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import FULLER, Clock
 from rnnbounds.bench.gaps import FASTER, SIZE
 from rnnbounds.bench.row import Measured, Row, against
-from theory import claim
+from rnnbounds.properties.attacks.search import draw
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.vanilla.specs import Rnn
+from rnnbounds.theory import claim
 
 EXAMPLES, SYSTEMS, SEQUENCES = 3, 48, 12  # of a batch as the quick profile has it
 

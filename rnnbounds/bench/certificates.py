@@ -7,13 +7,13 @@ from itertools import count
 
 import torch
 
-from impl.arithmetic.activation import activation
-from impl.cells.kind import Kind
-from impl.cells.table import CELLS
-from impl.certificate.certify import certify
-from impl.convert.inference import outputs
 from rnnbounds.bench.clock import Clock
 from rnnbounds.bench.row import Measured, Row, share
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.cells.kind import Kind
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.inference import outputs
 
 N, D, T = 16, 4, 1000
 SHOWN = (

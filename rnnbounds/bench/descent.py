@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 
-from impl.numbers.outward import norm_up
-from impl.training.descent import Omega, descend
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import Clock
 from rnnbounds.bench.gaps import FASTER
 from rnnbounds.bench.row import Measured, Row, against
 from rnnbounds.bench.systems import LAM, Systems, systems
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.training.descent import Omega, descend
 
 STEPS, ALPHA = 10, 0.01
 ROOM = 1.05  # of the set over where the weights start

@@ -9,13 +9,13 @@ from statistics import median
 
 import torch
 
-from impl.gradients.adjoint import gradient_gaps
-from impl.gradients.windows.rollout import truncations
 from rnnbounds.bench import naive
 from rnnbounds.bench.ceilings import Load, reached, rows_of_square
 from rnnbounds.bench.clock import Clock, Work
 from rnnbounds.bench.row import Measured, Row, against
 from rnnbounds.bench.systems import Systems, systems
+from rnnbounds.impl.gradients.adjoint import gradient_gaps
+from rnnbounds.impl.gradients.windows.rollout import truncations
 
 K = 32
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import kind_of
-from impl.convert.feedforward import FeedForward
-from impl.convert.inference import chunks
 from rnnbounds.bench.clock import Clock
 from rnnbounds.bench.gaps import FASTER
 from rnnbounds.bench.row import Measured, Row, against
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.inference import chunks
 
 WINDOW, D = 21, 3  # as a model with λ = 0.8 keeps to within 0.01
 SIZES, BATCHES, LENGTH, LONG, LAYERS = (16, 64, 256), (1, 8, 64), 512, 4096, 2

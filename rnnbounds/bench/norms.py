@@ -7,11 +7,11 @@ from functools import partial
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.checker.definite import below
-from impl.numbers.spectra.spectral_norm import certified_norm, gate
 from rnnbounds.bench.clock import Clock
 from rnnbounds.bench.gaps import FASTER
 from rnnbounds.bench.row import Measured, Row, against, share
+from rnnbounds.impl.checker.definite import below
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
 
 NUMBERS = 2**16  # in a batch
 PRECISION = 53

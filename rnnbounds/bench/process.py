@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from properties.attacks.search import random_specs
-from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import Clock, Timing
 from rnnbounds.bench.gaps import FASTER
 from rnnbounds.bench.row import Measured, Row, against
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import SystemSpec
 
 PROFILED = "truncation"
 GIB = 2.0**30

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
-from impl.arithmetic.activation import activation
-from impl.gradients.loss import Loss
-from impl.gradients.loss import loss as make_loss
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.loss import loss as make_loss
+from rnnbounds.impl.models.rnn import RNN
 
 Tensor = torch.Tensor
 LAM = 0.9

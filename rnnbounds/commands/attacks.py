@@ -11,24 +11,6 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from impl.models.device import check_device
-from properties.attacks.budget import profile
-from properties.attacks.table import attacks as every
-from properties.attacks.table import check_attacks
-from properties.errors import InputError
-from properties.judging import meter
-from properties.runs.cluster import Cluster
-from properties.runs.enough import drawn, systems_of, until_enough
-from properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
-from properties.runs.record import lacking, merge, variant_records
-from properties.runs.run import collect_seldom, environment, run_calls, run_parts
-from properties.runs.scheduler import reached
-from properties.runs.seeds import seeds_of, sweep
-from properties.runs.workers import Crew, hired
-from reports.pages.page import FILES, write_report
-from reports.records.outcome import problems
-from reports.records.record import Run
-from reports.words import plural
 from rnnbounds.commands.options import (
     CORES,
     As,
@@ -44,6 +26,24 @@ from rnnbounds.commands.options import (
     path_option,
 )  # fmt: skip
 from rnnbounds.commands.sweep import failing, show_runs
+from rnnbounds.impl.models.device import check_device
+from rnnbounds.properties.attacks.budget import profile
+from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.attacks.table import check_attacks
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.runs.cluster import Cluster
+from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
+from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
+from rnnbounds.properties.runs.record import lacking, merge, variant_records
+from rnnbounds.properties.runs.run import collect_seldom, environment, run_calls, run_parts
+from rnnbounds.properties.runs.scheduler import reached
+from rnnbounds.properties.runs.seeds import seeds_of, sweep
+from rnnbounds.properties.runs.workers import Crew, hired
+from rnnbounds.reports.pages.page import FILES, write_report
+from rnnbounds.reports.records.outcome import problems
+from rnnbounds.reports.records.record import Run
+from rnnbounds.reports.words import plural
 from rnnbounds.results import Wanted
 from rnnbounds.shell import output
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress

@@ -7,11 +7,11 @@ from typing import Annotated
 import torch
 import typer
 
-from impl.models.device import check_device
 from rnnbounds.bench import chosen
 from rnnbounds.bench.clock import REPEATS, Clock
 from rnnbounds.bench.row import COLUMNS, Result
 from rnnbounds.commands.options import As, Device
+from rnnbounds.impl.models.device import check_device
 from rnnbounds.shell.output import Format, echo, print_json, print_table, progress
 
 

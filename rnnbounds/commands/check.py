@@ -9,21 +9,21 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.checker import truncated_file, unitary_file
-from impl.checker.readout import Readout, readout_named
-from impl.checker.stored import said_format
-from impl.checker.truncated import check_certificate, check_truncated
-from impl.checker.truncated_file import EXPORTS, is_certificate
-from impl.checker.unitary import Finding, Source, check
-from impl.checker.witnesses import begins_as_attacked
-from impl.errors import InputError, exactly, shown
 from rnnbounds.commands.options import As
+from rnnbounds.impl.checker.readout import Readout, readout_named
+from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
+from rnnbounds.impl.checker.unitary import Finding, Source, check
+from rnnbounds.impl.errors import InputError, exactly, shown
+from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
+from rnnbounds.impl.format.tensors import said_format
+from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
+from rnnbounds.impl.format.witnesses import begins_as_attacked
 from rnnbounds.shell.output import Format, echo, print_json, print_table, waiting
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {
-    truncated_file.FAMILY: check_truncated,
-    unitary_file.FAMILY: check,
+    TRUNCATED.family: check_truncated,
+    UNITARY.family: check,
 }
 PROVING = "proving the certificate anew"
 _SHOWN = 4  # sides of a box
@@ -149,8 +149,8 @@ def check_witnesses(
     """Replay witnesses of long memories on their model, in balls; exit 1 if any fails."""
     if source is None:
         raise ModelNeededError("these are witnesses against")
-    from impl.memory.adversary.check import check_attacked, readout_stated
-    from impl.reading.adapters import load_model
+    from rnnbounds.impl.memory.adversary.check import check_attacked, readout_stated
+    from rnnbounds.impl.reading.adapters import load_model
 
     read = readout_stated(file)
     held = load_model(source, cell, ignore=ignore, layer=layer, readout=read)
@@ -212,7 +212,7 @@ def read_source(
     readout: str | None = None,
 ) -> tuple[Source, Readout | None]:
     """The original model and its readout, whatever wrote them: torch reads them."""
-    from impl.reading.adapters import load_model
+    from rnnbounds.impl.reading.adapters import load_model
 
     held = load_model(path, cell, ignore=ignore, layer=layer, readout=readout)
     weights = {role: part.double().numpy() for role, part in held.weights.items()}

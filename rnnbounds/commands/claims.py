@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from reports.errors import RecordError
-from reports.records.codec import load
-from reports.records.matrix import Matrix, blanks
-from reports.table import CARRIED, Proof, Row, Table, carried, table_of
-from reports.words import plural
 from rnnbounds.commands.matrix import matrix_in, show_matrix
 from rnnbounds.commands.options import CORES, As, Ids, Workers
+from rnnbounds.reports.errors import RecordError
+from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.matrix import Matrix, blanks
+from rnnbounds.reports.table import CARRIED, Proof, Row, Table, carried, table_of
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 from rnnbounds.shell.terminal import write
 
@@ -116,7 +116,7 @@ def chosen(rows: Sequence[Row], ids: Sequence[str] | None) -> list[Row]:
     known = {row.id: row for row in rows}
     for id in ids or ():
         if id not in known:
-            from theory.errors import UnknownClaimError
+            from rnnbounds.theory.errors import UnknownClaimError
 
             raise UnknownClaimError("claim", id, known)
     return [known[id] for id in dict.fromkeys(ids or known)]
@@ -124,15 +124,15 @@ def chosen(rows: Sequence[Row], ids: Sequence[str] | None) -> list[Row]:
 
 def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None) -> int:
     """Print the claims as LaTeX, or the BibTeX entries of what they and their proofs cite."""
-    from theory import CLAIMS, claim
-    from theory.latex import document
+    from rnnbounds.theory import CLAIMS, claim
+    from rnnbounds.theory.latex import document
 
     wanted = [claim(id) for id in ids] if ids else list(CLAIMS)
     if latex:
         write(document(wanted, form))
         return 0
-    from theory.axioms.base import AXIOMS
-    from theory.bibliography import bibtex
+    from rnnbounds.theory.axioms.base import AXIOMS
+    from rnnbounds.theory.bibliography import bibtex
 
     names = {entry.id for entry in wanted}
     used = {axiom for row in carried().claims if row.id in names for axiom in row.proof.axioms}
@@ -143,10 +143,10 @@ def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None)
 
 def show_vocabulary(format: Format) -> int:
     """Print every quantity that a statement can name, in the order of the theory."""
-    from theory.language.printing import latex, plain
-    from theory.language.quantity import VALUES
-    from theory.language.spelling import spelling
-    from theory.language.vocabulary import VOCABULARY
+    from rnnbounds.theory.language.printing import latex, plain
+    from rnnbounds.theory.language.quantity import VALUES
+    from rnnbounds.theory.language.spelling import spelling
+    from rnnbounds.theory.language.vocabulary import VOCABULARY
 
     if format is Format.json:
         print_json(

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from reports.files import write_atomic
-from reports.gate.files import compare_files
-from reports.gate.thresholds import thresholds
-from reports.pages.changes import render_changes
 from rnnbounds.commands.options import path_option
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.gate.files import compare_files
+from rnnbounds.reports.gate.thresholds import thresholds
+from rnnbounds.reports.pages.changes import render_changes
 from rnnbounds.shell.output import check_target, echo, print_json
 from rnnbounds.shell.terminal import write
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from properties.errors import InputError
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.experiments import HOMES, find_experiment
+from rnnbounds.properties.errors import InputError
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from impl.models.device import check_device
-from properties.doctor import examine
 from rnnbounds.commands.options import As, Device
+from rnnbounds.impl.models.device import check_device
+from rnnbounds.properties.doctor import examine
 from rnnbounds.shell.output import Format, print_json, print_table
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import wrap
 
-from reports.errors import RecordError
-from reports.records.matrix import Column, Entry, Matrix
-from reports.records.record import Run
-from reports.table import Table
+from rnnbounds.reports.errors import RecordError
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix
+from rnnbounds.reports.records.record import Run
+from rnnbounds.reports.table import Table
 from rnnbounds.shell.output import Format, columns_of_terminal, echo, print_json, print_table
 
 WIDTH = 120  # columns of a table, where there is no terminal

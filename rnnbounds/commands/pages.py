@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from reports import disk
-from reports.curves import NAME as CURVES
-from reports.files import WriteError
-from reports.pages.page import FILES, write_report
-from reports.records.codec import load
-from reports.records.outcome import problems
 from rnnbounds.commands.options import As, Baseline, path_option
+from rnnbounds.reports import disk
+from rnnbounds.reports.curves import NAME as CURVES
+from rnnbounds.reports.files import WriteError
+from rnnbounds.reports.pages.page import FILES, write_report
+from rnnbounds.reports.records.codec import load
+from rnnbounds.reports.records.outcome import problems
 from rnnbounds.results import Wanted
 from rnnbounds.shell.output import Format, echo, print_json
 

@@ -8,24 +8,24 @@ from typing import Annotated, Any
 
 import typer
 
-from properties.runs.parts import chosen_claims, ledger_records, unused
-from properties.runs.probe import probed
-from reports.records.basis import counted, phrase, sentence
-from reports.records.ledger import LedgerRecord
-from reports.records.matrix import Matrix
-from reports.table import Proof, Row
-from reports.words import plural
 from rnnbounds.commands.options import As, Ids
 from rnnbounds.commands.recheck import accepted_before
 from rnnbounds.commands.recheck import recheck as recheck_proofs
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
+from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused
+from rnnbounds.properties.runs.probe import probed
+from rnnbounds.reports.records.basis import counted, phrase, sentence
+from rnnbounds.reports.records.ledger import LedgerRecord
+from rnnbounds.reports.records.matrix import Matrix
+from rnnbounds.reports.table import Proof, Row
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, progress
-from theory.language.law import Axiom
-from theory.language.printing import statement_text
-from theory.proof.claim import Claim
-from theory.proof.laws import axioms_of
-from theory.proof.laws import counted as counted_laws
-from theory.recheck import kept
+from rnnbounds.theory.language.law import Axiom
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.laws import axioms_of
+from rnnbounds.theory.proof.laws import counted as counted_laws
+from rnnbounds.theory.recheck import kept
 
 
 def matrix_now(workers: int) -> Matrix:

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 
-from reports.words import plural
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, progress
-from theory.axioms.base import AXIOMS
-from theory.errors import MachineError
-from theory.language.definitions import DEFINED
-from theory.proof.claim import Claim
-from theory.proof.export import law_document, proof_document
-from theory.recheck import Verdict, check, kept, stands
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.errors import MachineError
+from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.export import law_document, proof_document
+from rnnbounds.theory.recheck import Verdict, check, kept, stands
 
 
 def recheck(entries: Sequence[Claim], format: Format) -> int:

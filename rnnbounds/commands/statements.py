@@ -7,24 +7,24 @@ from typing import Annotated
 
 import typer
 
-from impl.models.device import check_device
-from properties.attacks.budget import profile
-from properties.attacks.table import check_attacks
-from properties.attacks.typed import attack_typed, typed_assumptions
-from properties.judging.equivalent import plainer
-from properties.runs.replay import dump as dump_arrays
-from properties.runs.replay import replay as replay_spec
-from properties.runs.replay import statement_of
-from properties.runs.run import collect_seldom
-from properties.systems.table import parse_spec
-from reports.pages.text import typed as digits
-from reports.records.record import Check
 from rnnbounds.commands.attacks import ALL, Attacks, Profile
 from rnnbounds.commands.options import As, Device, Seed, path_option
 from rnnbounds.commands.typed_text import attack_document, lines, typed
+from rnnbounds.impl.models.device import check_device
+from rnnbounds.properties.attacks.budget import profile
+from rnnbounds.properties.attacks.table import check_attacks
+from rnnbounds.properties.attacks.typed import attack_typed, typed_assumptions
+from rnnbounds.properties.judging.equivalent import plainer
+from rnnbounds.properties.runs.replay import dump as dump_arrays
+from rnnbounds.properties.runs.replay import replay as replay_spec
+from rnnbounds.properties.runs.replay import statement_of
+from rnnbounds.properties.runs.run import collect_seldom
+from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.reports.pages.text import typed as digits
+from rnnbounds.reports.records.record import Check
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
-from theory import claim as claim_of
-from theory.language.conditions import parse_conditioned
+from rnnbounds.theory import claim as claim_of
+from rnnbounds.theory.language.conditions import parse_conditioned
 
 FAILING = ("VIOLATED", "UNDECIDED")
 

@@ -8,11 +8,11 @@ from textwrap import wrap
 from typing import Any
 
 from rnnbounds.shell.output import Format, columns_of_terminal, echo, print_json
-from theory.errors import UnknownNameError
-from theory.language.printing import statement_text
-from theory.proof.claim import Claim
-from theory.proof.proof import Step
-from theory.proof.shown import Shown, shown
+from rnnbounds.theory.errors import UnknownNameError
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.proof import Step
+from rnnbounds.theory.proof.shown import Shown, shown
 
 WIDTH = 100  # columns that a formula is broken at, where there is no terminal
 

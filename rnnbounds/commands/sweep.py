@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from reports.pages.page import write_report
-from reports.pages.text import plural
-from reports.records.outcome import problems
-from reports.records.record import Run
+from rnnbounds.reports.pages.page import write_report
+from rnnbounds.reports.pages.text import plural
+from rnnbounds.reports.records.outcome import problems
+from rnnbounds.reports.records.record import Run
 from rnnbounds.shell.output import Format, echo, print_json
 from rnnbounds.shell.terminal import flush
 

@@ -7,14 +7,14 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 from msgspec.structs import replace
 
-from properties.attacks.scope import NEAR, Scope
-from properties.attacks.typed import TypedResult
-from properties.judging.judge import windowed
-from reports.pages.text import up
-from reports.records.record import Check
-from reports.words import count, plural
-from theory import CLAIMS
-from theory.stated import Place, stated_by
+from rnnbounds.properties.attacks.scope import NEAR, Scope
+from rnnbounds.properties.attacks.typed import TypedResult
+from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.reports.pages.text import up
+from rnnbounds.reports.records.record import Check
+from rnnbounds.reports.words import count, plural
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.stated import Place, stated_by
 
 CELLS_SHOWN = 3
 

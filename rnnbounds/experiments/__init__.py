@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from properties.errors import UnknownChoiceError
+from rnnbounds.properties.errors import UnknownChoiceError
 
 _STABLE, _UNITARY = "rnnbounds.experiments.stable", "rnnbounds.experiments.unitary"
 _AGAIN = "rnnbounds.experiments.replications"

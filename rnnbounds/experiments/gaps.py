@@ -8,11 +8,11 @@ import math
 import torch
 from torch import Tensor
 
-from impl.certificate.record import Certificate
-from impl.convert.feedforward import FeedForward
-from impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.reading.adapters import load_model
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.reading.adapters import load_model
 
 SUBTRACTION = 2.0**-52  # more than one rounding of each entry of a difference
 

@@ -7,13 +7,6 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.convert.truncate import save_truncated, truncate
-from impl.reading.files import as_safetensors
-from impl.training.projection import stable
-from reports.pages.experiment import Code, Section
-from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
 from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import (
@@ -37,6 +30,13 @@ from rnnbounds.experiments.gaps import (
 from rnnbounds.experiments.models.nets import Net
 from rnnbounds.experiments.models.tasks import sunspots
 from rnnbounds.experiments.tasks.sunspot_numbers import load_series
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.convert.truncate import save_truncated, truncate
+from rnnbounds.impl.reading.files import as_safetensors
+from rnnbounds.impl.training.projection import stable
+from rnnbounds.reports.pages.experiment import Code, Section
+from rnnbounds.reports.pages.text import error
 
 EPSILONS = (1e-1, 1e-2, 1e-3)
 WAYS = ("projected", "free")

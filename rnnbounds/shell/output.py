@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 import typer
 
-from reports import disk
-from reports.files import WriteError
+from rnnbounds.reports import disk
+from rnnbounds.reports.files import WriteError
 from rnnbounds.shell.terminal import echo as echo
 from rnnbounds.shell.terminal import printable, tell, write
 

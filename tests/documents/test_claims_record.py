@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-import theory.proof.methods.base as methods
-import theory.proof.proof as proofs
-from properties.attacks.budget import PROFILES
-from properties.runs.matrix import unattacked
-from properties.runs.parts import ledger_records
-from properties.systems.columns import columns
-from reports import disk, load, problems
-from reports.table import CARRIED, carried, encode_table, table_of
+import rnnbounds.theory.proof.methods.base as methods
+import rnnbounds.theory.proof.proof as proofs
 from rnnbounds.cli import main
 from rnnbounds.commands.proofs import row_of
-from theory import CLAIMS
-from theory.proof.basis import Kind, basis
-from theory.proof.claim import Claim
+from rnnbounds.properties.attacks.budget import PROFILES
+from rnnbounds.properties.runs.matrix import unattacked
+from rnnbounds.properties.runs.parts import ledger_records
+from rnnbounds.properties.systems.columns import columns
+from rnnbounds.reports import disk, load, problems
+from rnnbounds.reports.table import CARRIED, carried, encode_table, table_of
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.proof.basis import Kind, basis
+from rnnbounds.theory.proof.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
 STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}

@@ -13,13 +13,13 @@ import torch
 from safetensors.torch import save_file
 
 import rnnbounds
-from impl.cells.table import CELLS
-from impl.convert.truncate import truncate
-from reports.records.basis import counted, sentence
 from rnnbounds.cli import main
-from theory import CLAIMS
-from theory.claims.models import NO_MODEL
-from theory.proof.basis import basis
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.convert.truncate import truncate
+from rnnbounds.reports.records.basis import counted, sentence
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.claims.models import NO_MODEL
+from rnnbounds.theory.proof.basis import basis
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -5,15 +5,20 @@ import unicodedata
 
 import pytest
 
-import impl.errors
-import reports.errors
+import rnnbounds.impl.errors
+import rnnbounds.reports.errors
 import rnnbounds.shell.terminal
-import theory.errors
-from properties.errors import InputError as PropertiesError
+import rnnbounds.theory.errors
+from rnnbounds.properties.errors import InputError as PropertiesError
 from rnnbounds.shell.terminal import printable
 
 HOSTILE = "a\nb\r\x1b[2J\x9b31m\u202e\u2066\u200b\x7f\x00\udcff\u2028"
-SAME = (impl.errors, reports.errors, theory.errors, rnnbounds.shell.terminal)
+SAME = (
+    rnnbounds.impl.errors,
+    rnnbounds.reports.errors,
+    rnnbounds.theory.errors,
+    rnnbounds.shell.terminal,
+)
 
 
 @pytest.mark.slow
@@ -28,9 +33,9 @@ def test_one_function_in_every_room():
 @pytest.mark.parametrize(
     "error",
     [
-        impl.errors.InputError,
-        theory.errors.InputError,
-        reports.errors.InputError,
+        rnnbounds.impl.errors.InputError,
+        rnnbounds.theory.errors.InputError,
+        rnnbounds.reports.errors.InputError,
         PropertiesError,
     ],
 )

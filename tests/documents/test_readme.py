@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from reports.records.basis import counted as bases
-from reports.records.basis import sentence
 from rnnbounds.cli import main
-from theory import CLAIMS
-from theory.axioms.base import AXIOMS
-from theory.proof.basis import basis
-from theory.proof.laws import axioms_of, counted
+from rnnbounds.reports.records.basis import counted as bases
+from rnnbounds.reports.records.basis import sentence
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.proof.basis import basis
+from rnnbounds.theory.proof.laws import axioms_of, counted
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -16,15 +16,14 @@ from typing import Any
 
 import pytest
 
-import theory
+import rnnbounds
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
     "tutorials/first-theorem.md", "how-to/quantity.md", "how-to/cell.md", "how-to/system.md",
     "how-to/attack.md",
 )  # fmt: skip
-HOUSE = Path(theory.__file__).parents[1]
-ROOMS = ("theory", "impl", "properties", "reports", "rnnbounds")
+HOUSE = Path(rnnbounds.__file__).parent
 NEEDED = {
     "growth": ("theory/claims/memory/growth.py",),
     "settling": ("theory/claims/memory/settling.py", "properties/measures/settling.py"),
@@ -38,7 +37,7 @@ DRIVER = """
 import json
 import sys
 from dataclasses import replace
-from properties.attacks.budget import PROFILES
+from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.cli import main
 
 commands, after, programs = json.loads(sys.argv[1])
@@ -56,15 +55,15 @@ for program in programs:
 """
 OF_A_CELL = """
 import torch
-from impl.certificate.certify import certify
-from impl.convert.truncate import truncate
-from properties.attacks.search import random_specs
-from properties.judging.evidence import Evidence
-from properties.judging.judge import judge
-from properties.runs.matrix import matrix
-from properties.systems.batch import build
-from properties.systems.table import FAMILIES
-from theory import claim
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import truncate
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.judging.evidence import Evidence
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.runs.matrix import matrix
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import FAMILIES
+from rnnbounds.theory import claim
 
 model = {"g": torch.tensor([-1.0, 0.0, 1.0]), "b": torch.ones(3), "U": torch.ones(3, 2)}
 model["W"] = torch.eye(3) / 16
@@ -86,14 +85,14 @@ print("kept" in FAMILIES["cell"].members, seen["kept"])
 OF_A_KIND = """
 import msgspec
 from dataclasses import replace
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import attack_claim
-from properties.attacks.shrink import shrink
-from properties.errors import SpecError
-from properties.systems.columns import cells_of
-from properties.systems.table import kind_named, parse_spec
-from theory import claim
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.campaign import attack_claim
+from rnnbounds.properties.attacks.shrink import shrink
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.columns import cells_of
+from rnnbounds.properties.systems.table import kind_named, parse_spec
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
 
 one = claim("state-bound")
 form = one.form("uniform")
@@ -123,11 +122,10 @@ def files() -> dict[str, str]:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the rooms, with what was compiled of them, to which each example adds its files."""
     house = tmp_path_factory.mktemp("house")
-    for room in ROOMS:
-        copytree(HOUSE / room, house / room)
+    copytree(HOUSE, house / "rnnbounds")
     for file, text in files().items():
-        assert not (house / file).exists()
-        (house / file).write_text(text)
+        assert not (house / "rnnbounds" / file).exists()
+        (house / "rnnbounds" / file).write_text(text)
     return house
 
 

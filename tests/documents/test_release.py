@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import rnnbounds
-from impl.errors import RENAMINGS
+from rnnbounds.impl.errors import RENAMINGS
 
 ROOT = Path(__file__).parents[2]
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
@@ -67,7 +67,11 @@ def test_the_citation_is_cff():
 
 def test_no_deprecation_is_overdue():
     """What is to be an error from some version on, is one in it."""
-    for module in ("impl.certificate.certify", "impl.convert.truncate", "rnnbounds.assertions"):
+    for module in (
+        "rnnbounds.impl.certificate.certify",
+        "rnnbounds.impl.convert.truncate",
+        "rnnbounds.assertions",
+    ):
         import_module(module)
     assert {old for _, old, _ in RENAMINGS} >= {"epsilon", "epsilons"}
     due = [name for name in RENAMINGS if version(name[2]) <= version(rnnbounds.__version__)[:2]]

@@ -12,13 +12,13 @@ from jinja2 import Environment
 from jinja2.lexer import TOKEN_DATA
 
 import rnnbounds
-import theory
-from impl.norms.meanings import NORM_MEANINGS
+from rnnbounds import theory
 from rnnbounds.cli import main
+from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 from rnnbounds.program import COMMANDS
-from theory import CLAIMS
-from theory.axioms.base import AXIOMS
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 ROOT = Path(__file__).parents[2]
 # Private names of things for which the field has a word. Not among them, as they are also standard

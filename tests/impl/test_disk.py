@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-import impl.disk
-import reports.disk
-from impl.checker.stored import said_format
-from impl.checker.truncated import check_truncated
-from impl.checker.unitary import check
-from impl.errors import InputError
-from impl.reading.adapters import load_model
-from impl.reading.files import LARGEST, write_file
-from reports.errors import InputError as ReportsError
-from reports.files import write_atomic
-from reports.records.codec import load
+import rnnbounds.impl.disk
+import rnnbounds.reports.disk
+from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.checker.unitary import check
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.tensors import said_format
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import LARGEST, write_file
+from rnnbounds.reports.errors import InputError as ReportsError
+from rnnbounds.reports.files import write_atomic
+from rnnbounds.reports.records.codec import load
 
-TWINS = (impl.disk, reports.disk)
+TWINS = (rnnbounds.impl.disk, rnnbounds.reports.disk)
 WRITERS = (write_file, write_atomic)
 # A process that dies between writing and renaming.
 KILLED = """

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from impl import errors
-from impl.errors import at_least, at_most, exactly, factor
+from rnnbounds.impl import errors
+from rnnbounds.impl.errors import at_least, at_most, exactly, factor
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import impl
-from properties.attacks import campaign, extremal, search
-from properties.attacks.budget import PROFILES
-from properties.errors import BoxError, DisagreementError
-from properties.judging.evidence import Evidence
-from properties.systems.table import kinds_about
-from theory import claim
+from rnnbounds import impl
+from rnnbounds.properties.attacks import campaign, extremal, search
+from rnnbounds.properties.attacks.budget import PROFILES
+from rnnbounds.properties.errors import BoxError, DisagreementError
+from rnnbounds.properties.judging.evidence import Evidence
+from rnnbounds.properties.systems.table import kinds_about
+from rnnbounds.theory import claim
 
 VERDICTS = ("VACUOUS", "HOLDS", "UNDECIDED", "VIOLATED", "BoxError", "DisagreementError")
 FINAL = VERDICTS[3:]

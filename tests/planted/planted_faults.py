@@ -113,11 +113,12 @@ def check(faults: Sequence[Fault], root: Path = ROOT) -> None:
 def pristine(target: Path, root: Path = ROOT) -> None:
     """Copy the rooms, compiled so that no file is ever taken for an edited one: by its hash."""
     for room in ROOMS:
-        shutil.copytree(root / room, target / room, ignore=shutil.ignore_patterns("__pycache__"))
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(root / room, target / room, symlinks=True, ignore=ignored)
     compile_dir(target, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
 
 def plant(fault: Fault, source: Path, target: Path) -> None:
     """Copy what `pristine` made, with the fault in it."""
-    shutil.copytree(source, target)
+    shutil.copytree(source, target, symlinks=True)
     (target / fault.file).write_text(planted(fault, source))

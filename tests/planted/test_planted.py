@@ -8,9 +8,9 @@ from planted_attack import FINAL, attacked
 from planted_faults import ROOT, Fault, FaultError, check, listed, plant, planted, pristine
 from planted_run import LEAST, Outcome, chosen, judged, main, summary
 
-from properties.attacks import campaign
-from properties.errors import BoxError, DisagreementError
-from theory import CLAIMS
+from rnnbounds.properties.attacks import campaign
+from rnnbounds.properties.errors import BoxError, DisagreementError
+from rnnbounds.theory import CLAIMS
 
 FOLDERS = ("cells", "arithmetic", "numbers", "norms", "gradients", "training", "convert")
 

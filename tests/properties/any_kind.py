@@ -2,8 +2,8 @@
 
 import json
 
-from properties.systems.spec import SystemSpec
-from properties.systems.table import kind_named
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import kind_named
 
 
 def any_system(kind: str, **fields: object) -> SystemSpec:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from properties.attacks import budget
-from properties.attacks.budget import Budget
+from rnnbounds.properties.attacks import budget
+from rnnbounds.properties.attacks.budget import Budget
 
 sys.path.insert(0, str(Path(__file__).parent))  # what several processes of a test share
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from properties.measures.certified.shares import SHARES
+from rnnbounds.properties.measures.certified.shares import SHARES
 
 SHARE = "share_used"  # the largest share that is used of any constant in SHARES
 GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from flint import arb, ctx
 
-from properties.judging.judge import Verdict, judge
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch, build
-from properties.systems.spec import SystemSpec
-from theory.language.parse import parse_statement
-from theory.proof.claim import Assumption
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.proof.claim import Assumption
 
 PRECISION = 256
 

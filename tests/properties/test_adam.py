@@ -2,7 +2,7 @@
 
 import torch
 
-from properties.adam import Adam
+from rnnbounds.properties.adam import Adam
 
 Tensor = torch.Tensor
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties import doctor
-from properties.doctor import activation_error, examine, library
-from theory.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties import doctor
+from rnnbounds.properties.doctor import activation_error, examine, library
+from rnnbounds.theory.numbers.interval import Interval
 
 
 def test_all_is_well() -> None:

@@ -15,13 +15,13 @@ from any_kind import any_system
 from elsewhere import elsewhere
 from msgspec.structs import replace
 
-from properties.attacks.budget import PROFILES, Budget, profile
-from properties.errors import QuantityError
-from properties.measures.table import MEASURES
-from properties.runs.parts import Part, chosen_claims, parts_of, run_part
-from properties.systems.batch import build
-from properties.systems.table import system
-from reports.records.record import Tally
+from rnnbounds.properties.attacks.budget import PROFILES, Budget, profile
+from rnnbounds.properties.errors import QuantityError
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.runs.parts import Part, chosen_claims, parts_of, run_part
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
+from rnnbounds.reports.records.record import Tally
 
 # Each asks for the value of a tensor. So does `numpy`, but a tensor on a device has none.
 ASKING = ("item", "tolist", "cpu", "nonzero", "__bool__", "__float__", "__int__", "__index__")

@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from properties.errors import InputError, SpecError
+from rnnbounds.properties.errors import InputError, SpecError
 
 KEPT: list[int] = []
 
@@ -21,7 +21,7 @@ def square(number: int) -> tuple[int, int]:
 
 def solver() -> int:
     """Which process decides what is asked of z3 here."""
-    from theory.kernel.solver.client import SOLVER
+    from rnnbounds.theory.kernel.solver.client import SOLVER
 
     SOLVER.ask("(assert true)")
     assert SOLVER._process is not None

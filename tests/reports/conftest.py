@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from reports import (
+from rnnbounds.reports import (
     AttackRecord,
     Axiom,
     Check,
@@ -18,9 +18,9 @@ from reports import (
     Tally,
     VariantRecord,
 )
-from reports.records.glossary import Symbol, Work
-from reports.records.histogram import count_ratios
-from reports.records.record import Verdict
+from rnnbounds.reports.records.glossary import Symbol, Work
+from rnnbounds.reports.records.histogram import count_ratios
+from rnnbounds.reports.records.record import Verdict
 
 TRUNCATION = (
     "<mrow><msub><mi>h</mi><mi>gap</mi></msub><mo>&#x2264;</mo><mfrac><mrow><msub><mi>S</mi>"

@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from reports.curves import curves_csv
-from reports.records.curve import Curve, Point
+from rnnbounds.reports.curves import curves_csv
+from rnnbounds.reports.records.curve import Curve, Point
 
 
 def test_a_row_a_point(run):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from reports.files import WriteError, write_all, write_atomic
+from rnnbounds.reports.files import WriteError, write_all, write_atomic
 
 WRITER = """
 import sys
 from pathlib import Path
-from reports.files import write_all
+from rnnbounds.reports.files import write_all
 letter = sys.argv[2].encode()
 for size in range(1, 60):
     write_all(Path(sys.argv[1]), {"run.json": letter * 30000 * size, "index.html": letter * 1000})

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from reports import RecordError
-from reports.history import History, KeptError, LineError, guarded_in
-from reports.pages.kept_models import kept_models, render_kept_models
-from reports.pages.trends import TRENDS, render_trends, trends
-from reports.records.guarded import Guarded, Outcome
+from rnnbounds.reports import RecordError
+from rnnbounds.reports.history import History, KeptError, LineError, guarded_in
+from rnnbounds.reports.pages.kept_models import kept_models, render_kept_models
+from rnnbounds.reports.pages.trends import TRENDS, render_trends, trends
+from rnnbounds.reports.records.guarded import Guarded, Outcome
 
 TITLES = {title for title, *_ in TRENDS}
 

@@ -2,7 +2,7 @@ import shlex
 
 import pytest
 
-from reports.redact import KEEP, redacted, redacted_command
+from rnnbounds.reports.redact import KEEP, redacted, redacted_command
 
 
 @pytest.mark.parametrize(

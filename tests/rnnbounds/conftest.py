@@ -16,8 +16,8 @@ import pytest
 import torch
 
 import rnnbounds
-from properties.attacks.budget import PROFILES, Budget
 from rnnbounds.cli import main
+from rnnbounds.properties.attacks.budget import PROFILES, Budget
 from rnnbounds.shell import output
 
 HOUSE = Path(rnnbounds.__file__).resolve().parent.parent

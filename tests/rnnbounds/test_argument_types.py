@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import rnnbounds
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 GRU = torch.nn.GRU(2, 3)
 QUIET = {"weight_hh_l0": torch.zeros(9, 3), "weight_ih_l0": torch.zeros(9, 2)}  # is certified

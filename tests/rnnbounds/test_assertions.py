@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import rnnbounds
-from impl.convert.feedforward import FeedForward
-from impl.errors import InputError, RangeError, ShapeError
 from rnnbounds import assert_contractive, assert_remembers, assert_truncation
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.errors import InputError, RangeError, ShapeError
 
 
 def network(scale: float) -> torch.nn.RNN:

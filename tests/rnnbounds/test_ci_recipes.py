@@ -18,12 +18,12 @@ import typer
 import yaml
 from safetensors.torch import save_file
 
-from reports import load
-from reports.gate.models import Certified, Measured, settings
-from reports.gate.thresholds import Thresholds, thresholds
 from rnnbounds import plugin as plugin_module
 from rnnbounds.lazy import HOME
 from rnnbounds.program import COMMANDS
+from rnnbounds.reports import load
+from rnnbounds.reports.gate.models import Certified, Measured, settings
+from rnnbounds.reports.gate.thresholds import Thresholds, thresholds
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
 

@@ -6,14 +6,14 @@ import os
 import pytest
 import typer
 
-from impl.errors import InputError as ImplError
-from properties.errors import InputError as PropertiesError
-from properties.runs.threads import ASKED
-from reports.errors import InputError as ReportsError
 from rnnbounds import cli
 from rnnbounds.commands import machine
-from theory.claims import table
-from theory.errors import InputError as TheoryError
+from rnnbounds.impl.errors import InputError as ImplError
+from rnnbounds.properties.errors import InputError as PropertiesError
+from rnnbounds.properties.runs.threads import ASKED
+from rnnbounds.reports.errors import InputError as ReportsError
+from rnnbounds.theory.claims import table
+from rnnbounds.theory.errors import InputError as TheoryError
 
 COMMANDS = (
     "claims", "prove", "verify", "sabotage", "attack", "replay",
@@ -115,8 +115,8 @@ def test_what_the_machine_refuses(call, monkeypatch, error, line):
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("from theory.proof import Clam", "cannot import name 'Clam' from 'theory.proof'"),
-        ("import theory.prof", "No module named 'theory.prof'"),
+        ("from rnnbounds.theory.proof import Clam", "cannot import name 'Clam' from "),
+        ("import rnnbounds.theory.prof", "No module named 'rnnbounds.theory.prof'"),
         ("import gone_with_the_wind", "No module named 'gone_with_the_wind'"),
     ],
 )
@@ -126,7 +126,7 @@ def test_a_wrong_import_in_a_claim(refused, monkeypatch, tmp_path, line, what):
 
     file = tmp_path / "brand_new_claim.py"
     file.write_text(f'"""A claim."""\n\n{line}\n')
-    monkeypatch.setattr(table.theory.claims, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(table.package, "__path__", [str(tmp_path)])
     monkeypatch.setattr(imports, "HOUSE", tmp_path)
     monkeypatch.setattr(machine, "examine", lambda device: table.by_module.__wrapped__())
     said = refused("doctor")
@@ -191,7 +191,7 @@ def test_doctor(call):
 
 def test_doctor_fails(call, monkeypatch):
     """One failing check is exit 1, with the document printed all the same."""
-    from properties.doctor import Finding
+    from rnnbounds.properties.doctor import Finding
 
     monkeypatch.setattr(machine, "examine", lambda device: [Finding("subnormals", "0.0", False)])
     assert call("doctor").code == 1

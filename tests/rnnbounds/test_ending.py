@@ -40,13 +40,13 @@ def dying(*_, **__):
 VERIFY = """
 import sys, forever
 if __name__ == "__main__":
-    import properties.runs.run
+    import rnnbounds.properties.runs.run
     from rnnbounds.cli import main
     # What is no part asks a worker to import nothing.
-    properties.runs.run.heaviest_first = lambda parts: [None] * len(parts)
-    properties.runs.run.kin = lambda call: None
-    properties.runs.run.remote_part = forever.{work}
-    properties.runs.run.run_part = forever.{work}
+    rnnbounds.properties.runs.run.heaviest_first = lambda parts: [None] * len(parts)
+    rnnbounds.properties.runs.run.kin = lambda call: None
+    rnnbounds.properties.runs.run.remote_part = forever.{work}
+    rnnbounds.properties.runs.run.run_part = forever.{work}
     sys.argv = ["rnnbounds", "verify", "truncation", "-n", "{workers}", "--out", "out", *{more}]
     sys.exit(main())
 """

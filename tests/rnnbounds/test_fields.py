@@ -5,10 +5,10 @@ import torch
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 import rnnbounds
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError
-from impl.models.causal.attention import WindowedAttention
-from impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
 from rnnbounds import assert_receptive_field
+from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError, ShapeError
+from rnnbounds.impl.models.causal.attention import WindowedAttention
+from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
 
 Tensor = torch.Tensor
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from impl.cells.table import CELLS
+from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.lazy import docstring
 from rnnbounds.program import COMMANDS
 

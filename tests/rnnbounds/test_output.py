@@ -8,9 +8,9 @@ import sys
 import pytest
 from rich.console import Console
 
-from reports.files import WriteError
-from reports.table import carried
 from rnnbounds.cli import main
+from rnnbounds.reports.files import WriteError
+from rnnbounds.reports.table import carried
 from rnnbounds.shell import output
 from rnnbounds.shell.output import (
     check_folder,

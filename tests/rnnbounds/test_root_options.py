@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import rnnbounds
-from impl.cells.table import CELLS, NORM_NAMES
 from rnnbounds.cli import main
+from rnnbounds.impl.cells.table import CELLS, NORM_NAMES
 
 
 def test_version(call):

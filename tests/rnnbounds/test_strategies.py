@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rnnbounds
-from impl.errors import RangeError
 from rnnbounds import strategies
+from rnnbounds.impl.errors import RangeError
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from safetensors.torch import save_file
 
 import rnnbounds
-from reports import encode, load
-from reports.pages.page import render
+from rnnbounds.reports import encode, load
+from rnnbounds.reports.pages.page import render
 from rnnbounds.shell.output import print_json, print_table
 from rnnbounds.shell.terminal import echo
 

@@ -9,7 +9,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import register_parametrization
 
 import rnnbounds
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 X = torch.linspace(-0.5, 0.5, 40, dtype=torch.float64).reshape(1, 20, 2)
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from theory import CLAIMS
-from theory.axioms.base import AXIOMS
-from theory.bibliography import BIBLIOGRAPHY, bibtex, cited
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.bibliography import BIBLIOGRAPHY, bibtex, cited
 
 # As BibTeX's own styles require them.
 REQUIRED = {

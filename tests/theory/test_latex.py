@@ -7,13 +7,13 @@ import subprocess
 import pytest
 import sympy
 
-import theory
-from theory import CLAIMS
-from theory.errors import UnknownClaimError
-from theory.language.parse import parse_statement
-from theory.language.vocabulary import VOCABULARY
-from theory.latex import _upright, document, mathematics, prose, section
-from theory.latex_display import COLUMN, abbreviated, lines, pieces, width
+from rnnbounds import theory
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.errors import UnknownClaimError
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.latex import _upright, document, mathematics, prose, section
+from rnnbounds.theory.latex_display import COLUMN, abbreviated, lines, pieces, width
 
 KNOWN = set(
     "documentclass usepackage bibliographystyle bibliography cite label "

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 import pytest
 from sympy import Dummy, Expr, Symbol
 
-import theory
-from theory import CLAIMS
-from theory.kernel import door
-from theory.language import Instance, at, le, symbols
-from theory.language.printing import statement_latex, statement_text
-from theory.language.quantity import parameter
-from theory.language.terms.variables import x
-from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import DEFINITIONS, VOCABULARY
-from theory.proof import Form, Proof, Step, check
-from theory.proof.methods import Smt
+from rnnbounds import theory
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.language import Instance, at, le, symbols
+from rnnbounds.theory.language.printing import statement_latex, statement_text
+from rnnbounds.theory.language.quantity import parameter
+from rnnbounds.theory.language.terms.variables import x
+from rnnbounds.theory.language.terms.vectors import norm, state
+from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY
+from rnnbounds.theory.proof import Form, Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt
 
 T, k, lam = symbols("T k lam")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from theory import CLAIMS
-from theory.language.parse import parse_statement
-from theory.stated import Place, stated_by
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.stated import Place, stated_by
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,22 @@ from xml.etree import ElementTree
 import pytest
 from sympy import Symbol
 
-from theory import CLAIMS, claim
-from theory.language import le
-from theory.language.definitions import DEFINED
-from theory.language.printing import statement_latex, statement_mathml
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, j, x
-from theory.language.terms.vectors import entry, inner, max_norm, norm, phi, state, transpose
-from theory.typeset import law, quantifier, typeset
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.language import le
+from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.printing import statement_latex, statement_mathml
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import a, j, x
+from rnnbounds.theory.language.terms.vectors import (
+    entry,
+    inner,
+    max_norm,
+    norm,
+    phi,
+    state,
+    transpose,
+)
+from rnnbounds.theory.typeset import law, quantifier, typeset
 
 
 def tree(source: str) -> ElementTree.Element:

@@ -7,8 +7,8 @@ from functools import partial
 
 from sympy import Abs
 
-from theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, le, ne, stated
-from theory.language.terms.analytic import (
+from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, le, ne, stated
+from rnnbounds.theory.language.terms.analytic import (
     algebraic,
     analytic,
     basis,
@@ -28,9 +28,9 @@ from theory.language.terms.analytic import (
     transcendence,
     unit,
 )
-from theory.language.terms.unitary import beside, rank
-from theory.language.terms.variables import A, B, a, b, c, operator, v, y, z
-from theory.language.terms.vectors import inner, norm
+from rnnbounds.theory.language.terms.unitary import beside, rank
+from rnnbounds.theory.language.terms.variables import A, B, a, b, c, operator, v, y, z
+from rnnbounds.theory.language.terms.vectors import inner, norm
 
 P, T, X, Y, Z = (operator(name) for name in ("P_list", "T_list", "X_list", "Y_list", "Z_list"))
 _LANG = "Lang, Algebra"

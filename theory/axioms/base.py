@@ -5,19 +5,19 @@ from functools import partial
 
 from sympy import Abs, Expr, Integer, log, symbols
 
-from theory.axioms.analytic import ANALYTIC_AXIOMS
-from theory.axioms.entries import ENTRY_AXIOMS
-from theory.axioms.functions import FUNCTION_AXIOMS
-from theory.axioms.gates import GATE_AXIOMS
-from theory.axioms.gradients import GRADIENT_AXIOMS
-from theory.axioms.jets import JET_AXIOMS
-from theory.axioms.layers import LAYER_AXIOMS
-from theory.axioms.powers import POWER_AXIOMS
-from theory.axioms.ranks import RANK_AXIOMS
-from theory.axioms.unitary import UNITARY_AXIOMS
-from theory.language import Axiom, Clause, axiom, eq, law, le, lt, stated
-from theory.language import symbols as quantities
-from theory.language.terms.gradients import (
+from rnnbounds.theory.axioms.analytic import ANALYTIC_AXIOMS
+from rnnbounds.theory.axioms.entries import ENTRY_AXIOMS
+from rnnbounds.theory.axioms.functions import FUNCTION_AXIOMS
+from rnnbounds.theory.axioms.gates import GATE_AXIOMS
+from rnnbounds.theory.axioms.gradients import GRADIENT_AXIOMS
+from rnnbounds.theory.axioms.jets import JET_AXIOMS
+from rnnbounds.theory.axioms.layers import LAYER_AXIOMS
+from rnnbounds.theory.axioms.powers import POWER_AXIOMS
+from rnnbounds.theory.axioms.ranks import RANK_AXIOMS
+from rnnbounds.theory.axioms.unitary import UNITARY_AXIOMS
+from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, lt, stated
+from rnnbounds.theory.language import symbols as quantities
+from rnnbounds.theory.language.terms.gradients import (
     activation,
     bends,
     curvature,
@@ -31,9 +31,25 @@ from theory.language.terms.gradients import (
     slopes,
     steepness,
 )
-from theory.language.terms.unitary import rows
-from theory.language.terms.variables import A, B, X, Y, a, b, c, eye, j, m, v, vector, x, y, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import (
+    A,
+    B,
+    X,
+    Y,
+    a,
+    b,
+    c,
+    eye,
+    j,
+    m,
+    v,
+    vector,
+    x,
+    y,
+    z,
+)
+from rnnbounds.theory.language.terms.vectors import (
     absolute,
     completes,
     diagonal,

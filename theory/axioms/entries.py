@@ -4,11 +4,11 @@ from functools import partial
 
 from sympy import Integer
 
-from theory.language import Axiom, axiom, eq, stated
-from theory.language.terms.jets import row
-from theory.language.terms.unitary import line, part
-from theory.language.terms.variables import A, B, a, b, c, i, v
-from theory.language.terms.vectors import inner, norm
+from rnnbounds.theory.language import Axiom, axiom, eq, stated
+from rnnbounds.theory.language.terms.jets import row
+from rnnbounds.theory.language.terms.unitary import line, part
+from rnnbounds.theory.language.terms.variables import A, B, a, b, c, i, v
+from rnnbounds.theory.language.terms.vectors import inner, norm
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _ENTRIES = partial(axiom, "matrix operations", f"{_HORN}, 0.2")

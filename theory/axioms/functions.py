@@ -4,11 +4,11 @@ from functools import partial
 
 from sympy import log, tanh
 
-from theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, le, lt, stated
-from theory.language.constants import SILU_PEAK
-from theory.language.functions import LambertRoot, gamma_function
-from theory.language.terms.variables import z
-from theory.language.terms.vectors import exponential
+from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, le, lt, stated
+from rnnbounds.theory.language.constants import SILU_PEAK
+from rnnbounds.theory.language.functions import LambertRoot, gamma_function
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.language.terms.vectors import exponential
 
 _RUDIN = "Rudin, Principles of Mathematical Analysis"
 _positive = (lt(ZERO, z),)

@@ -4,11 +4,11 @@ from functools import partial
 
 from sympy import Abs, Integer, sqrt, symbols, tanh
 
-from theory.language import Axiom, Clause, axiom, eq, law, le, stated
-from theory.language.terms.gates import boxed
-from theory.language.terms.unitary import part, rows
-from theory.language.terms.variables import a, b, i, m, v, z
-from theory.language.terms.vectors import max_norm, norm
+from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language.terms.gates import boxed
+from rnnbounds.theory.language.terms.unitary import part, rows
+from rnnbounds.theory.language.terms.variables import a, b, i, m, v, z
+from rnnbounds.theory.language.terms.vectors import max_norm, norm
 
 _HORN = "Horn & Johnson, Matrix Analysis"
 _RUDIN = "Rudin, Principles of Mathematical Analysis"

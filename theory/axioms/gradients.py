@@ -5,8 +5,8 @@ from typing import Any
 
 from sympy import Abs, Integer, Symbol, symbols
 
-from theory.language import Axiom, Clause, axiom, eq, law, le, stated
-from theory.language.terms.gradients import (
+from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language.terms.gradients import (
     activation,
     d_state,
     d_weights,
@@ -17,8 +17,8 @@ from theory.language.terms.gradients import (
     sensitivity,
     slopes,
 )
-from theory.language.terms.variables import A, B, Y, a, b, c, j, s, v, vector, w_other, x
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language.terms.variables import A, B, Y, a, b, c, j, s, v, vector, w_other, x
+from rnnbounds.theory.language.terms.vectors import (
     diagonal,
     entry,
     frobenius,

@@ -2,10 +2,10 @@
 
 from sympy import Integer, Symbol
 
-from theory.language import Axiom, Clause, axiom, eq, law, le
-from theory.language.terms.gradients import d_state, differentiable
-from theory.language.terms.variables import B, a, b, c, v, vector
-from theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le
+from rnnbounds.theory.language.terms.gradients import d_state, differentiable
+from rnnbounds.theory.language.terms.variables import B, a, b, c, v, vector
+from rnnbounds.theory.language.terms.vectors import norm, phi
 
 _L, _w = Symbol("L", real=True), vector("w")
 

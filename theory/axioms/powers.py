@@ -2,11 +2,11 @@
 
 from sympy import symbols
 
-from theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, law, le, lt, stated
-from theory.language.terms.powers import power, radius, ratio, reach
-from theory.language.terms.unitary import rows
-from theory.language.terms.variables import A, i, j, m, s, v
-from theory.language.terms.vectors import norm
+from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, law, le, lt, stated
+from rnnbounds.theory.language.terms.powers import power, radius, ratio, reach
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import A, i, j, m, s, v
+from rnnbounds.theory.language.terms.vectors import norm
 
 _y, _z, _q, _size, _premise = symbols("y_ z_ q_ size_ premise_", real=True)
 

@@ -8,10 +8,10 @@ operators whose sizes do not fit.
 from dataclasses import replace
 from functools import partial
 
-from theory.language import ZERO, Axiom, Clause, axiom, eq, law, le, stated
-from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.variables import A, B, X, Y, j, m, operator, v, y, z
-from theory.language.terms.vectors import norm, transpose
+from rnnbounds.theory.language import ZERO, Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language.terms.unitary import beside, identity, rank, rows
+from rnnbounds.theory.language.terms.variables import A, B, X, Y, j, m, operator, v, y, z
+from rnnbounds.theory.language.terms.vectors import norm, transpose
 
 C = operator("C")
 _ID, _SOURCE = "rank-nullity", "Horn & Johnson, Matrix Analysis, 0.4"

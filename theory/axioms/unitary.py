@@ -4,11 +4,11 @@ from functools import partial
 
 from sympy import Abs, Integer
 
-from theory.language import Axiom, Clause, axiom, eq, law, le, stated
-from theory.language.terms.gradients import d_state, derivative, differentiable, slopes
-from theory.language.terms.unitary import d_run, part
-from theory.language.terms.variables import A, a, b, eye, i, j, s, x
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language.terms.gradients import d_state, derivative, differentiable, slopes
+from rnnbounds.theory.language.terms.unitary import d_run, part
+from rnnbounds.theory.language.terms.variables import A, a, b, eye, i, j, s, x
+from rnnbounds.theory.language.terms.vectors import (
     Operator,
     entry,
     function,

@@ -7,8 +7,8 @@ from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 
-import theory.claims
-from theory.proof import Claim
+from rnnbounds.theory import claims as package
+from rnnbounds.theory.proof import Claim
 
 ORDER = (
     "contraction-linear",
@@ -57,7 +57,6 @@ def found() -> tuple[Claim, ...]:
 @cache
 def by_module() -> dict[str, tuple[Claim, ...]]:
     """The claims of each module, by what its name has after this package's."""
-    package = theory.claims
     names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
     modules = {name: import_module(name) for name in names if name != __name__}
     return {

@@ -5,4 +5,4 @@ claims are written in; `normal`, `rewriting`, `smt` (over `translate`, `powers`,
 `functions` decide. Methods of proof (`theory.proof.methods`) put these together.
 """
 
-from theory.kernel.shown import shown as shown
+from rnnbounds.theory.kernel.shown import shown as shown

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from flint import arb, fmpq
 
-from theory.kernel.algebra import apply, minus, plus, power, times
-from theory.kernel.statements import Clause, Statement, le, lt, ne
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.algebra import apply, minus, plus, power, times
+from rnnbounds.theory.kernel.statements import Clause, Statement, le, lt, ne
+from rnnbounds.theory.kernel.terms import (
     ABS,
     EXPONENTIAL,
     HALF,
@@ -33,7 +33,7 @@ from theory.kernel.terms import (
     variable,
     within,
 )
-from theory.language.constants import silu_peak
+from rnnbounds.theory.language.constants import silu_peak
 
 Range = Callable[[Term, Term], tuple[Statement | Clause, ...]]
 MINUS_ONE, TWO = number(-1), number(2)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from theory.kernel.algebra import (
+from rnnbounds.theory.kernel.algebra import (
     apply,
     build,
     expanded,
@@ -24,10 +24,10 @@ from theory.kernel.algebra import (
     rebuilt,
     times,
 )
-from theory.kernel.powers import Powers
-from theory.kernel.rewriting import is_vector_equation, partial_powers
-from theory.kernel.statements import Clause, Statement
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.powers import Powers
+from rnnbounds.theory.kernel.rewriting import is_vector_equation, partial_powers
+from rnnbounds.theory.kernel.statements import Clause, Statement
+from rnnbounds.theory.kernel.terms import (
     HALF,
     NUMBER,
     ONE,

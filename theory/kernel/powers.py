@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import floor
 from typing import TypeAlias
 
-from theory.kernel.algebra import minus, parts_of, plus
-from theory.kernel.terms import NUMBER, Gap, Term, number, symbolic_powers
+from rnnbounds.theory.kernel.algebra import minus, parts_of, plus
+from rnnbounds.theory.kernel.terms import NUMBER, Gap, Term, number, symbolic_powers
 
 Key: TypeAlias = tuple[Term, Term]
 

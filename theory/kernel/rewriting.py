@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from theory.kernel.statements import Clause, Statement, domains, eq
-from theory.kernel.terms import NUMBER, POWER, PRODUCT, SUM, Gap, Term, is_formal, within
+from rnnbounds.theory.kernel.statements import Clause, Statement, domains, eq
+from rnnbounds.theory.kernel.terms import NUMBER, POWER, PRODUCT, SUM, Gap, Term, is_formal, within
 
 ROUNDS = 100
 

@@ -14,10 +14,10 @@ from itertools import product
 from re import findall
 from typing import Protocol, TypeAlias
 
-from theory.kernel.solver.client import SOLVER, Answer
-from theory.kernel.statements import Clause, Statement, eq, ne
-from theory.kernel.terms import NUMBER, POWER, ZERO, Gap, Term, number
-from theory.kernel.translate import Formula, Obligation, Translation, negation
+from rnnbounds.theory.kernel.solver.client import SOLVER, Answer
+from rnnbounds.theory.kernel.statements import Clause, Statement, eq, ne
+from rnnbounds.theory.kernel.terms import NUMBER, POWER, ZERO, Gap, Term, number
+from rnnbounds.theory.kernel.translate import Formula, Obligation, Translation, negation
 
 Terms: TypeAlias = Sequence[tuple[Term, str]]  # and the constants that stand for them
 ABSTRACT = "abstract: powers are free numbers in this model"

@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from theory.kernel.algebra import build, power, rebuilt, times, whole_power
-from theory.kernel.shown import shown
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.algebra import build, power, rebuilt, times, whole_power
+from rnnbounds.theory.kernel.shown import shown
+from rnnbounds.theory.kernel.terms import (
     ABS,
     HALF,
     MAX,

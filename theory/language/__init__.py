@@ -3,8 +3,8 @@
 Terms, printing and parsing are in the modules of their names.
 """
 
-from theory.language.definitions import define
-from theory.language.law import (
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.law import (
     Assumption,
     Axiom,
     Clause,
@@ -17,8 +17,8 @@ from theory.language.law import (
     law,
     stated,
 )  # fmt: skip
-from theory.language.statement import ONE, ZERO, Statement, eq, exists, le, lt, ne
-from theory.language.vocabulary import enter, symbols
+from rnnbounds.theory.language.statement import ONE, ZERO, Statement, eq, exists, le, lt, ne
+from rnnbounds.theory.language.vocabulary import enter, symbols
 
 __all__ = [
     "ONE", "ZERO", "Assumption", "Axiom", "Clause", "Instance", "Law", "Statement", "Use",

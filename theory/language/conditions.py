@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theory.errors import StatementError
-from theory.language.parse import MAX_LENGTH, parse_statement
-from theory.language.printing import statement_text
-from theory.language.statement import Statement
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.errors import StatementError
+from rnnbounds.theory.language.parse import MAX_LENGTH, parse_statement
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.language.statement import Statement
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 NAMES = ("k", "T", "lam")
 MAX_CONDITIONS = 8

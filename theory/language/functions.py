@@ -6,11 +6,11 @@ in textbook notation: it is printed, never computed with.
 
 from sympy import Abs, Expr, LambertW, exp, gamma, log, symbols
 
-from theory.language.definitions import define
-from theory.language.law import Clause
-from theory.language.statement import ZERO, eq, le, lt
-from theory.language.terms.variables import m, y, z
-from theory.language.terms.vectors import Scalar, exponential, function
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.law import Clause
+from rnnbounds.theory.language.statement import ZERO, eq, le, lt
+from rnnbounds.theory.language.terms.variables import m, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function
 
 
 class Special(Scalar):

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sympy import Expr, Symbol, sympify
 
-from theory.language.statement import Statement
+from rnnbounds.theory.language.statement import Statement
 
 
 @dataclass(frozen=True)

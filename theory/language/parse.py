@@ -13,10 +13,10 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, Rational
 
-from theory.errors import StatementError, UnknownNameError
-from theory.language.spelling import NUMBER, spelled
-from theory.language.statement import Relation, Statement
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.errors import StatementError, UnknownNameError
+from rnnbounds.theory.language.spelling import NUMBER, spelled
+from rnnbounds.theory.language.statement import Relation, Statement
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 60

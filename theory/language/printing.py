@@ -11,12 +11,12 @@ from sympy import Add, Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
-from theory.language.functions import shown
-from theory.language.law import Clause, Law
-from theory.language.mathml import element, markup
-from theory.language.statement import Statement
-from theory.language.terms.vectors import Term
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.language.functions import shown
+from rnnbounds.theory.language.law import Clause, Law
+from rnnbounds.theory.language.mathml import element, markup
+from rnnbounds.theory.language.statement import Statement
+from rnnbounds.theory.language.terms.vectors import Term
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 LATEX_SIGNS = {"<=": r"\le", "<": "<", "==": "=", "!=": r"\ne", "exists": r"\le"}
 WITNESS = " on the witness"

@@ -11,9 +11,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from theory.errors import StatementError, UnknownNameError
-from theory.language.mathml import LETTERS
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.errors import StatementError, UnknownNameError
+from rnnbounds.theory.language.mathml import LETTERS
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 TOKEN = re.compile(

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from sympy import Expr, Integer, Symbol, sympify
 
-from theory.errors import StatementError
+from rnnbounds.theory.errors import StatementError
 
 Relation: TypeAlias = Literal["<=", "<", "==", "!=", "exists"]
 ZERO, ONE = Integer(0), Integer(1)

@@ -10,21 +10,21 @@ from functools import lru_cache
 
 from sympy import Expr, Symbol
 
-from theory.errors import InputError, UnknownNameError
-from theory.language.quantities.causal import CAUSAL
-from theory.language.quantities.cells import CELLS
-from theory.language.quantities.certificates import CERTIFICATES
-from theory.language.quantities.gates import GATES
-from theory.language.quantities.gradients import GRADIENTS
-from theory.language.quantities.layers import LAYERS
-from theory.language.quantities.memory import MEMORY
-from theory.language.quantities.models import MODELS
-from theory.language.quantities.near import NEAR
-from theory.language.quantities.stacks import STACKS
-from theory.language.quantities.training import TRAINING
-from theory.language.quantities.unitary import UNITARY
-from theory.language.quantity import Quantity
-from theory.language.statement import Statement
+from rnnbounds.theory.errors import InputError, UnknownNameError
+from rnnbounds.theory.language.quantities.causal import CAUSAL
+from rnnbounds.theory.language.quantities.cells import CELLS
+from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
+from rnnbounds.theory.language.quantities.gates import GATES
+from rnnbounds.theory.language.quantities.gradients import GRADIENTS
+from rnnbounds.theory.language.quantities.layers import LAYERS
+from rnnbounds.theory.language.quantities.memory import MEMORY
+from rnnbounds.theory.language.quantities.models import MODELS
+from rnnbounds.theory.language.quantities.near import NEAR
+from rnnbounds.theory.language.quantities.stacks import STACKS
+from rnnbounds.theory.language.quantities.training import TRAINING
+from rnnbounds.theory.language.quantities.unitary import UNITARY
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.statement import Statement
 
 __all__ = [
     "DEFINITIONS",

@@ -24,15 +24,15 @@ from sympy import (
     tanh,
 )
 
-from theory.axioms.functions import PEAK_EQUATION
-from theory.errors import UnknownNameError
-from theory.language import ONE, ZERO, Statement, Use, eq, le
-from theory.language.constants import SILU_PEAK
-from theory.language.terms.variables import z
-from theory.models.pieces import SIGNED, OfPiece, Piece
-from theory.proof import Proof, Step, check
-from theory.proof.methods import BallMaximum, Elementary, Identity, Method
-from theory.proof.proof import GIVEN, Ledger
+from rnnbounds.theory.axioms.functions import PEAK_EQUATION
+from rnnbounds.theory.errors import UnknownNameError
+from rnnbounds.theory.language import ONE, ZERO, Statement, Use, eq, le
+from rnnbounds.theory.language.constants import SILU_PEAK
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.models.pieces import SIGNED, OfPiece, Piece
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Identity, Method
+from rnnbounds.theory.proof.proof import GIVEN, Ledger
 
 ORDERS = ("bound", "slope", "curvature")
 

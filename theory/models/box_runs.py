@@ -2,10 +2,10 @@
 
 from sympy import Abs, Expr, Symbol
 
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.gates import DEFINITE, LEAST_BOUND
-from theory.language import ZERO, Clause, Statement, Use, assume, at, eq, le
-from theory.language.terms.gates import (
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.gates import DEFINITE, LEAST_BOUND
+from rnnbounds.theory.language import ZERO, Clause, Statement, Use, assume, at, eq, le
+from rnnbounds.theory.language.terms.gates import (
     GATED_RUN,
     boxed,
     cell_box,
@@ -14,10 +14,10 @@ from theory.language.terms.gates import (
     to_cell,
     to_output,
 )
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import i, j, m, v, x, z
-from theory.language.terms.vectors import entry, max_norm, phi
-from theory.proof import Step, step
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import i, j, m, v, x, z
+from rnnbounds.theory.language.terms.vectors import entry, max_norm, phi
+from rnnbounds.theory.proof import Step, step
 
 new = entry(x, m + 1)
 SIDES = (("cell", to_cell, cell_box), ("output", to_output, output_box))

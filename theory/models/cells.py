@@ -1,9 +1,9 @@
 """What a linear system and a vanilla RNN are, and what is known of their matrices."""
 
-from theory.language import assume, eq, le, symbols
-from theory.language.terms.gradients import activation
-from theory.language.terms.variables import a, c, operator, vector
-from theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.language import assume, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import activation
+from rnnbounds.theory.language.terms.variables import a, c, operator, vector
+from rnnbounds.theory.language.terms.vectors import norm, phi
 
 (W_norm,) = symbols("W_norm")
 W, U, bias = operator("W"), operator("U"), vector("bias")

@@ -7,15 +7,25 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from theory.language import ZERO, Assumption, Clause, Statement, Use, assume, at, le, symbols
-from theory.language.terms.gates import GATED_RUN, gated_run
-from theory.language.terms.variables import a, b, c, j, m, v, x, x_other
-from theory.language.terms.vectors import entry, norm, phi
-from theory.models.box_geometry import BOX, inside
-from theory.models.geometry import EUCLIDEAN, Geometry
-from theory.models.system import LIPSCHITZ_INPUT
-from theory.proof import Step, step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.language import (
+    ZERO,
+    Assumption,
+    Clause,
+    Statement,
+    Use,
+    assume,
+    at,
+    le,
+    symbols,
+)
+from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run
+from rnnbounds.theory.language.terms.variables import a, b, c, j, m, v, x, x_other
+from rnnbounds.theory.language.terms.vectors import entry, norm, phi
+from rnnbounds.theory.models.box_geometry import BOX, inside
+from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
+from rnnbounds.theory.models.system import LIPSCHITZ_INPUT
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 x_gap, L_x, L_x_box, C_box = symbols("x_gap L_x L_x_box C_box")
 

@@ -10,18 +10,25 @@ from typing import TypeVar
 
 from sympy import Expr, Min
 
-from theory.axioms.base import (
-    SUBMULTIPLICATIVE,
-    SUBMULTIPLICATIVE_WEIGHTED,
-    TRIANGLE,
-    TRIANGLE_WEIGHTED,
+from rnnbounds.theory.axioms import base
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Axiom,
+    Use,
+    assume,
+    at,
+    eq,
+    le,
+    lt,
+    symbols,
 )
-from theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
-from theory.language import ONE, ZERO, Assumption, Axiom, Use, assume, at, eq, le, lt, symbols
-from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
-from theory.language.terms.variables import a, b, c, i, j, m, s, x
-from theory.language.terms.vectors import entry, norm, phi, state, weighted
-from theory.proof import Step
+from rnnbounds.theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, s, x
+from rnnbounds.theory.language.terms.vectors import entry, norm, phi, state, weighted
+from rnnbounds.theory.proof import Step
 
 (beta_rho,) = symbols("beta_rho")
 
@@ -62,8 +69,8 @@ class Geometry:
     beta_wh: Expr
     L_p: Expr
     beta_p: Expr
-    triangle: Axiom = TRIANGLE_WEIGHTED
-    submultiplicative: Axiom = SUBMULTIPLICATIVE_WEIGHTED
+    triangle: Axiom = base.TRIANGLE_WEIGHTED
+    submultiplicative: Axiom = base.SUBMULTIPLICATIVE_WEIGHTED
     derivative: Axiom = DERIVATIVE_IN_STATE_WEIGHTED
     suffix: str = ""
 
@@ -223,8 +230,8 @@ EUCLIDEAN = Geometry(
     beta_wh,
     L_p,
     beta_p,
-    TRIANGLE,
-    SUBMULTIPLICATIVE,
+    base.TRIANGLE,
+    base.SUBMULTIPLICATIVE,
     DERIVATIVE_IN_STATE,
 )
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 
 from sympy import Expr
 
-from theory.kernel import door
-from theory.kernel import statements as kernel
-from theory.kernel.algebra import rebuilt
-from theory.kernel.terms import within
-from theory.language import Statement, Use
-from theory.language.terms.variables import z
-from theory.language.terms.vectors import Scalar, function
-from theory.proof.methods import Method, Scope
-from theory.proof.methods.elementary import derivatives
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel import statements as kernel
+from rnnbounds.theory.kernel.algebra import rebuilt
+from rnnbounds.theory.kernel.terms import within
+from rnnbounds.theory.language import Statement, Use
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.language.terms.vectors import Scalar, function
+from rnnbounds.theory.proof.methods import Method, Scope
+from rnnbounds.theory.proof.methods.calculus import derivatives
 
 # ρ(z), ρ'(z) and ρ''(z), whichever activation ρ is.
 SIGNED = tuple(function(f"rho_{order}", base=Scalar, module=__name__) for order in range(3))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sympy import Abs, Expr, Min, Symbol
 
-from theory.language import (
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -22,11 +22,11 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.certificates import remaining, whole
-from theory.language.terms.gates import gated_run
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, c, i, j, m, s, v, vector, x
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language.terms.certificates import remaining, whole
+from rnnbounds.theory.language.terms.gates import gated_run
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, s, v, vector, x
+from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     computed,
     entry,
@@ -36,8 +36,8 @@ from theory.language.terms.vectors import (
     state,
     weighted,
 )
-from theory.models.box_geometry import BOX, inside
-from theory.models.driven_runs import (
+from rnnbounds.theory.models.box_geometry import BOX, inside
+from rnnbounds.theory.models.driven_runs import (
     INPUTS,
     INVARIANT,
     OF_CELLS,
@@ -46,9 +46,9 @@ from theory.models.driven_runs import (
     coming_together,
     stays,
 )
-from theory.models.lemmas.powers import power, power_at_most_one, power_sum
-from theory.models.sensitivity import states
-from theory.proof import step
+from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one, power_sum
+from rnnbounds.theory.models.sensitivity import states
+from rnnbounds.theory.proof import step
 
 k, lam, epsilon, window, S, R = symbols("k lam_told eps_told k_told S_told R_told")
 C, reach, S_0, B_h, gain = symbols("C_told c_told S_0_told B_h_told gain_told")

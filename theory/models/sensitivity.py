@@ -6,13 +6,13 @@ inputs, the full one and a fresh one from zero at time s, are compared j steps l
 
 from sympy import Symbol
 
-from theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
-from theory.language import Law, Statement, at, le
-from theory.language.terms.gradients import sensitivity
-from theory.language.terms.variables import j, s, x
-from theory.language.terms.vectors import RECURSION, RUN, entry, phi, state
-from theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, start, x_next
-from theory.proof import Step, step
+from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS, WEIGHTS_START
+from rnnbounds.theory.language import Law, Statement, at, le
+from rnnbounds.theory.language.terms.gradients import sensitivity
+from rnnbounds.theory.language.terms.variables import j, s, x
+from rnnbounds.theory.language.terms.vectors import RECURSION, RUN, entry, phi, state
+from rnnbounds.theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh, start, x_next
+from rnnbounds.theory.proof import Step, step
 
 
 def states(

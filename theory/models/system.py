@@ -2,11 +2,11 @@
 
 from sympy import Integer
 
-from theory.language import ONE, ZERO, Assumption, assume, eq, le, lt, symbols
-from theory.language.terms.gradients import differentiable
-from theory.language.terms.variables import a, b, c, j, s, x
-from theory.language.terms.vectors import entry, norm, phi, readout, state
-from theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import differentiable
+from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
+from rnnbounds.theory.language.terms.vectors import entry, norm, phi, readout, state
+from rnnbounds.theory.models.geometry import EUCLIDEAN
 
 lam, S_0, L_x, L_f, epsilon, T, k, t = symbols("lam S_0 L_x L_f epsilon T k t")
 

@@ -13,10 +13,10 @@ import numpy as np
 import sympy
 from flint import arb, ctx, fmpq
 
-from theory.language.constants import SILU_PEAK, silu_peak
-from theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
-from theory.numbers import interval, rounded, special
-from theory.numbers.interval import Interval
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
+from rnnbounds.theory.numbers import interval, rounded, special
+from rnnbounds.theory.numbers.interval import Interval
 
 
 class Number(Protocol):

@@ -15,10 +15,17 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 from sympy import Add, Expr, Float, Integer, Mul, Pow, Rational, Symbol
 
-from theory.errors import InputError
-from theory.language import Statement
-from theory.numbers.arithmetic import BALLS, INTERVALS, RATIONALS, Arithmetic, IrrationalError, V
-from theory.numbers.interval import Interval
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import Statement
+from rnnbounds.theory.numbers.arithmetic import (
+    BALLS,
+    INTERVALS,
+    RATIONALS,
+    Arithmetic,
+    IrrationalError,
+    V,
+)
+from rnnbounds.theory.numbers.interval import Interval
 
 # Of the quantities' values, an arithmetic and the parts known so far, the value of an expression.
 Reader: TypeAlias = Callable[[Any, Any, Any], Any]

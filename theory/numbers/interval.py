@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.numbers import ordinary, rounded
-from theory.numbers.ordinary import Ends
-from theory.numbers.rounded import Floats, Rounded, down, up
+from rnnbounds.theory.numbers import ordinary, rounded
+from rnnbounds.theory.numbers.ordinary import Ends
+from rnnbounds.theory.numbers.rounded import Floats, Rounded, down, up
 
 _TABLE = 256  # powers of one number that are kept side by side
 

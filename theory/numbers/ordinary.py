@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.numbers.rounded import SAFE, Floats, split
+from rnnbounds.theory.numbers.rounded import SAFE, Floats, split
 
 Ends: TypeAlias = tuple[Floats, Floats]
 MOST = 16384  # numbers of an end

@@ -8,9 +8,9 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from theory.numbers import interval
-from theory.numbers.interval import Interval, exact
-from theory.numbers.rounded import Floats
+from rnnbounds.theory.numbers import interval
+from rnnbounds.theory.numbers.interval import Interval, exact
+from rnnbounds.theory.numbers.rounded import Floats
 
 MOST_FACTORS = 4_096  # of a product that is multiplied out in floats
 NEWTON = 12  # from where it starts it converges quadratically

@@ -22,15 +22,15 @@ from typing import Literal, TypeAlias
 
 from sympy import Expr
 
-from theory.kernel import door
-from theory.kernel.terms import is_formal, within
-from theory.language import Assumption, Axiom, Instance, Use
-from theory.language.definitions import Definition
-from theory.proof.claim import Form
-from theory.proof.lemma import Lemma
-from theory.proof.methods.base import Direct
-from theory.proof.proof import Step, proves
-from theory.proof.scope import Known, assumed
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.terms import is_formal, within
+from rnnbounds.theory.language import Assumption, Axiom, Instance, Use
+from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.proof.claim import Form
+from rnnbounds.theory.proof.lemma import Lemma
+from rnnbounds.theory.proof.methods.base import Direct
+from rnnbounds.theory.proof.proof import Step, proves
+from rnnbounds.theory.proof.scope import Known, assumed
 
 Kind: TypeAlias = Literal["derived", "inclusion assumed", "restates"]
 

@@ -9,37 +9,30 @@ from dataclasses import dataclass, replace
 
 from sympy import Symbol
 
-from theory.kernel import door
-from theory.kernel.algebra import build
-from theory.kernel.statements import Clause, Law, Statement
-from theory.kernel.terms import Term, is_formal, within
-from theory.language import Assumption
-from theory.language import Statement as Stated
-from theory.language.terms.gates import in_box
-from theory.language.terms.gradients import (
-    d_input,
-    d_loss,
-    d_state,
-    d_weights,
-    differentiable,
-    sensitivity,
-)
-from theory.language.terms.variables import w, w_other
-from theory.language.terms.vectors import entry, phi, readout, state
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import build
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement
+from rnnbounds.theory.kernel.terms import Term, is_formal, within
+from rnnbounds.theory.language import Assumption
+from rnnbounds.theory.language import Statement as Stated
+from rnnbounds.theory.language.terms import gradients
+from rnnbounds.theory.language.terms.gates import in_box
+from rnnbounds.theory.language.terms.variables import w, w_other
+from rnnbounds.theory.language.terms.vectors import entry, phi, readout, state
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 # How many terms each has before its weights.
 OF_WEIGHTS = {
     phi: 2,
     state: 3,
-    d_state: 2,
-    d_input: 2,
-    d_weights: 2,
-    differentiable: 2,
-    sensitivity: 3,
+    gradients.d_state: 2,
+    gradients.d_input: 2,
+    gradients.d_weights: 2,
+    gradients.differentiable: 2,
+    gradients.sensitivity: 3,
 }
 _BEFORE = {door.head(function): terms for function, terms in OF_WEIGHTS.items()}
-_OF_NONE = frozenset(map(door.head, (entry, readout, d_loss, in_box)))
+_OF_NONE = frozenset(map(door.head, (entry, readout, gradients.d_loss, in_box)))
 W, OTHER = door.term(w), door.term(w_other)
 
 

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from theory.kernel import door, statements
-from theory.kernel.algebra import rebuilt
-from theory.kernel.terms import NUMBER, Head, Term
-from theory.language import Assumption, Axiom, Instance, Law, Statement, Use
-from theory.language.definitions import Definition
-from theory.language.terms.variables import w, w_other
-from theory.proof.everywhere import Everywhere
-from theory.proof.lemma import Lemma
-from theory.proof.methods import Direct, Induction, Method, Monotone
-from theory.proof.proof import Proof, Step, ending
+from rnnbounds.theory.kernel import door, statements
+from rnnbounds.theory.kernel.algebra import rebuilt
+from rnnbounds.theory.kernel.terms import NUMBER, Head, Term
+from rnnbounds.theory.language import Assumption, Axiom, Instance, Law, Statement, Use
+from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.language.terms.variables import w, w_other
+from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.lemma import Lemma
+from rnnbounds.theory.proof.methods import Direct, Induction, Method, Monotone
+from rnnbounds.theory.proof.proof import Proof, Step, ending
 
 FORMAT, VERSION = "rnnbounds-proof", 1
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from theory.language import Axiom, Instance
-from theory.proof.lemma import Lemma
-from theory.proof.proof import Proof
+from rnnbounds.theory.language import Axiom, Instance
+from rnnbounds.theory.proof.lemma import Lemma
+from rnnbounds.theory.proof.proof import Proof
 
 
 @dataclass(frozen=True)

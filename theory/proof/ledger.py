@@ -4,8 +4,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from theory.kernel.statements import Law as Kept
-from theory.language import Assumption, Law
+from rnnbounds.theory.kernel.statements import Law as Kept
+from rnnbounds.theory.language import Assumption, Law
 
 Kind: TypeAlias = Literal["machine", "human"]
 Verdict: TypeAlias = Literal["proved", "failed", "human"]

@@ -8,16 +8,16 @@ from functools import cached_property
 
 from sympy import Symbol
 
-from theory.kernel import door
-from theory.kernel.statements import Clause, Law, Statement
-from theory.language import Assumption
-from theory.language import Statement as Stated
-from theory.language.terms.variables import w, w_other
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.everywhere import Everywhere
-from theory.proof.ledger import Ledger, Proved
-from theory.proof.proof import Proof, check
-from theory.proof.scope import constants_of
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement
+from rnnbounds.theory.language import Assumption
+from rnnbounds.theory.language import Statement as Stated
+from rnnbounds.theory.language.terms.variables import w, w_other
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.ledger import Ledger, Proved
+from rnnbounds.theory.proof.proof import Proof, check
+from rnnbounds.theory.proof.scope import constants_of
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
-from theory.errors import InputError, MachineError
-from theory.proof.methods import Gap
+from rnnbounds.theory.errors import InputError, MachineError
+from rnnbounds.theory.proof.methods import Gap
 
 SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
 AGAIN = 1.0

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 from sympy import Basic, Expr
 
-from theory.axioms.analytic import ANALYTIC_AXIOMS
-from theory.axioms.base import HOMOGENEITY, SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.entries import INNER_PRODUCT
-from theory.language import ZERO, Assumption, Axiom, Instance
-from theory.language.terms.analytic import FunctionList
-from theory.language.terms.gradients import loss_gradient
-from theory.language.terms.jets import own_slope
-from theory.language.terms.unitary import OUTPUTS
-from theory.language.terms.vectors import norm
-from theory.proof.lemma import Lemma
-from theory.proof.proof import Proof
+from rnnbounds.theory.axioms.analytic import ANALYTIC_AXIOMS
+from rnnbounds.theory.axioms.base import HOMOGENEITY, SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.entries import INNER_PRODUCT
+from rnnbounds.theory.language import ZERO, Assumption, Axiom, Instance
+from rnnbounds.theory.language.terms.analytic import FunctionList
+from rnnbounds.theory.language.terms.gradients import loss_gradient
+from rnnbounds.theory.language.terms.jets import own_slope
+from rnnbounds.theory.language.terms.unitary import OUTPUTS
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.proof.lemma import Lemma
+from rnnbounds.theory.proof.proof import Proof
 
 SEMINORM = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too
 

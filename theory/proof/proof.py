@@ -14,19 +14,19 @@ from pathlib import Path
 
 from sympy import Symbol
 
-from theory.kernel import door
-from theory.kernel.statements import Statement as Kept
-from theory.kernel.terms import Term
-from theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
-from theory.language.definitions import Definition
-from theory.language.printing import plain, statement_text
-from theory.language.vocabulary import DEFINITIONS
-from theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
-from theory.proof.limits import limited
-from theory.proof.methods import GIVEN, Gap, Induction, Method
-from theory.proof.methods.base import use_name
-from theory.proof.scope import Known, unfolded
-from theory.proof.together import contradict
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.statements import Statement as Kept
+from rnnbounds.theory.kernel.terms import Term
+from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
+from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.language.printing import plain, statement_text
+from rnnbounds.theory.language.vocabulary import DEFINITIONS
+from rnnbounds.theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
+from rnnbounds.theory.proof.limits import limited
+from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction, Method
+from rnnbounds.theory.proof.methods.base import use_name
+from rnnbounds.theory.proof.scope import Known, unfolded
+from rnnbounds.theory.proof.together import contradict
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
 
-from theory.axioms.base import AXIOMS
-from theory.kernel import door
-from theory.kernel.algebra import rebuilt
-from theory.kernel.naturals import require_natural
-from theory.kernel.statements import Clause, Law, Statement, require_fitting
-from theory.kernel.terms import Gap, Term
-from theory.language import Assumption, Axiom, Instance, Use
-from theory.language import Law as Told
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.ledger import Proved
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import rebuilt
+from rnnbounds.theory.kernel.naturals import require_natural
+from rnnbounds.theory.kernel.statements import Clause, Law, Statement, require_fitting
+from rnnbounds.theory.kernel.terms import Gap, Term
+from rnnbounds.theory.language import Assumption, Axiom, Instance, Use
+from rnnbounds.theory.language import Law as Told
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.ledger import Proved
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from theory.kernel.statements import Clause
-from theory.language import Assumption, Use
-from theory.proof.ledger import StepResult
-from theory.proof.methods.base import use_name
-from theory.proof.methods.smt import Asked, heard
-from theory.proof.proof import Proof, Step, before, run
-from theory.proof.scope import Known
+from rnnbounds.theory.kernel.statements import Clause
+from rnnbounds.theory.language import Assumption, Use
+from rnnbounds.theory.proof.ledger import StepResult
+from rnnbounds.theory.proof.methods.base import use_name
+from rnnbounds.theory.proof.methods.smt import Asked, heard
+from rnnbounds.theory.proof.proof import Proof, Step, before, run
+from rnnbounds.theory.proof.scope import Known
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from typing import TypeAlias
 
 from sympy import Symbol
 
-from theory.language import Assumption, Statement, Use
-from theory.language.terms.variables import j
-from theory.proof.claim import Form
-from theory.proof.methods import GIVEN, HYPOTHESIS, Direct, Induction, Smt
-from theory.proof.proof import Proof, Step
+from rnnbounds.theory.language import Assumption, Statement, Use
+from rnnbounds.theory.language.terms.variables import j
+from rnnbounds.theory.proof.claim import Form
+from rnnbounds.theory.proof.methods import GIVEN, HYPOTHESIS, Direct, Induction, Smt
+from rnnbounds.theory.proof.proof import Proof, Step
 
 Uses: TypeAlias = Use | tuple[Use, ...]
 

@@ -11,11 +11,11 @@ from itertools import count
 
 from sympy import Expr, Integer, Symbol
 
-from theory.kernel.smt import refuted
-from theory.kernel.statements import Clause
-from theory.kernel.terms import Gap
-from theory.language import Assumption, at
-from theory.proof.scope import Known
+from rnnbounds.theory.kernel.smt import refuted
+from rnnbounds.theory.kernel.statements import Clause
+from rnnbounds.theory.kernel.terms import Gap
+from rnnbounds.theory.language import Assumption, at
+from rnnbounds.theory.proof.scope import Known
 
 
 @lru_cache(maxsize=1024)

@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from theory.recheck import terms
-from theory.recheck.instances import by_name, instance
-from theory.recheck.reading import Clause, Document, Law, Statement
-from theory.recheck.solver import Unsettled, entail
-from theory.recheck.terms import ATOMS, Refused
+from rnnbounds.theory.recheck import terms
+from rnnbounds.theory.recheck.instances import by_name, instance
+from rnnbounds.theory.recheck.reading import Clause, Document, Law, Statement
+from rnnbounds.theory.recheck.solver import Unsettled, entail
+from rnnbounds.theory.recheck.terms import ATOMS, Refused
 
 Json: TypeAlias = Mapping[str, Any]
 KEPT = Path(__file__).with_name("unsettled.json")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from theory.recheck import terms
-from theory.recheck.reading import Clause, Law, Statement
-from theory.recheck.solver import Facts, require_natural
-from theory.recheck.terms import ATOMS, INVERSE, ROOT, Head, Poly, Refused
+from rnnbounds.theory.recheck import terms
+from rnnbounds.theory.recheck.reading import Clause, Law, Statement
+from rnnbounds.theory.recheck.solver import Facts, require_natural
+from rnnbounds.theory.recheck.terms import ATOMS, INVERSE, ROOT, Head, Poly, Refused
 
 
 def domains(polys: Sequence[Poly]) -> list[Statement]:

@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from theory.recheck import terms
-from theory.recheck.terms import Head, Poly, Refused
+from rnnbounds.theory.recheck import terms
+from rnnbounds.theory.recheck.terms import Head, Poly, Refused
 
 FORMAT, VERSION = "rnnbounds-proof", 1
 RELATIONS = ("<=", "<", "==", "!=", "exists")

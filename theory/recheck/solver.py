@@ -15,9 +15,9 @@ from functools import cache
 from math import floor
 from typing import TypeAlias
 
-from theory.recheck import terms
-from theory.recheck.reading import Clause, Statement
-from theory.recheck.terms import ATOMS, INVERSE, POWER, ROOT, Poly, Refused
+from rnnbounds.theory.recheck import terms
+from rnnbounds.theory.recheck.reading import Clause, Statement
+from rnnbounds.theory.recheck.terms import ATOMS, INVERSE, POWER, ROOT, Poly, Refused
 
 Facts: TypeAlias = Sequence[Clause]
 

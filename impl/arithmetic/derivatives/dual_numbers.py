@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Self
 
-from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.elementary import Elementary
-from impl.errors import InputError
+from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from typing import Self
 from flint import arb, arb_mat
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.base import ALL
-from impl.arithmetic.entries.units import Entries, OneSystem
-from impl.numbers import ball_functions as balls
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.entries.units import Entries, OneSystem
+from rnnbounds.impl.numbers import ball_functions as balls
 
 FUNCTIONS: Mapping[str, Callable[[arb], arb]] = {
     "sigmoid": balls.sigmoid,

@@ -8,13 +8,13 @@ from typing import Self
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.base import ALL
-from impl.arithmetic.entries.balls import FUNCTIONS
-from impl.arithmetic.entries.units import Entries, OneSystem
-from impl.errors import InputError
-from impl.numbers.ball_functions import exactly as exactly_at
-from impl.numbers.rationals import exactly
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.entries.balls import FUNCTIONS
+from rnnbounds.impl.arithmetic.entries.units import Entries, OneSystem
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.numbers.ball_functions import exactly as exactly_at
+from rnnbounds.impl.numbers.rationals import exactly
 
 
 class IrrationalError(InputError):

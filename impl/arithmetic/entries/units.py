@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from flint import arb, arb_mat, fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.arithmetic.base import ALL
-from impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Elementary
 
 N = TypeVar("N")
 M = TypeVar("M", bound=arb_mat | fmpq_mat)

@@ -7,9 +7,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.errors import RangeError
-from impl.numbers.outward import norm_up
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.numbers.outward import norm_up
 
 _INWARD = 1 - 2.0**-30  # short of the bound by more than any rounding
 _LARGEST = 1e150  # of inputs whose squares are numbers

@@ -13,8 +13,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, NotFiniteError, RangeError, ShapeError, exactly, number
-from impl.numbers.outward import add_up, norm_up
+from rnnbounds.impl.errors import (
+    InputError,
+    NotFiniteError,
+    RangeError,
+    ShapeError,
+    exactly,
+    number,
+)
+from rnnbounds.impl.numbers.outward import add_up, norm_up
 
 _SHOWN = 4  # sides of a box in words
 Ends = float | Sequence[float] | Tensor

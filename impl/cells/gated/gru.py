@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.slopes import stepped
-from impl.arithmetic.spans import SpanArithmetic, Spans
-from impl.cells.gated.gate import Gated, gated_kind, most
-from impl.cells.kind import Weights, torch_layout
-from impl.numbers.interval import tanh_up
-from impl.numbers.outward import sum_up
+from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.slopes import stepped
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
+from rnnbounds.impl.cells.kind import Weights, torch_layout
+from rnnbounds.impl.numbers.ball_functions import tanh_up
+from rnnbounds.impl.numbers.outward import sum_up
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from impl.arithmetic.inputs.ends import inputs_of
-from impl.arithmetic.inputs.sets import InputSet
-from impl.numbers.outward import norm_up
-from impl.numbers.spectra.krawczyk import Vector
+from rnnbounds.impl.arithmetic.inputs.ends import inputs_of
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.spectra.krawczyk import Vector
 
 Given = Vector | InputSet | None  # inputs (m, d) to try too, or the set of all that there are
 GIVEN = 64  # of those that are handed in, so many are tried

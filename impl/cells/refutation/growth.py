@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.activation import Activation
-from impl.numbers.spectra.krawczyk import Vector, column, identity, unique_zero
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.numbers.spectra.krawczyk import Vector, column, identity, unique_zero
 
 HOMOGENEOUS = ("relu", "leaky-relu")
 

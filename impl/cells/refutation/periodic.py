@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.activation import Activation
-from impl.cells.refutation import work
-from impl.numbers.ball_functions import float_above
-from impl.numbers.spectra.discs import outside_discs
-from impl.numbers.spectra.eigenvalues import outside_ball
-from impl.numbers.spectra.krawczyk import Vector, disjoint, identity, unique_zero
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.cells.refutation import work
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.spectra.discs import outside_discs
+from rnnbounds.impl.numbers.spectra.eigenvalues import outside_ball
+from rnnbounds.impl.numbers.spectra.krawczyk import Vector, disjoint, identity, unique_zero
 
 PERIODS = (1, 2, 3, 4)
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.refutation.constants import Given, across, chosen, further, largest, size
-from impl.cells.refutation.growth import HOMOGENEOUS, growth
-from impl.cells.refutation.periodic import (
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.refutation.constants import Given, across, chosen, further, largest, size
+from rnnbounds.impl.cells.refutation.growth import HOMOGENEOUS, growth
+from rnnbounds.impl.cells.refutation.periodic import (
     PERIODS,
     Frozen,
     Orbits,
@@ -26,22 +26,22 @@ from impl.cells.refutation.periodic import (
     repeller,
     settled,
 )
-from impl.cells.refutation.work import ExhaustedError
-from impl.errors import at_least, at_most
-from impl.models.loaded import LoadedModel
-from impl.models.rnn import RNN
-from impl.numbers.ball_functions import float_above
-from impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, outside
-from impl.numbers.spectra.krawczyk import Vector, column
+from rnnbounds.impl.cells.refutation.work import ExhaustedError
+from rnnbounds.impl.errors import at_least, at_most
+from rnnbounds.impl.format.document import ALL as ALL
+from rnnbounds.impl.format.document import BOX as BOX
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, outside
+from rnnbounds.impl.numbers.spectra.krawczyk import Vector, column
 
 SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
 
 _PRECISION = 128
 
-ALL = "all states (ℝⁿ)"
 BOXLESS = ", as the cell states no box"
 IMPLIED = "the box that its contraction on all states implies"
-BOX = "the box that is proved to hold every state from zero on"
 
 Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
 

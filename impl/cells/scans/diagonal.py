@@ -21,20 +21,19 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.coarse import Dtypes, repeated
-from impl.arithmetic.entries.balls import Balls
-from impl.arithmetic.intervals import magnitude
-from impl.arithmetic.roundings import Runs
-from impl.arithmetic.slopes import stepped
-from impl.arithmetic.spans import SpanArithmetic
-from impl.cells.layout import Layout
-from impl.cells.program import ProgramCell, program_kind
-from impl.cells.refutation.constants import Given
-from impl.cells.refutation.refute import Witness
-from impl.errors import InputError, ShapeError, at_most, shown
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.coarse import Dtypes, repeated
+from rnnbounds.impl.arithmetic.entries.balls import Balls
+from rnnbounds.impl.arithmetic.roundings import Runs
+from rnnbounds.impl.arithmetic.slopes import stepped
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.program import ProgramCell, program_kind
+from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.refute import Witness
+from rnnbounds.impl.errors import InputError, ShapeError, at_most, shown
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import UNIT, div_up, norm_up, subtract_down
 
 _PRECISION = 128
 
@@ -151,7 +150,7 @@ class Diagonal(ProgramCell):
     def box(self, B: float | Tensor) -> Tensor:
         """u/(1 − |Λ|) for |B̄ x + b| ≤ u, infinite where |Λ| is not below 1."""
         rest = self.U.new_zeros(self.batch, self.n)
-        fed = magnitude(stepped(self.program, self.parameters, rest, B, self.d).range)
+        fed = stepped(self.program, self.parameters, rest, B, self.d).range.magnitude
         if not self.real:
             fed = norm_up(torch.stack(fed.chunk(2, dim=1), dim=2)).repeat(1, 2)
         gap = subtract_down(1.0, self.moduli()).clamp(min=0.0)
@@ -188,10 +187,10 @@ class Diagonal(ProgramCell):
         """
         run = Runs(tuple(dtypes))
         m = SpanArithmetic(repeated(self.parameters, len(dtypes)), run)
-        re, im = (magnitude(part.range) for part in self.eigenvalues(m))
+        re, im = (part.range.magnitude for part in self.eigenvalues(m))
         size = norm_up(torch.stack([re, im], dim=2))
         if (polar := self.polar(m)) is not None:
-            told, angle = (magnitude(part.range) for part in polar)
+            told, angle = (part.range.magnitude for part in polar)
             once = (1 + run.unit) * (1 + run.unit) * (1 + run.library) * (1 + 4 * UNIT)
             size = torch.where(told < 1, torch.minimum(size, told * once.to(told)), torch.inf)
             size = torch.where(torch.isfinite(angle), size, torch.inf)

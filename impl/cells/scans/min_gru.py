@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.cells.kind import fixed
-from impl.cells.program import program_kind
-from impl.cells.scans.scan import ScanCell
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.cells.kind import fixed
+from rnnbounds.impl.cells.program import program_kind
+from rnnbounds.impl.cells.scans.scan import ScanCell
 
 
 @dataclass(frozen=True, eq=False)

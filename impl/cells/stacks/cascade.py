@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.norms.state_norms import StateNorm
-from impl.numbers.outward import add_up, div_up, mul_up, subtract_down
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, subtract_down
 
 _WANTED = 1e-6  # the ε at which the weights are compared
 _SPREAD = 2.0**64  # between the weights of neighbours, at most

@@ -14,17 +14,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.intervals import magnitude, symmetric
-from impl.arithmetic.slopes import SlopeArithmetic, Slopes
-from impl.arithmetic.spans import SpanArithmetic, Spans
-from impl.cells.analysis import ProgramAnalysis, sides
-from impl.cells.kind import Analysis, Kind
-from impl.models.loaded import LoadedModel
-from impl.norms.comparison import Comparison
-from impl.norms.remaining import Layer, started
-from impl.norms.state_norms import StateNorm
-from impl.numbers.outward import div_up, mul_up, norm_up, sum_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.intervals import Interval
+from rnnbounds.impl.arithmetic.slopes import SlopeArithmetic, Slopes
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.cells.analysis import ProgramAnalysis, sides
+from rnnbounds.impl.cells.kind import Analysis, Kind
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.comparison import Comparison
+from rnnbounds.impl.norms.remaining import Layer, started
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, sum_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 CASCADE = "cascade"  # each layer in the norm that is best for it
 _UNITWISE = ("infinity", "perron", "comparison")
@@ -131,17 +131,19 @@ def boxed(cell: Any, found: Comparison, inputs: Tensor) -> tuple[Comparison, Ten
     and all slopes there, in states and inputs together (1, R, N, N + d)."""
     N, d = found.box.shape[1], len(inputs)
     eye = torch.eye(N + d, dtype=inputs.dtype, device=inputs.device)[None, None]
-    m, x = SlopeArithmetic(cell.parameters, N + d), Slopes(symmetric(inputs[None]), eye[:, :, N:])
+    m = SlopeArithmetic(cell.parameters, N + d)
+    x = Slopes(Interval.symmetric(inputs[None]), eye[:, :, N:])
 
     def moved(box: Tensor) -> Slopes:
-        told: Slopes = cell.program(m, Slopes(symmetric(box), eye[:, :, :N]), x)
+        told: Slopes = cell.program(m, Slopes(Interval.symmetric(box), eye[:, :, :N]), x)
         return told
 
-    box, spans, fed = found.box, SpanArithmetic(cell.parameters), Spans(symmetric(inputs[None]))
+    box, spans = found.box, SpanArithmetic(cell.parameters)
+    fed = spans.box(inputs[None])
     for _ in range(_ITERATES):
-        there: Spans = cell.program(spans, Spans(symmetric(box)), fed)
-        box = torch.minimum(box, magnitude(there.range))
-    told, rest = moved(box).slopes, magnitude(moved(torch.zeros_like(box)).range)
+        there: Spans = cell.program(spans, spans.box(box), fed)
+        box = torch.minimum(box, there.range.magnitude)
+    told, rest = moved(box).slopes, moved(torch.zeros_like(box)).range.magnitude
     better = replace(
         found,
         matrices=told[..., :N],

@@ -15,19 +15,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.coarse import Dtypes, rounds_to_one
-from impl.arithmetic.invariance import Held, held, implied
-from impl.cells.kind import Kind, Weights
-from impl.cells.layout import Layout
-from impl.cells.program import ProgramCell
-from impl.cells.refutation.gated_refute import refute_gated
-from impl.cells.stacks.layer_analysis import CASCADE
-from impl.cells.stacks.stack_analysis import StackAnalysis
-from impl.errors import InputError
-from impl.models.loaded import Cell, LoadedModel
-from impl.norms.solver.client import SOLVED
-from impl.numbers.outward import norm_up
+from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.coarse import Dtypes, rounds_to_one
+from rnnbounds.impl.arithmetic.invariance import Held, held, implied
+from rnnbounds.impl.cells.kind import Kind, Weights
+from rnnbounds.impl.cells.layout import Layout
+from rnnbounds.impl.cells.program import ProgramCell
+from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
+from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
+from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.models.loaded import Cell, LoadedModel
+from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.numbers.outward import norm_up
 
 PREFIX = "stacked-"
 MOST_LAYERS = 256  # what anybody waits for

@@ -8,18 +8,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.cells.kind import Analysis, Kind
-from impl.cells.refutation.constants import Given
-from impl.cells.refutation.refute import ALL, Witness, unsought
-from impl.cells.rounding import Fed
-from impl.cells.stacks.cascade import Cascade, cascade
-from impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
-from impl.gradients.rounding import Rounding
-from impl.models.loaded import LoadedModel
-from impl.norms.remaining import Remaining
-from impl.norms.solver.client import SOLVED
-from impl.norms.state_norms import StateNorm
-from impl.numbers.outward import div_up, mul_up, sum_up
+from rnnbounds.impl.cells.kind import Analysis, Kind
+from rnnbounds.impl.cells.refutation.constants import Given
+from rnnbounds.impl.cells.refutation.refute import ALL, Witness, unsought
+from rnnbounds.impl.cells.rounding import Fed
+from rnnbounds.impl.cells.stacks.cascade import Cascade, cascade
+from rnnbounds.impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
+from rnnbounds.impl.gradients.rounding import Rounding
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.norms.remaining import Remaining
+from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.numbers.outward import div_up, mul_up, sum_up
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from impl.checker.definite import Rows, below, larger, norm
+from rnnbounds.impl.checker.definite import Rows, below, larger, norm
 
 _VERTICES = 1024  # norms that are proved one by one
 _FIRST = 2.0**-52  # by how much a norm may exceed its estimate, doubled until it is proved

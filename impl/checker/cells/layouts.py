@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 
 _RHO = {name.removeprefix("rnn-"): name for name in BALL_ACTIVATIONS} | {"identity": "linear"}
 STACKED = "stacked-"

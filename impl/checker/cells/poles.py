@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from impl.checker.cells.steps import Step
-from impl.checker.cells.terms import Weight
-from impl.checker.cells.units import Units, Weights, joined, still, through
+from rnnbounds.impl.checker.cells.steps import Step
+from rnnbounds.impl.checker.cells.terms import Weight
+from rnnbounds.impl.checker.cells.units import Units, Weights, joined, still, through
 
 
 @dataclass(frozen=True)

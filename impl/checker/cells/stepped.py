@@ -12,14 +12,14 @@ from functools import cached_property
 
 from flint import arb, arb_mat, fmpq
 
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.cells.iterated import norm_above
-from impl.checker.cells.layouts import activation
-from impl.checker.cells.norms import Cell, largest
-from impl.checker.cells.steps import Step
-from impl.checker.cells.terms import Term, norms
-from impl.checker.cells.units import Row, Units, Weights
-from impl.checker.definite import exact, norm, smaller
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.cells.layouts import activation
+from rnnbounds.impl.checker.cells.norms import Cell, largest
+from rnnbounds.impl.checker.cells.steps import Step
+from rnnbounds.impl.checker.cells.terms import Term, norms
+from rnnbounds.impl.checker.cells.units import Row, Units, Weights
+from rnnbounds.impl.checker.definite import exact, norm, smaller
 
 Ends = tuple[list[arb], list[arb]]
 _ITERATES = 4
@@ -141,46 +141,6 @@ class Stepped:
             low = [a.max(b) for a, b in zip(low, self.ends[0], strict=True)]
             high = [a.min(b) for a, b in zip(high, self.ends[1], strict=True)]
         return self.step(self.weights, s, Units(low, high, fed or [{}] * self.d, radius=self.B))
-
-
-@dataclass(frozen=True)
-class Unitwise:
-    """max |s_i|/v_i."""
-
-    v: list[fmpq]
-
-    @property
-    def units(self) -> list[fmpq]:
-        """v."""
-        return self.v
-
-    def contracts(self, cell: Stepped, lam: float) -> bool:
-        """Whether a step moves by at most λv for |Δs| ≤ v."""
-        pairs = zip(cell.rates(self.v), self.v, strict=True)
-        return all(bool(rate <= arb(exact(lam) * a)) for rate, a in pairs)
-
-    def _most(self, sizes: list[arb]) -> arb:
-        return largest([size / arb(a) for size, a in zip(sizes, self.v, strict=True)])
-
-    def drive(self, cell: Stepped, lam: float) -> arb:
-        """max |φ(0, x)_i|/v_i."""
-        return self._most(cell.rest)
-
-    def moved(self, cell: Stepped, lam: float) -> arb:
-        """max ‖N_i‖₂/v_i, N comparing inputs."""
-        return self._most(cell.fed())
-
-    def radius(self, cell: Stepped, lam: float) -> arb:
-        """max box_i/v_i."""
-        return self._most(cell.box)
-
-    def equivalent(self, cell: Stepped, C: float) -> bool:
-        """‖v_h‖₂ ≤ C for the units of the output."""
-        return bool(sum((a * a for a in self.v[-cell.n :]), fmpq(0)) <= exact(C) ** 2)
-
-    def reached(self, cell: Stepped, lam: float, c: float) -> bool:
-        """1/min v ≤ c."""
-        return bool(min(self.v) * exact(c) >= 1)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ Cho et al. (2014), Jaeger et al. (2007), Pascanu et al. (2014), Feng et al. (202
 
 from collections.abc import Callable, Mapping
 
-from impl.checker.cells.activations import BALL_ACTIVATIONS, EXP
-from impl.checker.cells.layouts import activation
-from impl.checker.cells.units import Units, Weights, joined, mixed, still
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, EXP
+from rnnbounds.impl.checker.cells.layouts import activation
+from rnnbounds.impl.checker.cells.units import Units, Weights, joined, mixed, still
 
 Step = Callable[[Weights, Units, Units], Units]
 _SIGMOID, _TANH = BALL_ACTIVATIONS["rnn-sigmoid"], BALL_ACTIVATIONS["rnn-tanh"]

@@ -15,9 +15,9 @@ from functools import cached_property, reduce
 
 from flint import arb, arb_mat
 
-from impl.checker.cells.activations import BallActivation
-from impl.checker.cells.terms import Term, Weight, norms
-from impl.checker.stored import Array
+from rnnbounds.impl.checker.cells.activations import BallActivation
+from rnnbounds.impl.checker.cells.terms import Term, Weight, norms
+from rnnbounds.impl.format.tensors import Array
 
 Row = dict[int, arb]  # of columns that are not 0
 ALL = slice(None)

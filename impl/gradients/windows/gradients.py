@@ -24,10 +24,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.gradients.criterion import Loss
-from impl.gradients.windows.sweep import FLUSHED, GROUP, signal_weights, slope_of
-from impl.models.rnn import RNN
-from impl.numbers.product import Array, rows_times
+from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.gradients.windows.sweep import FLUSHED, GROUP, signal_weights, slope_of
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.product import Array, rows_times
 
 _BLOCK = 2**21  # numbers that the signals and the adjoints of one block of pairs may take
 _OFTEN = 4  # steps after which adjoints are looked at

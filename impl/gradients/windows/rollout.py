@@ -7,10 +7,10 @@ What is written here is differentiable and runs on any device; plain tensors go 
 import torch
 from torch import Tensor
 
-from impl.errors import PrecisionError, RangeError, ShapeError
-from impl.gradients.windows import truncations as windows
-from impl.models.rnn import RNN
-from impl.numbers.tanh import plain
+from rnnbounds.impl.errors import PrecisionError, RangeError, ShapeError
+from rnnbounds.impl.gradients.windows import truncations as windows
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.tanh import plain
 
 
 def states(cell: RNN, x: Tensor) -> Tensor:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation
-from impl.models.rnn import RNN
-from impl.numbers.outward import UNIT
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import UNIT
 
 FLUSHED = 2.0**-700  # adjoints below it count as 0: subnormal numbers are slow
 GROUP = 8  # truncations whose weight gradients are one product

@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.models.rnn import RNN
-from impl.numbers.product import Array, rows_times
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.product import Array, rows_times
 
 _BLOCK = 2**21  # numbers that the drives and the windows of one block of systems may take
 

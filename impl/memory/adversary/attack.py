@@ -14,21 +14,21 @@ from typing import Any
 
 from torch import Tensor
 
-from impl.arithmetic.inputs.ends import inputs_of
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.table import kind_of
-from impl.certificate.notebook import Row, Shown
-from impl.certificate.record import EPSILONS, Certificate, epsilons_of
-from impl.checker.witnesses import SCHEMA
-from impl.errors import InputError, at_most, exactly
-from impl.memory.adversary.proof import BITS, most_steps, proved_gap
-from impl.memory.adversary.search import LONGEST, WORK, Search
-from impl.memory.runs import READ, read_by, readout_told
-from impl.models.loaded import LoadedModel
-from impl.models.surroundings import undisturbed
-from impl.models.torch_machine import require_sound
-from impl.numbers.told import as_json
-from impl.reading.adapters import Source, load_model
+from rnnbounds.impl.arithmetic.inputs.ends import inputs_of
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.notebook import Row, Shown
+from rnnbounds.impl.certificate.record import EPSILONS, Certificate, epsilons_of
+from rnnbounds.impl.errors import InputError, at_most, exactly
+from rnnbounds.impl.format.witnesses import SCHEMA
+from rnnbounds.impl.memory.adversary.proof import BITS, most_steps, proved_gap
+from rnnbounds.impl.memory.adversary.search import LONGEST, WORK, Search
+from rnnbounds.impl.memory.runs import READ, read_by, readout_told
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.torch_machine import require_sound
+from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.reading.adapters import Source, load_model
 
 
 class ContradictionError(Exception):

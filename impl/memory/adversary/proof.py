@@ -14,8 +14,8 @@ from typing import Any
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.memory.runs import READ
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.memory.runs import READ
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
 WORK = 2**30  # products of 64-bit words in one run of a pair

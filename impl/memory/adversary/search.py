@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.ends import Inputs
-from impl.memory.adversary.pairs import gaps, longest, rises
+from rnnbounds.impl.arithmetic.inputs.ends import Inputs
+from rnnbounds.impl.memory.adversary.pairs import gaps, longest, rises
 
 WORK = (
     40_000 * 2**20

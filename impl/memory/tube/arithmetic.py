@@ -18,13 +18,13 @@ from typing import Self
 
 import torch
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.base import ALL
-from impl.arithmetic.elementary import Elementary
-from impl.memory.running import Near, Running
-from impl.memory.tube.chords import Curve, Known, curve, hull
-from impl.memory.tube.zonotopes import Zonotope
-from impl.numbers.outward import UNIT
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Elementary
+from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.tube.chords import Curve, Known, curve, hull
+from rnnbounds.impl.memory.tube.zonotopes import Zonotope
+from rnnbounds.impl.numbers.outward import UNIT
 
 _UP = 1 + 64 * UNIT
 

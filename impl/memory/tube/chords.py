@@ -21,8 +21,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation, activation
-from impl.numbers.outward import TINY, UNIT
+from rnnbounds.impl.arithmetic.activation import Activation, activation
+from rnnbounds.impl.numbers.outward import TINY, UNIT
 
 _UP = 1 + 64 * UNIT
 _LIBRARY = 16 * UNIT  # of exp, sin and cos, relative to their scale

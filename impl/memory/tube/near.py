@@ -16,10 +16,10 @@ from typing import Any
 
 from torch import Tensor
 
-from impl.errors import InputError, RangeError
-from impl.memory.runs import Runner, blocks, grid
-from impl.memory.tube.runs import KEPT, Around, order
-from impl.numbers.told import finite
+from rnnbounds.impl.errors import InputError, RangeError
+from rnnbounds.impl.memory.runs import Runner, blocks, grid
+from rnnbounds.impl.memory.tube.runs import KEPT, Around, order
+from rnnbounds.impl.numbers.told import finite
 
 NUMBERS, LARGEST = 2**25, 2**27  # that are held of windows together, and of one
 WORK, MOST_WORK = 2**38, 2**41  # products, for windows together, and for one

@@ -15,12 +15,12 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from impl.memory.running import Near, Running
-from impl.memory.runs import READ, Runner
-from impl.memory.tube.arithmetic import Tube, Tubes
-from impl.memory.tube.zonotopes import Zonotope
-from impl.numbers.outward import add_up, mul_up, norm_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.runs import READ, Runner
+from rnnbounds.impl.memory.tube.arithmetic import Tube, Tubes
+from rnnbounds.impl.memory.tube.zonotopes import Zonotope
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 GENERATORS, MOST, LEAST = 1536, 48, 8  # that are kept, and of them for each unit
 KEPT = 8  # for each unit, of the sets that later runs start from

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import TINY, UNIT, gamma
+from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma
 
 _UP = 1 + 64 * UNIT  # what a few operations on bounds lose
 

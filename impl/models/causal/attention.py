@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from impl.errors import RangeError
-from impl.models.causal.base import Affine, require_inputs, require_positive
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.models.causal.base import Affine, require_inputs, require_positive
 
 
 class Attention(torch.nn.Module):

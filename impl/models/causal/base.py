@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from impl.errors import RangeError, ShapeError
+from rnnbounds.impl.errors import RangeError, ShapeError
 
 
 class Affine(torch.nn.Module):

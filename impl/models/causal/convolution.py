@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import activation as named
-from impl.models.causal.base import (
+from rnnbounds.impl.arithmetic.activation import activation as named
+from rnnbounds.impl.models.causal.base import (
     Affine,
     Convolution,
     fields_add,

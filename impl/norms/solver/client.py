@@ -19,7 +19,7 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 SOLVED = "diagonal-sdp"  # the norm that needs the solver
 LARGEST = 128  # states; beyond it the solver needs more than gigabytes

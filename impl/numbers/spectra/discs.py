@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import (
+from rnnbounds.impl.numbers.outward import (
     add_up,
     div_up,
     gamma,

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from flint import acb, acb_mat, arb, arb_mat, ctx, fmpz_mat, fmpz_poly
 
-from impl.numbers.rationals import whole
-from impl.numbers.spectra.discs import outside_discs
+from rnnbounds.impl.numbers.rationals import whole
+from rnnbounds.impl.numbers.spectra.discs import outside_discs
 
 EXACT_SIZE = 64  # the characteristic polynomial is computed over the integers up to here
 BALL_SIZE = 256  # beyond, ball arithmetic takes minutes and is not tried

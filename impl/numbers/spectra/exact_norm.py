@@ -6,8 +6,8 @@ from fractions import Fraction
 from flint import acb_mat, arb, arb_mat, ctx, fmpq
 from torch import Tensor
 
-from impl.errors import ShapeError
-from impl.numbers.rationals import whole
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.rationals import whole
 
 _GUARD_BITS = 32
 

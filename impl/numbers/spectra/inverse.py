@@ -5,8 +5,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import UNIT, add_up, div_up, gamma, mul_up, norm_up, subtract_down
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.outward import (
+    UNIT,
+    add_up,
+    div_up,
+    gamma,
+    mul_up,
+    norm_up,
+    subtract_down,
+)
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 @dataclass(frozen=True, eq=False)

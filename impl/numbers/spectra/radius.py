@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from impl.errors import ShapeError
-from impl.numbers.outward import TINY, add_up, gamma, norm_up, sqrt_up
-from impl.numbers.scaling import exponent, shift, shift_up
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.outward import TINY, add_up, gamma, norm_up, sqrt_up
+from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 
 _SQUARINGS = 10
 

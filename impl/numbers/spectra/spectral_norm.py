@@ -26,9 +26,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from impl.errors import ShapeError
-from impl.numbers.outward import UNIT, norm_up, over_arrays, sqrt_up, sum_up
-from impl.numbers.scaling import exponent, shift, shift_up
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.outward import (
+    UNIT,
+    add_up,
+    mul_up,
+    norm_up,
+    over_arrays,
+    sqrt_up,
+    sum_up,
+    underflow,
+)
+from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 
 _DOUBLINGS = 12
 _MODERATE = 400  # exponents of s at which neither overflow nor underflow matters
@@ -49,6 +58,13 @@ def certified_norm(W: Tensor) -> Tensor:
         return norm_up(torch.from_numpy(V[:, :, 0])).to(W.device)
     known = _bounds(V) if V.size > _SMALL else _known(V.shape, V.tobytes()).copy()
     return torch.from_numpy(known).to(W.device)
+
+
+def scaled_norm(d: Tensor, W: Tensor) -> Tensor:
+    """At least ‖diag(d) W‖₂ for d ≥ 0 (B, m), with the rounding of the product: W (B, m, n)."""
+    product = d[:, :, None] * W.detach()
+    lost = add_up(mul_up(2 * UNIT, norm_up(product.flatten(1))), underflow(d.amax(1)))
+    return add_up(certified_norm(product), lost)
 
 
 @lru_cache(maxsize=_KEPT)

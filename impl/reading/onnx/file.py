@@ -13,13 +13,13 @@ from typing import Any
 
 from torch import Tensor
 
-from impl.errors import InputError, shown
-from impl.reading.files import ModelFileError
-from impl.reading.misfit import WeightsError, choices
-from impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
-from impl.reading.onnx.starts import refuse_other_runs
-from impl.reading.onnx.values import STANDARD, Values, ValueTwiceError
-from impl.reading.opened import Told
+from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.reading.misfit import WeightsError, choices
+from rnnbounds.impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
+from rnnbounds.impl.reading.onnx.starts import refuse_other_runs
+from rnnbounds.impl.reading.onnx.values import STANDARD, Values, ValueTwiceError
+from rnnbounds.impl.reading.opened import Told
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
 _STATE = "save the state dict of the model that was exported as safetensors"

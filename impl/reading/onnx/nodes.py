@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.errors import InputError, shown
-from impl.reading.onnx.values import STANDARD, Array, UnfixedError, Values
+from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.reading.onnx.values import STANDARD, Array, UnfixedError, Values
 
 STATES = {"RNN": "h", "LSTM": "iofc", "GRU": "zrh"}  # recurrent nodes, with their gates
 _ORDER = {"RNN": "h", "LSTM": "ifco", "GRU": "rzh"}

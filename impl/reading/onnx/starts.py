@@ -9,9 +9,9 @@ operators RNN, LSTM and GRU of ONNX, version 22.
 from collections.abc import Iterator
 from typing import Any
 
-from impl.errors import shown
-from impl.reading.onnx.nodes import NodeError, axes_of, input_of, recurrent
-from impl.reading.onnx.values import COPIES, UnfixedError, Values, stored_array
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.reading.onnx.nodes import NodeError, axes_of, input_of, recurrent
+from rnnbounds.impl.reading.onnx.values import COPIES, UnfixedError, Values, stored_array
 
 _FROM_ZERO = "to certify its cell from 0, hand over the state dict"
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from impl.errors import shown
+from rnnbounds.impl.errors import shown
 
 Array = npt.NDArray[Any]
 

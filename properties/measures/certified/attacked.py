@@ -11,10 +11,10 @@ from functools import lru_cache
 
 from flint import arb, fmpq
 
-from impl.memory.adversary.attack import Attacked, MemoryWitness, attack
-from properties.measures.certified.point import Point, Seen, column, largest, root
-from properties.systems.certified.models import KEPT, certified
-from properties.systems.spec import SystemSpec
+from rnnbounds.impl.memory.adversary.attack import Attacked, MemoryWitness, attack
+from rnnbounds.properties.measures.certified.point import Point, Seen, column, largest, root
+from rnnbounds.properties.systems.certified.models import KEPT, certified
+from rnnbounds.properties.systems.spec import SystemSpec
 
 WORK = 2**24  # products: a short search
 

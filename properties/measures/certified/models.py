@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from flint import arb
 
-from impl.cells.table import kind_of
-from impl.models.loaded import LoadedModel
-from properties.measures.certified.orbits import (
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.properties.measures.certified.orbits import (
     Exact,
     ball_orbit,
     exact_orbit,
@@ -26,17 +26,22 @@ from properties.measures.certified.orbits import (
     told_balls,
     told_norm,
 )
-from properties.measures.certified.used import greatest_share, point, share_at_most, share_used
-from properties.measures.measure import Measure, OfCells, only_where
-from properties.measures.readings.balls import BallPair, Vector
-from properties.measures.readings.rationals import Square
-from properties.measures.runs import readings as of
-from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.rounded import Rounded
-from properties.measures.runs.starts import apart, balls_apart, halves
-from properties.systems.batch import Batch
-from properties.systems.certified.batch import Certified
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.certified.used import (
+    greatest_share,
+    point,
+    share_at_most,
+    share_used,
+)
+from rnnbounds.properties.measures.measure import Measure, OfCells, only_where
+from rnnbounds.properties.measures.readings.balls import BallPair, Vector
+from rnnbounds.properties.measures.readings.rationals import Square
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.measures.runs.starts import apart, balls_apart, halves
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.certified.batch import Certified
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 

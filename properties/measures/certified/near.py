@@ -8,16 +8,16 @@ from typing import Any
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.base import V
-from properties.measures.measure import Measure, only_where
-from properties.measures.readings.balls import Vector
-from properties.measures.runs import readings as of
-from properties.measures.runs.ball_runs import BallRuns, column
-from properties.measures.runs.gaps import Gap
-from properties.measures.runs.rounded import Rounded, beside
-from properties.measures.runs.starts import rolled
-from properties.systems.batch import Batch
-from properties.systems.certified.near_batch import NearCells, computed
+from rnnbounds.impl.arithmetic.base import V
+from rnnbounds.properties.measures.measure import Measure, only_where
+from rnnbounds.properties.measures.readings.balls import Vector
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns, column
+from rnnbounds.properties.measures.runs.gaps import Gap
+from rnnbounds.properties.measures.runs.rounded import Rounded, beside
+from rnnbounds.properties.measures.runs.starts import rolled
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.certified.near_batch import NearCells, computed
 
 
 def path(of: Any, start: V, x: Sequence[V]) -> list[V]:

@@ -14,15 +14,15 @@ from typing import Any
 import torch
 from flint import arb, fmpq
 
-from impl.cells.stacks.stack import PREFIX
-from impl.certificate.record import Certificate
-from impl.norms.solver.client import SOLVED
-from impl.numbers.outward import UNIT
-from properties.measures.readings.balls import length
-from properties.measures.readings.slack import gamma
-from properties.measures.runs.readings import length_of
-from properties.measures.runs.rounded import UP, Rounded
-from properties.systems.unitary.exact import rational, square
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.numbers.outward import UNIT
+from rnnbounds.properties.measures.readings.balls import length
+from rnnbounds.properties.measures.readings.slack import gamma
+from rnnbounds.properties.measures.runs.readings import length_of
+from rnnbounds.properties.measures.runs.rounded import UP, Rounded
+from rnnbounds.properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
 SIZES: dict[str, str] = {

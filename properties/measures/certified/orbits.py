@@ -11,20 +11,20 @@ from collections.abc import Callable
 import torch
 from flint import arb, ctx, fmpq
 
-from impl.arithmetic.entries.balls import Columns
-from properties.measures.certified.norms import ball_norm, norm_of, norm_square, parts
-from properties.measures.measure import around, square_of
-from properties.measures.readings import rationals
-from properties.measures.readings.balls import BallPair, Vector, ball_pair
-from properties.measures.runs import readings as of
-from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.gaps import Gap
-from properties.measures.runs.rounded import Rounded, beside
-from properties.measures.runs.starts import ball_trail, halves, rolled, trail
-from properties.systems.batch import Batch
-from properties.systems.certified.batch import Certified
-from properties.systems.unitary.exact import square
-from theory.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.entries.balls import Columns
+from rnnbounds.properties.measures.certified.norms import ball_norm, norm_of, norm_square, parts
+from rnnbounds.properties.measures.measure import around, square_of
+from rnnbounds.properties.measures.readings import rationals
+from rnnbounds.properties.measures.readings.balls import BallPair, Vector, ball_pair
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns
+from rnnbounds.properties.measures.runs.gaps import Gap
+from rnnbounds.properties.measures.runs.rounded import Rounded, beside
+from rnnbounds.properties.measures.runs.starts import ball_trail, halves, rolled, trail
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.certified.batch import Certified
+from rnnbounds.properties.systems.unitary.exact import square
+from rnnbounds.theory.numbers.interval import Interval
 
 Seen = Callable[[Batch], Rounded]
 SeenBalls = Callable[[BallRuns, Batch, int], Vector]

@@ -11,19 +11,19 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
-from impl.arithmetic.activation import Activation, activation
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.certificate.record import Certificate
-from impl.convert.unitary import UnitaryModel
-from impl.gradients.criterion import Loss
-from impl.memory.adversary.attack import Attacked
-from properties.measures.certified.norms import ball_norm as norm_of
-from properties.measures.certified.norms import of_layer
-from properties.measures.certified.spectral import Norm, Secant
-from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.ball_runs import Step as Local
-from properties.systems.cells.build import INWARD
-from properties.systems.unitary.exact import rational
+from rnnbounds.impl.arithmetic.activation import Activation, activation
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.convert.unitary import UnitaryModel
+from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.memory.adversary.attack import Attacked
+from rnnbounds.properties.measures.certified.norms import ball_norm as norm_of
+from rnnbounds.properties.measures.certified.norms import of_layer
+from rnnbounds.properties.measures.certified.spectral import Norm, Secant
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns
+from rnnbounds.properties.measures.runs.ball_runs import Step as Local
+from rnnbounds.properties.systems.cells.batch import INWARD
+from rnnbounds.properties.systems.unitary.exact import rational
 
 Seen = arb | fmpq | Norm | Secant
 

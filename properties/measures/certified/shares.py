@@ -12,16 +12,16 @@ from typing import Any
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
-from impl.arithmetic.entries.balls import Columns
-from impl.arithmetic.inputs.sets import InputSet
-from impl.cells.stacks.stack import PREFIX
-from impl.gradients.loss import Squared
-from impl.numbers.spectra.exact_norm import rational_norm_at_most
-from impl.reading.readout import Readout
-from properties.measures.certified.attacked import of_attack
-from properties.measures.certified.point import Point, Seen, largest, least, root, values
-from properties.measures.certified.spectral import Norm, Secant
-from properties.systems.unitary.exact import rational
+from rnnbounds.impl.arithmetic.entries.balls import Columns
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.gradients.loss import Squared
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.impl.reading.readout import Readout
+from rnnbounds.properties.measures.certified.attacked import of_attack
+from rnnbounds.properties.measures.certified.point import Point, Seen, largest, least, root, values
+from rnnbounds.properties.measures.certified.spectral import Norm, Secant
+from rnnbounds.properties.systems.unitary.exact import rational
 
 # Where the slopes and the values of an activation are looked at.
 GRID = [arb(i) / 8 for i in range(-128, 129)]

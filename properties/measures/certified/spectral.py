@@ -17,8 +17,8 @@ from functools import cached_property
 from flint import arb, arb_mat, fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.numbers.spectra.exact_norm import ball_norm
-from properties.measures.exact.derivatives import square_at_most
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.properties.measures.exact.derivatives import square_at_most
 
 ONE = fmpq(1)
 

@@ -8,21 +8,21 @@ import numpy as np
 import torch
 from flint import arb, fmpq, fmpq_mat
 
-from impl.convert.unitary import UnitaryModel
-from impl.numbers.rationals import exactly, identity
-from properties.measures.certified.models import computed, own
-from properties.measures.certified.orbits import Exact, rest
-from properties.measures.certified.used import shipped
-from properties.measures.exact.rooted import root_ends
-from properties.measures.measure import Measure, OfCells
-from properties.measures.readings import rationals
-from properties.measures.readings.balls import BallPair
-from properties.measures.runs import readings as of
-from properties.measures.runs.rounded import Rounded
-from properties.systems.batch import Batch
-from properties.systems.certified.batch import Certified
-from properties.systems.unitary.exact import rational, square
-from theory.numbers.interval import Interval
+from rnnbounds.impl.convert.unitary import UnitaryModel
+from rnnbounds.impl.numbers.rationals import exactly, identity
+from rnnbounds.properties.measures.certified.models import computed, own
+from rnnbounds.properties.measures.certified.orbits import Exact, rest
+from rnnbounds.properties.measures.certified.used import shipped
+from rnnbounds.properties.measures.exact.rooted import root_ends
+from rnnbounds.properties.measures.measure import Measure, OfCells
+from rnnbounds.properties.measures.readings import rationals
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.certified.batch import Certified
+from rnnbounds.properties.systems.unitary.exact import rational, square
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 

@@ -9,19 +9,18 @@ import numpy as np
 import torch
 from flint import arb, ctx, fmpq
 
-from impl.convert.unitary import UnitaryModel
-from impl.gradients.loss import loss
-from impl.memory.adversary.attack import Attacked
-from properties.measures.certified.attacked import attacked
-from properties.measures.certified.orbits import held, widths
-from properties.measures.certified.point import Point, largest
-from properties.measures.certified.shares import at_most, share, shares
-from properties.measures.readings.balls import float_ends
-from properties.systems.batch import Batch
-from properties.systems.cells.omega import omega_of
-from properties.systems.certified.fields import CertifiedRelu
-from properties.systems.certified.models import alone, equivalent
-from theory.numbers.interval import Interval
+from rnnbounds.impl.convert.unitary import UnitaryModel
+from rnnbounds.impl.gradients.loss import loss
+from rnnbounds.impl.memory.adversary.attack import Attacked
+from rnnbounds.properties.measures.certified.attacked import attacked
+from rnnbounds.properties.measures.certified.orbits import held, widths
+from rnnbounds.properties.measures.certified.point import Point, largest
+from rnnbounds.properties.measures.certified.shares import at_most, share, shares
+from rnnbounds.properties.measures.readings.balls import float_ends
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.certified.fields import CertifiedRelu
+from rnnbounds.properties.systems.certified.models import alone, equivalent
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 PRECISION, PRECISE = 128, 1024  # bits
@@ -42,7 +41,8 @@ def against(batch: Batch, i: int, s: int) -> Attacked | None:
 
 def near(batch: Batch) -> dict[str, Tensor]:
     """Other weights of the set that training keeps to."""
-    return omega_of(batch).other
+    found: dict[str, Tensor] = batch.omega_of_cells.other
+    return found
 
 
 def targets(batch: Batch) -> Tensor:

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.entries.rationals import known
-from impl.checker.definite import below
-from impl.numbers.rationals import diagonal, identity
-from impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
-from properties.measures.exact.rooted import BLANK, PRECISION, alone, each_pair, root_ends
-from properties.measures.measure import Measure
-from properties.measures.readings.balls import BallPair, Ends, float_ends
-from properties.systems.batch import Batch
-from properties.systems.unitary.exact import Vector, times
-from properties.systems.unitary.networks import Network
-from properties.systems.unitary.orthogonal import Recurrent
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.entries.rationals import known
+from rnnbounds.impl.checker.definite import below
+from rnnbounds.impl.numbers.rationals import diagonal, identity
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
+from rnnbounds.properties.measures.exact.rooted import BLANK, PRECISION, alone, each_pair, root_ends
+from rnnbounds.properties.measures.measure import Measure
+from rnnbounds.properties.measures.readings.balls import BallPair, Ends, float_ends
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.unitary.exact import Vector, times
+from rnnbounds.properties.systems.unitary.networks import Network
+from rnnbounds.properties.systems.unitary.orthogonal import Recurrent
 
 Exact = fmpq_mat | arb_mat
 Matrix = Callable[[Any, int, int], Exact | None]

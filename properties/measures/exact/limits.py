@@ -7,14 +7,21 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from properties.measures.exact.rooted import BLANK, PRECISION, alone, counted, each_pair, rooted
-from properties.measures.measure import Measure
-from properties.measures.readings.balls import BallPair, Ends, float_ends
-from properties.measures.readings.needs import Needs
-from properties.systems.batch import Batch
-from properties.systems.limits.candidates import Candidate
-from properties.systems.limits.planted import Planted
-from properties.systems.limits.sigmoid_pairs import SigmoidPair
+from rnnbounds.properties.measures.exact.rooted import (
+    BLANK,
+    PRECISION,
+    alone,
+    counted,
+    each_pair,
+    rooted,
+)
+from rnnbounds.properties.measures.measure import Measure
+from rnnbounds.properties.measures.readings.balls import BallPair, Ends, float_ends
+from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.limits.candidates import Candidate
+from rnnbounds.properties.systems.limits.planted import Planted
+from rnnbounds.properties.systems.limits.sigmoid_pairs import SigmoidPair
 
 
 def of_candidate(count: Callable[[Candidate], int | bool]) -> Callable[[Any], int | None]:

@@ -7,12 +7,12 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from properties.measures.exact.derivatives import matrix_norm
-from properties.measures.exact.rooted import of, rooted
-from properties.measures.measure import Measure
-from properties.systems.layered.jordan import Block
-from properties.systems.layered.modes import Mode
-from properties.systems.layered.scan import Scan
+from rnnbounds.properties.measures.exact.derivatives import matrix_norm
+from rnnbounds.properties.measures.exact.rooted import of, rooted
+from rnnbounds.properties.measures.measure import Measure
+from rnnbounds.properties.systems.layered.jordan import Block
+from rnnbounds.properties.systems.layered.modes import Mode
+from rnnbounds.properties.systems.layered.scan import Scan
 
 
 def of_mode(name: str, square: Callable[[Mode, int, int], fmpq]) -> Measure:

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from properties.measures.measure import Measure
-from properties.measures.readings.balls import Ends, float_ends
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.measure import Measure
+from rnnbounds.properties.measures.readings.balls import Ends, float_ends
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 # What a member has to say of one sequence at one window; None where it has nothing to say.
 Square = Callable[[Any, int, int], fmpq | None]

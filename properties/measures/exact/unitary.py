@@ -8,16 +8,16 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import defect_rank, identity
-from properties.measures.exact.derivatives import dh_dh_at_most, jacobian, matrix_norm
-from properties.measures.exact.rooted import counted, of, rooted
-from properties.measures.measure import Measure
-from properties.measures.readings.needs import Needs
-from properties.systems.limits.candidates import Candidate
-from properties.systems.unitary import gaps
-from properties.systems.unitary.blocks import Block, multiplicity
-from properties.systems.unitary.exact import square
-from properties.systems.unitary.networks import Network
+from rnnbounds.impl.numbers.rationals import defect_rank, identity
+from rnnbounds.properties.measures.exact.derivatives import dh_dh_at_most, jacobian, matrix_norm
+from rnnbounds.properties.measures.exact.rooted import counted, of, rooted
+from rnnbounds.properties.measures.measure import Measure
+from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.systems.limits.candidates import Candidate
+from rnnbounds.properties.systems.unitary import gaps
+from rnnbounds.properties.systems.unitary.blocks import Block, multiplicity
+from rnnbounds.properties.systems.unitary.exact import square
+from rnnbounds.properties.systems.unitary.networks import Network
 
 
 def size(A: fmpq_mat) -> fmpq:

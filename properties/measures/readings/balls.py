@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.activation import Activation
-from properties.systems.batch import Batch
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.properties.systems.batch import Batch
 
 Vector = list[arb]
 Ends = tuple[float, float]

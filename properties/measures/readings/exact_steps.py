@@ -12,20 +12,20 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
-from impl.arithmetic.activation import Activation
-from impl.arithmetic.entries.rationals import known
-from impl.numbers.spectra.exact_norm import ball_norm
-from properties.measures.readings.adjoints import Matrix, Run, Vector, change, flat
-from properties.measures.readings.balls import BallPair, length
-from properties.measures.readings.gradients import (
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.arithmetic.entries.rationals import known
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.properties.measures.readings.adjoints import Matrix, Run, Vector, change, flat
+from rnnbounds.properties.measures.readings.balls import BallPair, length
+from rnnbounds.properties.measures.readings.gradients import (
     ball_run,
     rational_run,
     run_of,
     slopes_above,
 )
-from properties.measures.readings.rationals import Square, where_rational
-from properties.systems.batch import Batch
-from properties.systems.unitary.exact import square
+from rnnbounds.properties.measures.readings.rationals import Square, where_rational
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.unitary.exact import square
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from impl.numbers.spectra.exact_norm import ball_norm
-from properties.measures.readings.adjoints import Cell, Run, flat, vanishes
-from properties.measures.readings.balls import BallPair, float_ends, length
-from properties.measures.readings.gradients import ball_run
-from properties.measures.readings.states import mapped
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.properties.measures.readings.adjoints import Cell, Run, flat, vanishes
+from rnnbounds.properties.measures.readings.balls import BallPair, float_ends, length
+from rnnbounds.properties.measures.readings.gradients import ball_run
+from rnnbounds.properties.measures.readings.states import mapped
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 
 @dataclass(frozen=True)

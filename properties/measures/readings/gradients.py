@@ -8,30 +8,30 @@ from typing import Any
 import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from impl.arithmetic.activation import Activation
-from impl.arithmetic.entries.rationals import known
-from impl.gradients.adjoint import (
+from rnnbounds.impl.arithmetic.activation import Activation
+from rnnbounds.impl.arithmetic.entries.rationals import known
+from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
     mean_gradient_gaps,
     tb_gaps,
     tbptt_gaps,
 )
-from impl.gradients.adjoint_error import (
+from rnnbounds.impl.gradients.adjoint_error import (
     gradient_error,
     gradient_gap_error,
     mean_gradient_gap_error,
     tbptt_error,
 )
-from impl.models.rnn import RNN
-from impl.numbers.ball_functions import float_above
-from properties.measures.readings.adjoints import Arithmetic, Cell, Run, flat
-from properties.measures.readings.balls import BallPair, length
-from properties.measures.readings.rationals import Square, where_rational
-from properties.measures.readings.slack import UP, norm_slack
-from properties.measures.readings.vanishing import where_apart
-from properties.systems.batch import Batch
-from properties.systems.unitary.exact import rational, square
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.properties.measures.readings.adjoints import Arithmetic, Cell, Run, flat
+from rnnbounds.properties.measures.readings.balls import BallPair, length
+from rnnbounds.properties.measures.readings.rationals import Square, where_rational
+from rnnbounds.properties.measures.readings.slack import UP, norm_slack
+from rnnbounds.properties.measures.readings.vanishing import where_apart
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
 # Which part of the difference from a run that starts later a quantity measures.

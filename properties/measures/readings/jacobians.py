@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from flint import arb
 
-from impl.gradients.jacobian import input_jacobians, jacobians_alone
-from impl.numbers.spectra.exact_norm import ball_norm
-from properties.measures.readings.balls import BallPair
-from properties.measures.readings.slack import UP, spectral_ends
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.impl.gradients.jacobian import input_jacobians, jacobians_alone
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.readings.slack import UP, spectral_ends
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 

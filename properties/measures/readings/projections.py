@@ -9,8 +9,8 @@ import torch
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
-from impl.training.nearest import Point, distance, itself, projected, rescaled
-from impl.training.nearest_exact import (
+from rnnbounds.impl.training.nearest import Point, distance, itself, projected, rescaled
+from rnnbounds.impl.training.nearest_exact import (
     ball_distance,
     ball_itself,
     ball_projected,
@@ -20,11 +20,11 @@ from impl.training.nearest_exact import (
     rational_projected,
     rational_rescaled,
 )
-from impl.training.projection import Ball
-from properties.errors import DisagreementError
-from properties.measures.readings.balls import BallPair
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.impl.training.projection import Ball
+from rnnbounds.properties.errors import DisagreementError
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 NEAR = 2.0**-20  # of its norm: rounding leaves far less, a projection that is none far more
 

@@ -12,9 +12,9 @@ from math import isfinite
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from impl.arithmetic.entries.rationals import IrrationalError, Rationals, Ratios
-from properties.systems.batch import Batch
-from properties.systems.unitary.exact import rational, square, times
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, Rationals, Ratios
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.unitary.exact import rational, square, times
 
 Vector = list[fmpq]
 VANILLA = "rnn-"  # how the kinds of cells whose states are ρ(z) are named

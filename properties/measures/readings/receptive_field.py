@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from impl.convert.feedforward import FeedForward
-from impl.gradients.windows.rollout import rollout, truncations
-from properties.measures.readings.slack import norm_slack, norms, state_slack
-from properties.systems.batch import Batch
-from properties.systems.drawing.regimes import generator, normal
-from theory.numbers.interval import Interval
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.gradients.windows.rollout import rollout, truncations
+from rnnbounds.properties.measures.readings.slack import norm_slack, norms, state_slack
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.drawing.regimes import generator, normal
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 HUGE = 2.0**900
@@ -157,9 +157,7 @@ def rounded(batch: Batch, vectors: Tensor, other: Tensor | None = None) -> Inter
     """‖v‖ of a difference of two computed states, (B, S, K+1, n), with both states' rounding;
     ``other`` are inputs that one of the two may have seen."""
     seen = (
-        batch
-        if other is None
-        else replace(batch, x=torch.cat([batch.x, other], dim=3), cache={}, whole=None)
+        batch if other is None else replace(batch, x=torch.cat([batch.x, other], dim=3), whole=None)
     )
     value = norms(vectors, 3)
     error = 2 * state_slack(seen) + norm_slack(batch.spec.n + 1, value)

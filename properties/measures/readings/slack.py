@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import torch
 
-from impl.gradients.rounding import HEADROOM, local_error
-from impl.numbers.outward import add_up, mul_up, norm_up, underflow
-from impl.numbers.spectra.spectral_norm import certified_norm
-from properties.systems.batch import Batch
+from rnnbounds.impl.gradients.rounding import HEADROOM, local_error
+from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, underflow
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
 U = 2.0**-53

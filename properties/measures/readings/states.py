@@ -10,10 +10,16 @@ from collections.abc import Callable
 import torch
 from flint import arb, arb_mat
 
-from impl.gradients.windows.rollout import states, truncations
-from impl.numbers.outward import mul_up
-from properties.measures.readings.balls import BallPair, entries, largest, length, matrix_of
-from properties.measures.readings.slack import (
+from rnnbounds.impl.gradients.windows.rollout import states, truncations
+from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.properties.measures.readings.balls import (
+    BallPair,
+    entries,
+    largest,
+    length,
+    matrix_of,
+)
+from rnnbounds.properties.measures.readings.slack import (
     UP,
     local_slack,
     map_slack,
@@ -21,7 +27,7 @@ from properties.measures.readings.slack import (
     norms,
     state_slack,
 )
-from properties.systems.batch import Batch
+from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
 Vectors = Callable[[Batch], Tensor]

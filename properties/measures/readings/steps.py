@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from impl.gradients.rounding import absolute_norms, pre_activation_bound, summation_error
-from properties.measures.readings.slack import NORM_FLOOR, UP, U, norm_slack, norms, spectral_ends
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.impl.gradients.rounding import absolute_norms, pre_activation_bound, summation_error
+from rnnbounds.properties.measures.readings.slack import (
+    NORM_FLOOR,
+    UP,
+    U,
+    norm_slack,
+    norms,
+    spectral_ends,
+)
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 

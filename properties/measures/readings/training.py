@@ -9,15 +9,22 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from impl.gradients.loss import loss as make_loss
-from impl.gradients.windows.rollout import rollout
-from impl.models.rnn import RNN
-from impl.numbers.outward import UNIT, add_up, mul_up
-from impl.training.descent import descend, descent_error
-from properties.measures.readings.slack import UP, map_slack, norm_slack, norms, state_slack
-from properties.measures.readings.states import before_start, readout
-from properties.systems.batch import Batch
-from properties.systems.vanilla.specs import Rnn, turned
+from rnnbounds.impl.gradients.loss import loss as make_loss
+from rnnbounds.impl.gradients.windows.rollout import rollout
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up
+from rnnbounds.impl.training.descent import descend, descent_error
+from rnnbounds.properties.measures.readings.slack import (
+    UP,
+    map_slack,
+    norm_slack,
+    norms,
+    state_slack,
+)
+from rnnbounds.properties.measures.readings.states import before_start, readout
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.vanilla.networks import Networks
+from rnnbounds.properties.systems.vanilla.specs import Rnn, turned
 
 Tensor = torch.Tensor
 PARTS = ("W", "U", "b")
@@ -165,9 +172,8 @@ def trained_gap_slack(batch: Batch, value: Tensor) -> Tensor:
     known, found = batch.constants, descents(batch)
     spec = turned(Rnn, batch.spec)
     copies = repeated(batch.C, batch.K + 2)
-    last = replace(
-        batch, spec=spec, cell=found.cells[-1], x=found.inputs, C=copies, y=None, cache={}
-    )
+    systems = Networks(found.cells[-1], *batch.systems.states)
+    last = replace(batch, spec=spec, systems=systems, x=found.inputs, C=copies, y=None, whole=None)
     full, short = split(batch, state_slack(last)[:, 0, 0])
     rollouts = (full[:, None] + short)[:, None] * UP
     reach = (known["L_w"] / known.gap * UP)[:, None, None]

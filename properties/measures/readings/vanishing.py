@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import torch
 
-from properties.measures.readings.states import before_start
-from properties.systems.batch import Batch
+from rnnbounds.properties.measures.readings.states import before_start
+from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
 EARLY, LATE = "tbptt_gap", "tb_gap"  # what truncated back-propagation leaves out, and the rest

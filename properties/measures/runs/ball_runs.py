@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import torch
 from flint import arb, arb_mat
 
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.arithmetic.entries.balls import Balls, Columns
-from properties.measures.runs.gaps import Gap, Gaps
-from properties.measures.runs.seeds import BallSeeds
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.properties.measures.runs.gaps import Gap, Gaps
+from rnnbounds.properties.measures.runs.seeds import BallSeeds
 
 
 class Step(NamedTuple):

@@ -15,20 +15,19 @@ from typing import Any
 
 import torch
 
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.gradients.loss import Loss
-from impl.gradients.loss import loss as make_loss
-from impl.norms.readout_norms import magnitude
-from impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
-from properties.measures.measure import around
-from properties.measures.readings.states import before_start
-from properties.measures.runs.losses import gradient
-from properties.measures.runs.readings import contracted, length_of
-from properties.measures.runs.rounded import UP, Rounded, RoundedCells
-from properties.measures.runs.seeds import RoundedSeeds
-from properties.systems.batch import Batch
-from properties.systems.cells.omega import omega_of
-from theory.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.loss import loss as make_loss
+from rnnbounds.impl.norms.readout_norms import magnitude
+from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
+from rnnbounds.properties.measures.measure import around
+from rnnbounds.properties.measures.readings.states import before_start
+from rnnbounds.properties.measures.runs.losses import gradient
+from rnnbounds.properties.measures.runs.readings import contracted, length_of
+from rnnbounds.properties.measures.runs.rounded import UP, Rounded, RoundedCells
+from rnnbounds.properties.measures.runs.seeds import RoundedSeeds
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 Weights = dict[str, Tensor]
@@ -57,7 +56,7 @@ class Folded:
     @cached_property
     def radii(self) -> Weights:
         """Of Ω."""
-        return {name: self.fold(part) for name, part in omega_of(self.batch).radii.items()}
+        return {name: self.fold(part) for name, part in self.batch.omega_of_cells.radii.items()}
 
     @cached_property
     def x(self) -> Tensor:

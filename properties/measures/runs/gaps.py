@@ -18,11 +18,11 @@ from typing import Any, Generic
 
 from flint import arb
 
-from impl.arithmetic.base import ALL, Arithmetic, V
-from impl.arithmetic.derivatives.dual_numbers import Dual
-from impl.arithmetic.elementary import Scalable
-from impl.arithmetic.entries.balls import Columns
-from properties.measures.runs.rounded import Rounded, level
+from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
+from rnnbounds.impl.arithmetic.elementary import Scalable
+from rnnbounds.impl.arithmetic.entries.balls import Columns
+from rnnbounds.properties.measures.runs.rounded import Rounded, level
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import torch
 
-from impl.gradients.criterion import Loss
-from impl.gradients.loss import LABEL, CrossEntropy, Linear, Squared
-from properties.measures.runs.rounded import Rounded, beside
+from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, Linear, Squared
+from rnnbounds.properties.measures.runs.rounded import Rounded, beside
 
 
 def gradient(loss: Loss, h: Rounded) -> Rounded:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from properties.measures.readings.receptive_field import own_outputs
-from properties.measures.runs.readings import longest, output, runs
-from properties.measures.runs.rounded import Rounded
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.readings.receptive_field import own_outputs
+from rnnbounds.properties.measures.runs.readings import longest, output, runs
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 
 def forward_gap(batch: Batch) -> Interval:

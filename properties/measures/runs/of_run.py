@@ -17,21 +17,21 @@ import numpy as np
 import torch
 from flint import arb, fmpq
 
-from impl.arithmetic.base import Floats, Rows
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.arithmetic.entries.rationals import Rationals, Ratios
-from impl.numbers.rationals import exactly
-from properties.measures.measure import Measure, only_where, square_of
-from properties.measures.readings.balls import BallPair, length
-from properties.measures.readings.needs import NOTHING, Needs
-from properties.measures.readings.rationals import where_rational
-from properties.measures.readings.slack import norms
-from properties.measures.runs.readings import longest
-from properties.measures.runs.rounded import Rounded, RoundedCells
-from properties.systems.batch import Batch
-from properties.systems.kind import about
-from theory.language.vocabulary import VOCABULARY
-from theory.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries.rationals import Rationals, Ratios
+from rnnbounds.impl.numbers.rationals import exactly
+from rnnbounds.properties.measures.measure import Measure, only_where, square_of
+from rnnbounds.properties.measures.readings.balls import BallPair, length
+from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
+from rnnbounds.properties.measures.readings.rationals import where_rational
+from rnnbounds.properties.measures.readings.slack import norms
+from rnnbounds.properties.measures.runs.readings import longest
+from rnnbounds.properties.measures.runs.rounded import Rounded, RoundedCells
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.kind import about
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 # A vector of n units in some arithmetic: sums, differences and products by entry are one again.
@@ -128,7 +128,7 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
 
 def runs(batch: Batch) -> bool:
     """Whether the systems are recurrent ones in floats."""
-    return not batch.exact and not about(batch.spec).causal
+    return not batch.exact and not about(batch.spec).route.causal
 
 
 def made(batch: Batch, member: int | None = None) -> tuple[Any, dict[str, Tensor], int]:

@@ -12,19 +12,19 @@ import numpy as np
 import torch
 from flint import arb, arb_mat
 
-from impl.numbers.outward import underflow
-from impl.numbers.spectra.exact_norm import ball_norm
-from properties.measures.measure import around
-from properties.measures.readings.balls import BallPair, length
-from properties.measures.readings.balls import largest as greatest
-from properties.measures.readings.slack import NORM_FLOOR, gamma, spectral_ends
-from properties.measures.runs.arrays import marked
-from properties.measures.runs.ball_runs import BallRuns
-from properties.measures.runs.losses import gradient, gradient_gap
-from properties.measures.runs.rounded import UP, Rounded, beside
-from properties.measures.runs.runs import Runs, product, repeated
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.impl.numbers.outward import underflow
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.properties.measures.measure import around
+from rnnbounds.properties.measures.readings.balls import BallPair, length
+from rnnbounds.properties.measures.readings.balls import largest as greatest
+from rnnbounds.properties.measures.readings.slack import NORM_FLOOR, gamma, spectral_ends
+from rnnbounds.properties.measures.runs.arrays import marked
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns
+from rnnbounds.properties.measures.runs.losses import gradient, gradient_gap
+from rnnbounds.properties.measures.runs.rounded import UP, Rounded, beside
+from rnnbounds.properties.measures.runs.runs import Runs, product, repeated
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 Seen = Callable[[Batch], Rounded]
@@ -109,7 +109,8 @@ def unit_balls(seen: SeenBalls, weights: Weights) -> Callable[[BallPair, int], a
 
 def by_unit(batch: Batch) -> Tensor:
     """The unit weights v of ‖·‖_box, (B, N)."""
-    return batch.its_cells.v
+    v: Tensor = batch.its_cells.v
+    return v
 
 
 def box_norm(seen: Seen) -> Callable[[Batch], Interval]:

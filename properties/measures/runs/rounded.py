@@ -19,11 +19,11 @@ from typing import Any
 
 import torch
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.base import ALL
-from impl.arithmetic.elementary import Scalable
-from impl.numbers.outward import TINY, UNIT, gamma
-from properties.measures.runs.arrays import (
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Scalable
+from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma
+from rnnbounds.properties.measures.runs.arrays import (
     Floats,
     held,
     joined,

@@ -16,12 +16,12 @@ from typing import Any
 
 import torch
 
-from impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from impl.numbers.outward import TINY, gamma
-from properties.measures.runs.arrays import marked
-from properties.measures.runs.gaps import Gap, Gaps
-from properties.measures.runs.rounded import UP, Rounded, RoundedCells, beside
-from properties.measures.runs.seeds import RoundedSeeds
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.numbers.outward import TINY, gamma
+from rnnbounds.properties.measures.runs.arrays import marked
+from rnnbounds.properties.measures.runs.gaps import Gap, Gaps
+from rnnbounds.properties.measures.runs.rounded import UP, Rounded, RoundedCells, beside
+from rnnbounds.properties.measures.runs.seeds import RoundedSeeds
 
 Tensor = torch.Tensor
 

@@ -15,10 +15,10 @@ from math import prod
 import torch
 from flint import arb
 
-from impl.arithmetic.base import ALL
-from impl.arithmetic.derivatives.dual_numbers import Dual
-from impl.arithmetic.entries.balls import Columns
-from properties.measures.runs.rounded import Rounded
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
+from rnnbounds.impl.arithmetic.entries.balls import Columns
+from rnnbounds.properties.measures.runs.rounded import Rounded
 
 Tensor = torch.Tensor
 

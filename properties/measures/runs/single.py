@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from flint import arb, arb_mat
 
-from properties.measures.readings.balls import BallPair, length
-from properties.measures.readings.balls import largest as greatest
-from properties.measures.runs.ball_runs import Step, column
-from properties.measures.runs.gaps import Gap
-from properties.measures.runs.readings import ball_runs, by_unit, largest, length_of, runs
-from properties.measures.runs.rounded import Rounded
-from properties.measures.runs.runs import Local
-from properties.systems.batch import Batch
-from theory.numbers.interval import Interval
+from rnnbounds.properties.measures.readings.balls import BallPair, length
+from rnnbounds.properties.measures.readings.balls import largest as greatest
+from rnnbounds.properties.measures.runs.ball_runs import Step, column
+from rnnbounds.properties.measures.runs.gaps import Gap
+from rnnbounds.properties.measures.runs.readings import ball_runs, by_unit, largest, length_of, runs
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.measures.runs.runs import Local
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.numbers.interval import Interval
 
 
 def steps(batch: Batch) -> tuple[Local, Local]:

@@ -13,14 +13,14 @@ from typing import Any
 from flint import arb
 from torch import Tensor
 
-from impl.arithmetic.base import V
-from impl.arithmetic.entries.balls import Columns
-from properties.measures.runs.ball_runs import BallRuns, column
-from properties.measures.runs.gaps import Gap, Gaps
-from properties.measures.runs.readings import Seen, SeenBalls, runs
-from properties.measures.runs.rounded import Rounded
-from properties.systems.batch import Batch
-from properties.systems.supply.other_inputs import other_inputs
+from rnnbounds.impl.arithmetic.base import V
+from rnnbounds.impl.arithmetic.entries.balls import Columns
+from rnnbounds.properties.measures.runs.ball_runs import BallRuns, column
+from rnnbounds.properties.measures.runs.gaps import Gap, Gaps
+from rnnbounds.properties.measures.runs.readings import Seen, SeenBalls, runs
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 # Two states (B, N, S) of each pair, or (B, N, m S) for m of them under the same inputs.
 Pair = Callable[[Batch], tuple[Tensor, Tensor]]

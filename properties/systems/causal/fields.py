@@ -6,8 +6,8 @@ from math import nan
 
 from msgspec.structs import replace
 
-from properties.errors import SpecError
-from properties.systems.spec import INPUTS, SystemSpec, spec_of
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
 
 # Models are looked at window by window, each of which is a run of its own.
 MOST: dict[str, float] = {

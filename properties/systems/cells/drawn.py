@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import kind_of
-from properties.systems.drawing.regimes import (
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.properties.systems.drawing.regimes import (
     Array,
     input_draws,
     loss_draws,
@@ -20,7 +20,7 @@ from properties.systems.drawing.regimes import (
     shortened,
     stream,
 )
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Weights = dict[str, Array]
 Generator = np.random.Generator

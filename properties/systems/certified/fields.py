@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import UnknownCellError, kind_of
-from properties.errors import SpecError
-from properties.systems.spec import SystemSpec, spec_of
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import UnknownCellError, kind_of
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 
 FIELDS = (
     "n d T K regime inputs lam scale bias epsilon loss target distance layers layer cell norm "

@@ -11,21 +11,21 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.inputs.sets import input_box, input_rows
-from impl.arithmetic.invariance import Held
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.stacks.stack import layer as weights_of
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
-from impl.models.loaded import LoadedModel
-from impl.reading.adapters import load_model
-from impl.training.certificate import Task
-from properties.systems.cells import drawn
-from properties.systems.cells.drawn import Generator, Weights, fed, offset, recurrent
-from properties.systems.drawing.regimes import Array, generator
-from properties.systems.spec import SystemSpec
+from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
+from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.stacks.stack import layer as weights_of
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.convert.unitary import NotReluError, NoUnitaryError, UnitaryModel, unitary
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.training.certificate import Task
+from rnnbounds.properties.systems.cells import drawn
+from rnnbounds.properties.systems.cells.drawn import Generator, Weights, fed, offset, recurrent
+from rnnbounds.properties.systems.drawing.regimes import Array, generator
+from rnnbounds.properties.systems.spec import SystemSpec
 
 # The shares of the inputs' bound that are asked for as ε, in turn by the members of a batch.
 SHARES = (1.0, 0.25, 0.0625)

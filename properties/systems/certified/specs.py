@@ -9,15 +9,15 @@ from math import isfinite
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import CELLS, STACK, kind_of
-from impl.norms.semidefinite import at_hand
-from properties.systems.certified.batch import certified_batch
-from properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
-from properties.systems.drawing.choices import pick, seeds
-from properties.systems.kind import Kind, Wanted
-from properties.systems.spec import DTYPES, LOSSES, SETS, Make, SystemSpec
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
+from rnnbounds.impl.norms.semidefinite import at_hand
+from rnnbounds.properties.systems.certified.constants import CertifiedRoute
+from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.kind import Kind, Wanted
+from rnnbounds.properties.systems.spec import DTYPES, LOSSES, SETS, Make, SystemSpec
 
 KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
 # One of each, so that an activation that many cells share is drawn no more often than a cell.
@@ -166,7 +166,7 @@ def kind(make: Make, *cells: str) -> Kind:
     return Kind(
         make,
         partial(certified_specs, make),
-        whole=certified_batch,
+        CertifiedRoute(),
         cell=column,
         can_be=cells,
         extremal=partial(extremal, make),

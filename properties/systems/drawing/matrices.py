@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from properties.systems.drawing.regimes import Array, gridded, lengths, shortened
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.drawing.regimes import Array, gridded, lengths, shortened
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Generator = np.random.Generator
 

@@ -15,7 +15,7 @@ from threading import local
 import numpy as np
 import numpy.typing as npt
 
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Array = npt.NDArray[np.float64]
 GRID = 2.0**20

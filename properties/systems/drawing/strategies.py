@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from properties.systems.kind import Wanted
-from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, kind_named
+from rnnbounds.properties.systems.kind import Wanted
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, kind_named
 
 
 @st.composite

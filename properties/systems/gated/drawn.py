@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from impl.cells.table import CELLS
-from properties.systems.drawing.regimes import (
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.properties.systems.drawing.regimes import (
     Array,
     input_draws,
     loss_draws,
@@ -13,7 +13,7 @@ from properties.systems.drawing.regimes import (
     shortened,
     stream,
 )
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.spec import SystemSpec
 
 # What moves a state to a corner of any box.
 CORNER = 1024.0

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from flint import fmpq, fmpq_mat
 
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Vector, nearest, rational, stream
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Vector, nearest, rational, stream
 
 ZERO, ONE = fmpq(0), fmpq(1)
 

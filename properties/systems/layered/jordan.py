@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import cayley, identity
-from properties.systems.layered.dyadic import ONE, ZERO, inputs
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, Vector, above, stream
+from rnnbounds.impl.numbers.rationals import cayley, identity
+from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, inputs
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, stream
 
 RADII = (fmpq(1, 2), fmpq(3, 4), fmpq(15, 16), fmpq(1, 4), fmpq(1, 1024), ZERO, ONE)
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat
 
-from impl.cells.table import kind_of
-from impl.numbers.rationals import identity
-from properties.systems.layered.dyadic import ONE, ZERO, inputs, matrix
-from properties.systems.layered.shipped import Shipped, tensor, vectors
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, above, square, stream
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, inputs, matrix
+from rnnbounds.properties.systems.layered.shipped import Shipped, tensor, vectors
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, above, square, stream
 
 RADII = (fmpq(1, 2), fmpq(3, 4), fmpq(15, 16), fmpq(1, 4), ONE, fmpq(255, 256), ZERO, fmpq(9, 8))
 # Re λ, Im λ and |λ| over a power of two.

@@ -14,9 +14,9 @@ from functools import cached_property
 
 from flint import fmpq
 
-from properties.systems.layered.dyadic import ONE, ZERO, inputs
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, Vector, above, rational, stream
+from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, inputs
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, rational, stream
 
 LEAST = fmpq(1, 64)  # of minLSTM's gates, which are divided by
 

@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from flint import arb_mat, fmpq, fmpq_mat
 
-from impl.arithmetic.activation import activation
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.arithmetic.entries.rationals import Rationals, Ratios
-from properties.systems.layered.dyadic import floats
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Vector, minus
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries.rationals import Rationals, Ratios
+from rnnbounds.properties.systems.layered.dyadic import floats
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Vector, minus
 
 
 @dataclass(frozen=True, eq=False)

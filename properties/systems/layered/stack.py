@@ -17,17 +17,17 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat
 
-from impl.cells.stacks.layer_analysis import analysed
-from impl.cells.stacks.stack import PREFIX, layer
-from impl.cells.table import kind_of
-from impl.models.loaded import LoadedModel
-from impl.numbers.rationals import identity
-from impl.reading.adapters import load_model
-from properties.systems.kind import vanilla
-from properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, largest, matrix
-from properties.systems.layered.shipped import Shipped, entries, tensor, vectors
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
+from rnnbounds.impl.cells.stacks.layer_analysis import analysed
+from rnnbounds.impl.cells.stacks.stack import PREFIX, layer
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.properties.systems.kind import vanilla
+from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, largest, matrix
+from rnnbounds.properties.systems.layered.shipped import Shipped, entries, tensor, vectors
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
 
 FACTORS = (fmpq(1, 2), fmpq(3, 4), fmpq(1, 4), ZERO, ONE, fmpq(5, 4))
 COUPLINGS = (ONE, fmpq(1, 2), fmpq(2), fmpq(4), ZERO)

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import RationalRNN
-from impl.numbers.rationals import identity
-from impl.numbers.unreduced import Unreduced
-from properties.errors import SpecError
-from properties.systems.unitary.exact import Table, Vector
-from properties.systems.unitary.linear import beside, column, entries
+from rnnbounds.impl.convert.rational_unitary import RationalRNN
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.impl.numbers.unreduced import Unreduced
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.unitary.exact import Table, Vector
+from rnnbounds.properties.systems.unitary.linear import beside, column, entries
 
 # Centres that are tried; the first one mostly will do, and kinks are finitely many hyperplanes.
 ATTEMPTS = 64

@@ -14,11 +14,17 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import RationalRNN
-from impl.numbers.rationals import cayley, diagonal, identity, random_contraction, root_above
-from properties.systems.limits.candidates import Candidate, settled
-from properties.systems.unitary.exact import Vector
-from properties.systems.unitary.linear import (
+from rnnbounds.impl.convert.rational_unitary import RationalRNN
+from rnnbounds.impl.numbers.rationals import (
+    cayley,
+    diagonal,
+    identity,
+    random_contraction,
+    root_above,
+)
+from rnnbounds.properties.systems.limits.candidates import Candidate, settled
+from rnnbounds.properties.systems.unitary.exact import Vector
+from rnnbounds.properties.systems.unitary.linear import (
     beside,
     blocks,
     column,

@@ -14,14 +14,14 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import activation
-from properties.adam import Adam
-from properties.systems.limits.extremal import CandidateSpec, Sigmoid
-from properties.systems.limits.sigmoid import STEPS, probes
-from properties.systems.limits.vector_pairs import network_of
-from properties.systems.spec import Candidate as Written
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import floats
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.properties.adam import Adam
+from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Sigmoid
+from rnnbounds.properties.systems.limits.sigmoid import STEPS, probes
+from rnnbounds.properties.systems.limits.vector_pairs import network_of
+from rnnbounds.properties.systems.spec import Candidate as Written
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import floats
 
 Tensor = torch.Tensor
 RESTARTS = 8

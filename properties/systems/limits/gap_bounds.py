@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from flint import arb, arb_mat, fmpq
 
-from properties.systems.limits.sigmoid import BOUND, Network
+from rnnbounds.properties.systems.limits.sigmoid import BOUND, Network
 
 ZERO = fmpq(0)
 # Every iterate is a bound; further ones change nothing that matters.

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from flint import fmpq, fmpq_mat, fmpz
 
-from properties.systems.limits.sigmoid import Network
-from properties.systems.unitary.linear import blocks
+from rnnbounds.properties.systems.limits.sigmoid import Network
+from rnnbounds.properties.systems.unitary.linear import blocks
 
 # (i, ±1): plus or minus unit i.
 Signed = tuple[int, int]

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import RationalRNN
-from impl.numbers.rationals import cayley, random_contraction
-from properties.systems.limits.candidates import Candidate, Settled, settled
-from properties.systems.limits.exact_candidates import (
+from rnnbounds.impl.convert.rational_unitary import RationalRNN
+from rnnbounds.impl.numbers.rationals import cayley, random_contraction
+from rnnbounds.properties.systems.limits.candidates import Candidate, Settled, settled
+from rnnbounds.properties.systems.limits.exact_candidates import (
     Request,
     can_dilate,
     dilated,
@@ -27,11 +27,11 @@ from properties.systems.limits.exact_candidates import (
     small,
     table,
 )
-from properties.systems.spec import Candidate as Written
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Vector, stream
-from properties.systems.unitary.exact import rational as exactly
-from properties.systems.unitary.linear import (
+from rnnbounds.properties.systems.spec import Candidate as Written
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Vector, stream
+from rnnbounds.properties.systems.unitary.exact import rational as exactly
+from rnnbounds.properties.systems.unitary.linear import (
     beside,
     cayley_of,
     column,

@@ -13,10 +13,10 @@ from functools import cached_property
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from properties.systems.limits.exact_candidates import small
-from properties.systems.limits.sigmoid import driven
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, Vector, stream
+from rnnbounds.properties.systems.limits.exact_candidates import small
+from rnnbounds.properties.systems.limits.sigmoid import driven
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, stream
 
 ZERO = fmpq(0)
 # 77 digits first; then twice and four times as many.

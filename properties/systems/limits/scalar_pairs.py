@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import cayley, identity
-from properties.systems.limits.exact_candidates import can_dilate, root, small
-from properties.systems.limits.sigmoid import BOUND, Network
-from properties.systems.limits.sigmoid_pairs import SigmoidPair
-from properties.systems.spec import Candidate as Written
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import rational as exactly
-from properties.systems.unitary.exact import stream
-from properties.systems.unitary.linear import blocks, cayley_of, column, entries, rational
+from rnnbounds.impl.numbers.rationals import cayley, identity
+from rnnbounds.properties.systems.limits.exact_candidates import can_dilate, root, small
+from rnnbounds.properties.systems.limits.sigmoid import BOUND, Network
+from rnnbounds.properties.systems.limits.sigmoid_pairs import SigmoidPair
+from rnnbounds.properties.systems.spec import Candidate as Written
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import rational as exactly
+from rnnbounds.properties.systems.unitary.exact import stream
+from rnnbounds.properties.systems.unitary.linear import blocks, cayley_of, column, entries, rational
 
 ZERO, ONE = fmpq(0), fmpq(1)
 Builder = Callable[[Network, int, random.Random], Network]

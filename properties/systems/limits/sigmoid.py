@@ -14,9 +14,9 @@ from functools import cache, cached_property
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from impl.arithmetic.activation import activation
-from properties.systems.unitary.exact import Vector
-from properties.systems.unitary.linear import column, entries
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.properties.systems.unitary.exact import Vector
+from rnnbounds.properties.systems.unitary.linear import column, entries
 
 ZERO = fmpq(0)
 STEPS = 12

@@ -8,10 +8,10 @@ from functools import cached_property, reduce
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq_mat
 
-from properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
-from properties.systems.limits.lumping import same_map
-from properties.systems.limits.sigmoid import Network, probes
-from properties.systems.unitary.exact import Table, above, fraction
+from rnnbounds.properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
+from rnnbounds.properties.systems.limits.lumping import same_map
+from rnnbounds.properties.systems.limits.sigmoid import Network, probes
+from rnnbounds.properties.systems.unitary.exact import Table, above, fraction
 
 # Balls at these precisions, until the gap is told from 0.
 PRECISIONS = (64, 128, 256, 512, 1024)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import cayley, diagonal, identity
-from properties.systems.limits.exact_candidates import can_dilate, root, small
-from properties.systems.limits.scalar_pairs import (
+from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
+from rnnbounds.properties.systems.limits.exact_candidates import can_dilate, root, small
+from rnnbounds.properties.systems.limits.scalar_pairs import (
     copies,
     row_sums_one,
     scalar_network,
@@ -19,11 +19,11 @@ from properties.systems.limits.scalar_pairs import (
     unrelated,
     written,
 )
-from properties.systems.limits.sigmoid import Network
-from properties.systems.limits.sigmoid_pairs import SigmoidPair
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import stream
-from properties.systems.unitary.linear import beside, blocks, column, entries, rational
+from rnnbounds.properties.systems.limits.sigmoid import Network
+from rnnbounds.properties.systems.limits.sigmoid_pairs import SigmoidPair
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import stream
+from rnnbounds.properties.systems.unitary.linear import beside, blocks, column, entries, rational
 
 ZERO, ONE = fmpq(0), fmpq(1)
 # A unit has as many copies: numbers whose roots are rational.

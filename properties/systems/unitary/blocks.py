@@ -11,10 +11,16 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import RationalContraction, cayley, diagonal, identity, pythagorean
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, stream
-from properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal
+from rnnbounds.impl.numbers.rationals import (
+    RationalContraction,
+    cayley,
+    diagonal,
+    identity,
+    pythagorean,
+)
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, stream
+from rnnbounds.properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal
 
 
 @dataclass(frozen=True, eq=False)

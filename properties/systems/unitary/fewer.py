@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import RationalRNN, to_unitary
-from impl.convert.rescaling import Rescaling, rescale
-from impl.numbers.rationals import diagonal, identity, root_above
-from properties.systems.unitary.exact import Vector, square, times
+from rnnbounds.impl.convert.rational_unitary import RationalRNN, to_unitary
+from rnnbounds.impl.convert.rescaling import Rescaling, rescale
+from rnnbounds.impl.numbers.rationals import diagonal, identity, root_above
+from rnnbounds.properties.systems.unitary.exact import Vector, square, times
 
 
 def fewest_states(rnn: RationalRNN, bound: fmpq) -> tuple[Vector, RationalRNN] | None:

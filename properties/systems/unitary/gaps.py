@@ -10,12 +10,12 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import RationalRNN, equivalent, norm_above
-from impl.numbers.rationals import RationalContraction, diagonal, identity
-from impl.numbers.unreduced import Unreduced
-from properties.systems.unitary.exact import rational, times
-from properties.systems.unitary.networks import Network
-from properties.systems.unitary.orthogonal import ZERO
+from rnnbounds.impl.convert.rational_unitary import RationalRNN, equivalent, norm_above
+from rnnbounds.impl.numbers.rationals import RationalContraction, diagonal, identity
+from rnnbounds.impl.numbers.unreduced import Unreduced
+from rnnbounds.properties.systems.unitary.exact import rational, times
+from rnnbounds.properties.systems.unitary.networks import Network
+from rnnbounds.properties.systems.unitary.orthogonal import ZERO
 
 
 def largest(C: fmpq_mat, one: Sequence[Unreduced], other: Sequence[Unreduced]) -> fmpq:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import cayley_transform, identity
+from rnnbounds.impl.numbers.rationals import cayley_transform, identity
 
 SMALL = 64
 

@@ -11,13 +11,13 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import RationalRNN, norm_above, state_bound, to_unitary
-from impl.numbers.rationals import RationalContraction, cayley, identity, pythagorean
-from impl.numbers.unreduced import Unreduced
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, Vector, above, rational, stream
-from properties.systems.unitary.fewer import fewest_states
-from properties.systems.unitary.orthogonal import (
+from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above, state_bound, to_unitary
+from rnnbounds.impl.numbers.rationals import RationalContraction, cayley, identity, pythagorean
+from rnnbounds.impl.numbers.unreduced import Unreduced
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, rational, stream
+from rnnbounds.properties.systems.unitary.fewer import fewest_states
+from rnnbounds.properties.systems.unitary.orthogonal import (
     ONE,
     ZERO,
     biases,

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from flint import arb, fmpq, fmpq_mat
 
-from impl.arithmetic.activation import activation
-from impl.numbers.rationals import cayley, identity
-from properties.systems.spec import SystemSpec
-from properties.systems.unitary.exact import Table, Vector, rational, stream
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.numbers.rationals import cayley, identity
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, rational, stream
 
 ZERO, ONE = fmpq(0), fmpq(1)
 

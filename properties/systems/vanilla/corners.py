@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.systems.drawing.choices import windows
-from properties.systems.spec import Make, SystemSpec
-from properties.systems.vanilla.specs import Linear, Rnn, turned
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.systems.drawing.choices import windows
+from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.vanilla.specs import Linear, Rnn, turned
 
 FACTORS = (0.75, 0.9375, 0.375)
 # (inputs, scale, bias): small around rest at 0; and around the rest that a bias brings about.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from properties.systems.drawing.matrices import DRAWS, made_of, recurrent_matrices
-from properties.systems.drawing.regimes import (
+from rnnbounds.properties.systems.drawing.matrices import DRAWS, made_of, recurrent_matrices
+from rnnbounds.properties.systems.drawing.regimes import (
     LOSS,
     Array,
     all_normals,
@@ -15,7 +15,7 @@ from properties.systems.drawing.regimes import (
     losses,
     streams,
 )
-from properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.spec import SystemSpec
 
 
 def drawn(spec: SystemSpec) -> dict[str, Array]:

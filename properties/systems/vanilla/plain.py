@@ -8,15 +8,25 @@ from functools import partial
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.systems.drawing.choices import pick, seeds, windows
-from properties.systems.kind import NO_CELL, STATE, Climb, Column, Kind, Wanted, cell_named, only
-from properties.systems.spec import Make, SystemSpec
-from properties.systems.vanilla import instances
-from properties.systems.vanilla.ascent import Ascent
-from properties.systems.vanilla.corners import corners
-from properties.systems.vanilla.drawn import drawn, unit_inputs
-from properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
+from rnnbounds.properties.systems.kind import (
+    NO_CELL,
+    STATE,
+    Climb,
+    Column,
+    Kind,
+    Wanted,
+    cell_named,
+    only,
+)
+from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.vanilla import instances
+from rnnbounds.properties.systems.vanilla.ascent import Ascent
+from rnnbounds.properties.systems.vanilla.corners import corners
+from rnnbounds.properties.systems.vanilla.drawn import drawn, unit_inputs
+from rnnbounds.properties.systems.vanilla.route import NetworkRoute
+from rnnbounds.properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
 
 FACTORS = (0.5, 0.75, 0.9, 0.25, 0.99, 0.999, 2.0**-10, 1 - 2.0**-20)
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -133,7 +143,7 @@ LAYERS = "deep transition"
 LINEAR = Kind(
     Linear,
     partial(network, Linear),
-    numbers=drawn,
+    NetworkRoute(drawn),
     columns={
         "linear": Column(
             "linear", (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
@@ -148,7 +158,7 @@ LINEAR = Kind(
 RNN = Kind(
     Rnn,
     partial(network, Rnn),
-    numbers=drawn,
+    NetworkRoute(drawn),
     columns={
         "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
         "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
@@ -161,15 +171,15 @@ RNN = Kind(
     contracts=True,
 )
 UNSTABLE = Kind(
-    Unstable, unstable, numbers=unit_inputs, extremal=instances.witnesses, looks=(),
+    Unstable, unstable, NetworkRoute(unit_inputs), extremal=instances.witnesses, looks=(),
 )  # fmt: skip
 DESCENT = Kind(
-    Descent, descent, numbers=drawn, cell=cell_named("linear"), extremal=instances.descents,
+    Descent, descent, NetworkRoute(drawn), cell=cell_named("linear"), extremal=instances.descents,
 )  # fmt: skip
 MATRIX = Kind(
     Matrix,
     matrix,
-    numbers=drawn,
+    NetworkRoute(drawn),
     cell=cell_named(NO_CELL),
     columns={NO_CELL: Column("no cell")},
     extremal=instances.matrices,

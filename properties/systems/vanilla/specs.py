@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from properties.errors import SpecError
-from properties.systems.spec import Make, SystemSpec, spec_of
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.spec import Make, SystemSpec, spec_of
 
 PLAIN = "n d T K regime inputs lam scale bias epsilon distance values"
 LOSS = f"activation {PLAIN} trained loss target"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
-from reports.pages.figures.quiet import quiet_matplotlib
+from rnnbounds.reports.pages.figures.quiet import quiet_matplotlib
 
 DIGIT = 7.9  # units of width that a character of a label takes on a phone, the largest
 LENGTH = 350  # units that are sure for the x axis

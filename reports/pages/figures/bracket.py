@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from reports.pages.figures.axis import LENGTH, Axis, linear
-from reports.pages.figures.drawing import BOTTOM, TOP, Shape, draw
+from rnnbounds.reports.pages.figures.axis import LENGTH, Axis, linear
+from rnnbounds.reports.pages.figures.drawing import BOTTOM, TOP, Shape, draw
 
 ROWS = 6  # of one figure
 _HALF = 0.32  # of a bar's height, the rows being 1 apart

@@ -4,13 +4,13 @@ import math
 
 from markupsafe import Markup
 
-from reports.pages.figures.axis import DIGIT, MOST, Axis, Tick
-from reports.pages.figures.drawing import RIGHT, WIDTH, Shape, draw, left_of
-from reports.pages.figures.figure import Series
-from reports.pages.figures.plot import plot
-from reports.pages.text import above, count, scientific, short_count
-from reports.records.curve import Curve
-from reports.records.record import Histogram
+from rnnbounds.reports.pages.figures.axis import DIGIT, MOST, Axis, Tick
+from rnnbounds.reports.pages.figures.drawing import RIGHT, WIDTH, Shape, draw, left_of
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import plot
+from rnnbounds.reports.pages.text import above, count, scientific, short_count
+from rnnbounds.reports.records.curve import Curve
+from rnnbounds.reports.records.record import Histogram
 
 AXES = {"k": "window k, steps", "N": "N, steps of descent", "T": "T, steps"}
 

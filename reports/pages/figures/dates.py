@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from reports.pages.figures.axis import DIGIT, Axis, Tick
+from rnnbounds.reports.pages.figures.axis import DIGIT, Axis, Tick
 
 DAY = 86_400.0
 MARGIN = 0.08  # of the axis on both sides, so that a label of the first or last date has room

@@ -6,8 +6,8 @@ from statistics import fmean
 
 from markupsafe import Markup
 
-from reports.pages.figures.axis import LENGTH, Axis, decades, linear
-from reports.pages.figures.drawing import BOTTOM, TOP, Shape, draw
+from rnnbounds.reports.pages.figures.axis import LENGTH, Axis, decades, linear
+from rnnbounds.reports.pages.figures.drawing import BOTTOM, TOP, Shape, draw
 
 ROWS = 12  # of one figure
 LEGEND = (("s1", "one seed"), ("s2", "mean"))

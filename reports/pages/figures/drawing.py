@@ -17,9 +17,9 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
-from reports.errors import printable
-from reports.pages.figures.axis import DIGIT, Axis
-from reports.pages.figures.quiet import quiet_matplotlib
+from rnnbounds.reports.errors import printable
+from rnnbounds.reports.pages.figures.axis import DIGIT, Axis
+from rnnbounds.reports.pages.figures.quiet import quiet_matplotlib
 
 WIDTH, HEIGHT = 460, 230
 TOP, RIGHT, BOTTOM = 12, 18, 38  # units about the frame; to the left they are those of the labels

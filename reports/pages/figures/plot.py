@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from reports.pages.figures.axis import LENGTH, decades, linear
-from reports.pages.figures.dates import dates
-from reports.pages.figures.drawing import Point, Shape, draw
-from reports.pages.figures.figure import Series
-from reports.pages.figures.quiet import FigureError
+from rnnbounds.reports.pages.figures.axis import LENGTH, decades, linear
+from rnnbounds.reports.pages.figures.dates import dates
+from rnnbounds.reports.pages.figures.drawing import Point, Shape, draw
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.quiet import FigureError
 
 MOST = 6
 """Lines in one figure: so many colours can be told apart by everybody."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from reports.errors import InputError
+from rnnbounds.reports.errors import InputError
 
 # Text as text, and no id by chance.
 OURS: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rnnbounds"}

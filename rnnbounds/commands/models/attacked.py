@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.certificate.record import Certificate
-from impl.errors import exactly, shown
-from impl.memory.adversary.attack import Attacked, attack, bracket
-from impl.models.loaded import LoadedModel
 from rnnbounds.commands.options import path_option
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.errors import exactly, shown
+from rnnbounds.impl.memory.adversary.attack import Attacked, attack, bracket
+from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.shell.output import echo, waiting
 
 Found = Attacked | None

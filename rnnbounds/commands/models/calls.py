@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from impl.cells.table import kind_of
-from impl.certificate.record import Certificate
-from impl.errors import exactly
 from rnnbounds.commands.models.inputs import FROM_DATA, Asked
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.errors import exactly
 
 DATA = "FILE"  # stands for recorded inputs where none were named
 

@@ -8,17 +8,6 @@ from typing import Annotated
 
 import typer
 
-from impl.cells.table import NORM_NAMES
-from impl.certificate.certify import certify
-from impl.certificate.record import EPSILONS
-from impl.gradients.loss import LOSSES
-from impl.memory.adversary.check import save_attacked
-from impl.memory.measure import measure
-from impl.models.device import check_device
-from impl.reading.adapters import load_model
-from impl.reading.files import check_target
-from impl.training.certificate import LENGTH, Task
-from reports.pages.certificate import FILES
 from rnnbounds.commands.models.attacked import (
     Attack,
     Witness,
@@ -37,6 +26,17 @@ from rnnbounds.commands.models.shown import (
     write_page,
 )
 from rnnbounds.commands.options import As, Device, path_option
+from rnnbounds.impl.cells.table import NORM_NAMES
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import EPSILONS
+from rnnbounds.impl.gradients.loss import LOSSES
+from rnnbounds.impl.memory.adversary.check import save_attacked
+from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.models.device import check_device
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import check_target
+from rnnbounds.impl.training.certificate import LENGTH, Task
+from rnnbounds.reports.pages.certificate import FILES
 from rnnbounds.shell.output import (
     Format,
     check_folder,

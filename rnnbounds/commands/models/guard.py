@@ -10,16 +10,16 @@ from typing import Annotated
 import msgspec
 import typer
 
-from reports.files import write_all, write_atomic
-from reports.formats.guarded import junit, markdown, sarif
-from reports.gate.models import settings
-from reports.gate.thresholds import PROJECT
-from reports.history import guarded_in
-from reports.pages.guard_page import render_guard
-from reports.pages.kept_models import render_kept_models
-from reports.records.guarded import Guarded
 from rnnbounds.commands.options import As, path_option
 from rnnbounds.guarding import Guard, UnknownModelError
+from rnnbounds.reports.files import write_all, write_atomic
+from rnnbounds.reports.formats.guarded import junit, markdown, sarif
+from rnnbounds.reports.gate.models import settings
+from rnnbounds.reports.gate.thresholds import PROJECT
+from rnnbounds.reports.history import guarded_in
+from rnnbounds.reports.pages.guard_page import render_guard
+from rnnbounds.reports.pages.kept_models import render_kept_models
+from rnnbounds.reports.records.guarded import Guarded
 from rnnbounds.results import STEP, add_summary
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, progress
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from impl.certificate.inputs import input_data
 from rnnbounds.commands.options import path_option
+from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.input_text import InputsError, set_in
 
 FROM_DATA = "from-data"

@@ -9,8 +9,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from impl.errors import InputError
-from impl.reading.layers import layers
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.layers import layers
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 
 _WITH = ("model", "cell", "list_layers", "format")

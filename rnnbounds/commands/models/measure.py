@@ -8,15 +8,6 @@ from typing import Annotated
 
 import typer
 
-from impl.certificate.certify import certify
-from impl.certificate.inputs import input_data
-from impl.certificate.record import EPSILONS
-from impl.errors import shown
-from impl.memory.measure import measure
-from impl.reading.adapters import load_model
-from impl.reading.data import read_data
-from reports.pages.measurement import FILES
-from reports.words import plural
 from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.calls import Called
@@ -26,6 +17,15 @@ from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING
 from rnnbounds.commands.options import As, path_option
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.certificate.record import EPSILONS
+from rnnbounds.impl.errors import shown
+from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.data import read_data
+from rnnbounds.reports.pages.measurement import FILES
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from impl.errors import at_least, at_most, shown
-from impl.memory.measure import Measurement
-from impl.memory.tube.near import Near
-from reports.pages.measurement import FILES, measurement_page, write_measurement
-from reports.pages.text import typed
+from rnnbounds.impl.errors import at_least, at_most, shown
+from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.memory.tube.near import Near
+from rnnbounds.reports.pages.measurement import FILES, measurement_page, write_measurement
+from rnnbounds.reports.pages.text import typed
 from rnnbounds.shell.output import Format, echo, print_table
 
 ROWS = 12  # lines of the forgetting curve in text

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import CELLS, STACK
 from rnnbounds.commands.options import path_option
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import CELLS, STACK
 
 
 def cells_by_family(names: Iterable[str]) -> str:

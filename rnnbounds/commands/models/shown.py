@@ -6,22 +6,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from impl.certificate.record import Certificate
-from impl.errors import at_least, at_most, exactly, factor, shown
-from impl.memory.measure import Measurement
-from impl.norms.meanings import NORM_MEANINGS
-from impl.reading.misfit import LISTED
-from impl.training.certificate import TrainingCertificate
-from reports.pages.answer import NOTHING_PROVED, about_epsilon, output, sentence, share, size
-from reports.pages.certificate import certificate_page, write_certificate
-from reports.pages.constants import constant
-from reports.words import plural
 from rnnbounds.commands.models.attacked import (
     Found,
     print_attacked,
     told,
 )
 from rnnbounds.commands.models.measured import print_measurement
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
+from rnnbounds.impl.memory.measure import Measurement
+from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.reading.misfit import LISTED
+from rnnbounds.impl.training.certificate import TrainingCertificate
+from rnnbounds.reports.pages.answer import (
+    NOTHING_PROVED,
+    about_epsilon,
+    output,
+    sentence,
+    share,
+    size,
+)
+from rnnbounds.reports.pages.certificate import certificate_page, write_certificate
+from rnnbounds.reports.pages.constants import constant
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
     echo,

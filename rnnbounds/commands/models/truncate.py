@@ -9,14 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.convert.export import check_export, exported
-from impl.convert.truncate import NotCertifiedError, packed, truncate
-from impl.errors import exactly
-from impl.reading.adapters import load_model
-from impl.reading.files import check_target, write_files
-from reports.files import made_folder
-from reports.pages.certificate import FILES, certificate_files, certificate_page
-from reports.words import plural
 from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.options import EPILOG as EPILOG
@@ -28,6 +20,14 @@ from rnnbounds.commands.models.shown import (
     show_certificate,
 )
 from rnnbounds.commands.options import As
+from rnnbounds.impl.convert.export import check_export, exported
+from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
+from rnnbounds.impl.errors import exactly
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import check_target, write_files
+from rnnbounds.reports.files import made_folder
+from rnnbounds.reports.pages.certificate import FILES, certificate_files, certificate_page
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
     check_folder,

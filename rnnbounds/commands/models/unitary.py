@@ -7,17 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from impl.convert.unitary import NoUnitaryError, save_unitary, unitary
-from impl.errors import at_least, exactly
-from impl.reading.files import check_target
-from reports.pages.certificate import FILES
-from reports.words import plural
 from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
 from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, write_page
 from rnnbounds.commands.options import As
+from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
+from rnnbounds.impl.errors import at_least, exactly
+from rnnbounds.impl.reading.files import check_target
+from rnnbounds.reports.pages.certificate import FILES
+from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
 
 

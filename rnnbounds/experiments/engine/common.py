@@ -7,12 +7,12 @@ import msgspec
 import numpy as np
 import torch
 
-from impl.models.device import check_device
-from properties.errors import InputError
-from properties.runs.run import environment
-from properties.runs.versions import found
-from reports.files import WriteError
-from reports.records.record import Environment
+from rnnbounds.impl.models.device import check_device
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.runs.run import environment
+from rnnbounds.properties.runs.versions import found
+from rnnbounds.reports.files import WriteError
+from rnnbounds.reports.records.record import Environment
 
 
 class MissingPackageError(InputError):

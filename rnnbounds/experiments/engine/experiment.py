@@ -28,7 +28,6 @@ from typing import Any, Generic, TypeVar
 import torch
 from msgspec.structs import replace
 
-from reports.pages.experiment import Section
 from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.parts import Parts, Slot
 from rnnbounds.experiments.engine.record import (
@@ -41,6 +40,7 @@ from rnnbounds.experiments.engine.record import (
     numbers,
 )
 from rnnbounds.experiments.engine.trainer import Plan, Task, Trained, train
+from rnnbounds.reports.pages.experiment import Section
 
 S = TypeVar("S", bound=Setting)
 M = TypeVar("M", bound=torch.nn.Module)

@@ -6,11 +6,11 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import TypeVar
 
-from reports.pages.experiment import Drawing, Plot
-from reports.pages.figures.dots import LEGEND, ROWS, dots
-from reports.pages.figures.figure import Series as Line
-from reports.pages.figures.plot import MOST
 from rnnbounds.experiments.engine.record import Run
+from rnnbounds.reports.pages.experiment import Drawing, Plot
+from rnnbounds.reports.pages.figures.dots import LEGEND, ROWS, dots
+from rnnbounds.reports.pages.figures.figure import Series as Line
+from rnnbounds.reports.pages.figures.plot import MOST
 
 T = TypeVar("T")
 

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from math import floor, log10
 from statistics import fmean, stdev
 
-from reports.pages.experiment import (
+from rnnbounds.experiments.engine.figures import Chart, figures, first_figure, rows_of
+from rnnbounds.experiments.engine.record import Record, Run
+from rnnbounds.reports.pages.experiment import (
     Block,
     Code,
     Drawing,
@@ -15,10 +17,8 @@ from reports.pages.experiment import (
     Table,
     Verdict,
 )
-from reports.pages.summary import environment_items
-from reports.pages.text import NOTHING, plural, ratio, typed, up
-from rnnbounds.experiments.engine.figures import Chart, figures, first_figure, rows_of
-from rnnbounds.experiments.engine.record import Record, Run
+from rnnbounds.reports.pages.summary import environment_items
+from rnnbounds.reports.pages.text import NOTHING, plural, ratio, typed, up
 
 VERDICTS = {
     "holds": Verdict("holds at this size", "good"),

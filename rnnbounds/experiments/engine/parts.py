@@ -17,10 +17,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from impl.reading.files import as_safetensors
-from properties.errors import InputError
-from properties.runs.versions import found
-from reports.files import write_atomic
+from rnnbounds.impl.reading.files import as_safetensors
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.runs.versions import found
+from rnnbounds.reports.files import write_atomic
 
 FORMAT = "rnnbounds/part/2"
 SUFFIX = ".part"

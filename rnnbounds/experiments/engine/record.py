@@ -17,10 +17,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.numbers import told
-from reports.records.record import Environment
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.numbers import told
+from rnnbounds.reports.records.record import Environment
 
 SCHEMA = "rnnbounds/experiment/1"
 Holds = Literal["holds", "does not hold", "undecided"]

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import torch
 
-from properties.errors import InputError, UnknownChoiceError
-from reports.files import write_all
-from reports.pages.experiment import Page, render_experiment
 from rnnbounds.experiments.engine.common import choose_device, environment_of, prepare
 from rnnbounds.experiments.engine.experiment import Experiment, Job, S
 from rnnbounds.experiments.engine.page import page
 from rnnbounds.experiments.engine.parts import PartError, Parts, depends, of_bytes, to_bytes
 from rnnbounds.experiments.engine.record import Record, Run, encode
 from rnnbounds.experiments.engine.trainer import TICKS
+from rnnbounds.properties.errors import InputError, UnknownChoiceError
+from rnnbounds.reports.files import write_all
+from rnnbounds.reports.pages.experiment import Page, render_experiment
 
 
 class OptionError(InputError):

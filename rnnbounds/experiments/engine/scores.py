@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from reports.pages.text import NOTHING
 from rnnbounds.experiments.engine.figures import rows_of
 from rnnbounds.experiments.engine.page import spread
 from rnnbounds.experiments.engine.record import Run
+from rnnbounds.reports.pages.text import NOTHING
 
 
 def picked(runs: Iterable[Run], **who: str) -> list[Run]:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reports.pages.text import NOTHING
 from rnnbounds.experiments.engine.record import Run
+from rnnbounds.reports.pages.text import NOTHING
 
 ATTACKED, SEEN, STATED, SHARE = "k attacked", "k seen", "k stated", "share stated"
 HELD = "held-out, "

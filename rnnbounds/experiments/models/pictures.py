@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from reports.pages.experiment import Drawing
-from reports.pages.figures.bracket import ROWS, Bracket, bracket
-from reports.pages.figures.dots import cut
 from rnnbounds.experiments.engine.figures import split
 from rnnbounds.experiments.engine.record import Run
 from rnnbounds.experiments.models.line import Line
+from rnnbounds.reports.pages.experiment import Drawing
+from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
+from rnnbounds.reports.pages.figures.dots import cut
 
 LEGEND = (
     ("short", "attacked: too short"), ("open", "not known"), ("enough", "certified: long enough"),

@@ -4,12 +4,6 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.memory.adversary.attack import attack, bracket
-from impl.memory.measure import Measurement, measure
-from impl.training.projection import stable
-from reports.pages.experiment import Paragraph, Section, Table
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, of_certificate
 from rnnbounds.experiments.engine.trainer import Plan, losses
@@ -28,6 +22,12 @@ from rnnbounds.experiments.models.nets import Echo, Net
 from rnnbounds.experiments.models.pictures import pictures
 from rnnbounds.experiments.models.tasks import Learned
 from rnnbounds.experiments.models.training import kept_short, penalised, projected
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.memory.adversary.attack import attack, bracket
+from rnnbounds.impl.memory.measure import Measurement, measure
+from rnnbounds.impl.training.projection import stable
+from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
 
 READ = (
     "k: so many of the last inputs fix the output to within ε. Attacked: no smaller k will do, by "

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
-from properties.runs.versions import found
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Loaded
 from rnnbounds.experiments.tasks import pixels
 from rnnbounds.experiments.tasks.score import Numbers, Symbols
 from rnnbounds.experiments.tasks.sunspot_numbers import HELD_OUT, load_series
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
+from rnnbounds.properties.runs.versions import found
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

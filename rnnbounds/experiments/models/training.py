@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import InputSet
-from impl.certificate.certify import certify
-from impl.certificate.contraction import contraction
-from impl.certificate.stable_module import stable_
 from rnnbounds.experiments.models.nets import Net
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.contraction import contraction
+from rnnbounds.impl.certificate.stable_module import stable_
 
 
 def penalised(among: InputSet, *, aim: float, weight: float) -> dict[str, Any]:

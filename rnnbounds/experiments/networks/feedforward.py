@@ -12,13 +12,13 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.functional import pad
 
-from impl.convert.feedforward import FeedForward
-from impl.models.causal.attention import Attention, WindowedAttention
-from impl.models.causal.base import Affine, Convolution
-from impl.models.causal.convolution import TCN, GatedConvolution
-from impl.reading.adapters import load_model
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.tasks.task import Task
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.models.causal.attention import Attention, WindowedAttention
+from rnnbounds.impl.models.causal.base import Affine, Convolution
+from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution
+from rnnbounds.impl.reading.adapters import load_model
 
 M = TypeVar("M", bound=torch.nn.Module)
 CORES = ("TCN", "gated convolution", "windowed attention")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from impl.certificate.stable_module import stable_
 from rnnbounds.experiments.tasks.task import Task
+from rnnbounds.impl.certificate.stable_module import stable_
 
 CELLS = {"RNN": torch.nn.RNN, "LSTM": torch.nn.LSTM, "GRU": torch.nn.GRU}
 

@@ -6,7 +6,6 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from reports.pages.text import NOTHING, plural
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.figures import rows_of
@@ -15,6 +14,7 @@ from rnnbounds.experiments.engine.scores import held_out, stated
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.deep import VARIANTS, DeepTransition
 from rnnbounds.experiments.tasks.score import Classes
+from rnnbounds.reports.pages.text import NOTHING, plural
 
 TASK, CLASSES, NOISE = "recall of the first input", 8, 4
 LEARNED = 90.0  # per cent

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from statistics import median
 
-from reports.pages.experiment import Paragraph, Section, Table
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
 from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting
 from rnnbounds.experiments.engine.scores import held_out, lost, picked, stated, unit
@@ -14,6 +13,7 @@ from rnnbounds.experiments.networks.recurrent import Network, free, nearest, rec
 from rnnbounds.experiments.networks.speed import KINDS, LENGTH, speeds
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
+from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
 
 RECURRENT = ("RNN", "LSTM")
 FAMILIES = ("feed-forward", "recurrent")

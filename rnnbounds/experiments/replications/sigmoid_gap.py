@@ -6,13 +6,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from impl.convert.urnn import polar
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.figures import rows_of
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
 from rnnbounds.experiments.engine.scores import held_out, picked, stated
 from rnnbounds.experiments.engine.trainer import Plan, losses
+from rnnbounds.impl.convert.urnn import polar
 
 TASK, SIZE = "a contractive RNN with sigmoid", 4
 _BATCH, _DRAWN = 32, {"validation": 1, "held out": 2}

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from impl.certificate.certify import certify
-from impl.convert.urnn import polar
-from reports.pages.text import error
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
 from rnnbounds.experiments.engine.record import Outcome, Run, Setting, of_certificate
 from rnnbounds.experiments.engine.scores import figure, picked
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.urnn import polar
+from rnnbounds.reports.pages.text import error
 
 TASK, BOUND = "random contractive networks", 1.0
 CASES: Mapping[str, tuple[str, bool]] = {

@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from reports.pages.experiment import Paragraph, Section, Table
-from reports.pages.text import ratio
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
 from rnnbounds.experiments.engine.record import (
     Holds,
@@ -29,6 +27,8 @@ from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import free, recurrent, stable
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
+from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
+from rnnbounds.reports.pages.text import ratio
 
 PAPER: Mapping[str, str] = {
     "words": "WikiText-2, perplexity",

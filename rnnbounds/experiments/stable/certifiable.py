@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reports.pages.experiment import Code, Section
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
 from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, certified
 from rnnbounds.experiments.engine.scores import dear, held_out, not_certified, picked, stated, unit
@@ -12,6 +11,7 @@ from rnnbounds.experiments.engine.trainer import Plan, losses
 from rnnbounds.experiments.models import tasks
 from rnnbounds.experiments.models.nets import Net
 from rnnbounds.experiments.models.training import kept_short, penalised, projected
+from rnnbounds.reports.pages.experiment import Code, Section
 
 TASKS, CELLS = ("sunspots", "text"), ("LSTM", "GRU", "RNN tanh")
 TRAININGS = ("free", "penalised", "projected")

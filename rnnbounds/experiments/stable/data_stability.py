@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from impl.memory.measure import measure
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
 from rnnbounds.experiments.engine.scores import figure, worst
 from rnnbounds.experiments.stable import trained
 from rnnbounds.experiments.stable.trained import Sizes
+from rnnbounds.impl.memory.measure import measure
 
 LENGTH = 64
 EXPONENT, RATIO = "exponent, greatest", "ratio of a step, greatest"

@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import input_box
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.trainer import Plan
@@ -15,6 +14,7 @@ from rnnbounds.experiments.models.training import penalised, projected
 from rnnbounds.experiments.stable.published import CONDITIONS
 from rnnbounds.experiments.tasks.score import Numbers
 from rnnbounds.experiments.tasks.task import Task
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
 
 GATES = {"lstm": 4, "gru": 3, "gru-cho": 3}
 DRAWN, EDGE = "drawn", "on the edge"

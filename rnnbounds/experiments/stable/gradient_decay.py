@@ -7,10 +7,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from impl.certificate.record import Certificate
-from impl.numbers.outward import add_up, mul_up
-from impl.numbers.spectra.spectral_norm import certified_norm
-from reports.pages.text import error
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
@@ -19,6 +15,10 @@ from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable import trained
 from rnnbounds.experiments.stable.trained import Sizes
 from rnnbounds.experiments.tasks.task import Task
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.numbers.outward import add_up, mul_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.reports.pages.text import error
 
 LAGS = 64
 FAR, SMALL = 32, 1e-2  # at this lag a gradient has vanished that is so small beside that of lag 0

@@ -8,21 +8,21 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.gradients.adjoint import gradient_gaps
-from impl.gradients.adjoint_error import gradient_gap_error
-from impl.gradients.constants import Constants
-from impl.gradients.weight_sets import Region
-from impl.gradients.windows.rollout import rollout
-from impl.models.rnn import RNN
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import add_up, gamma, mul_up
-from impl.training.descent import descend, descent_error
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import Outcome, Run, curve
 from rnnbounds.experiments.engine.scores import farthest, figure, picked, stated
 from rnnbounds.experiments.stable.instances import TRAINED, Instances, Sizes, draw
-from theory.numbers.special import ball_step_product
+from rnnbounds.impl.gradients.adjoint import gradient_gaps
+from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.impl.gradients.windows.rollout import rollout
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import add_up, gamma, mul_up
+from rnnbounds.impl.training.descent import descend, descent_error
+from rnnbounds.theory.numbers.special import ball_step_product
 
 BATCH = 40  # systems that are trained at once
 GRADIENTS, WEIGHTS = "gradients at the same weights", "weights after training"

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.gradients.loss import Loss, loss
-from impl.models.rnn import RNN
-from impl.numbers.outward import norm_up
-from impl.training.descent import Omega
 from rnnbounds.experiments.engine.record import Setting
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.gradients.loss import Loss, loss
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.training.descent import Omega
 
 TRAINED = "WU"
 INSIDE = 1 - 2.0**-40  # so that rounding cannot put the rescaled matrix outside of its ball

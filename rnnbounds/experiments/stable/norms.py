@@ -8,18 +8,6 @@ spectral norm is the criterion; `rnnbounds.experiments.stable.published` for the
 
 from collections.abc import Iterable
 
-from impl.arithmetic.inputs.sets import input_box
-from impl.cells.table import kind_of
-from impl.cells.vanilla import parts_of
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.norms.semidefinite import at_hand, left_out
-from impl.norms.solver.client import SOLVED
-from impl.norms.state_norms import state_norm
-from impl.norms.weighted import diagonal_norm
-from impl.numbers.outward import mul_up
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.reading.adapters import load_model
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
 from rnnbounds.experiments.engine.record import Run, of_certificate
 from rnnbounds.experiments.stable.gated_cells import DRAWN, EDGE, TRAINED, drawn, trained
@@ -41,6 +29,18 @@ from rnnbounds.experiments.stable.published import (
     bounded,
     damico,
 )
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.cells.vanilla import parts_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.norms.semidefinite import at_hand, left_out
+from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.state_norms import state_norm
+from rnnbounds.impl.norms.weighted import diagonal_norm
+from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.reading.adapters import load_model
 
 CELL, CHO = "rnn-tanh", "Cho’s GRU"
 

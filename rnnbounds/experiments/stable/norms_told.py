@@ -4,11 +4,11 @@ certifies how many networks, and with how long a memory."""
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from reports.pages.experiment import Block, Paragraph, Plot, Section, Table
-from reports.pages.figures.figure import Series as Line
-from reports.pages.text import NOTHING, up
 from rnnbounds.experiments.engine.record import Outcome, Record, Run
 from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS, DIAGONAL
+from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table
+from rnnbounds.reports.pages.figures.figure import Series as Line
+from rnnbounds.reports.pages.text import NOTHING, up
 
 RNNS, LSTMS, GRUS = "random networks", "LSTM", "GRU"
 AUTO, NORM, PLANTED = "auto", "‖W‖₂", "λ, planted"

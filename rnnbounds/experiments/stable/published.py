@@ -37,7 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impl.norms.window import least_window
+from rnnbounds.impl.norms.window import least_window
 
 Weights = Mapping[str, np.ndarray]
 SETS = 32  # how often a smaller set is put back

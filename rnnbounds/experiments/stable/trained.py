@@ -6,14 +6,14 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
 from rnnbounds.experiments.engine.record import Holds, Run, Setting
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
 
 BROKEN = "certified bounds broken"
 WAYS = ("stable", "free")

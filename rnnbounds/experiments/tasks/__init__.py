@@ -7,12 +7,12 @@ ships, and `full` takes all of it.
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from properties.errors import UnknownChoiceError
 from rnnbounds.experiments.engine.experiment import Loaded
 from rnnbounds.experiments.tasks.music import music
 from rnnbounds.experiments.tasks.slots import slots
 from rnnbounds.experiments.tasks.task import Task
 from rnnbounds.experiments.tasks.text import characters, words
+from rnnbounds.properties.errors import UnknownChoiceError
 
 TASKS: Mapping[str, Callable[[Path | None, bool], Task]] = {
     "words": words,

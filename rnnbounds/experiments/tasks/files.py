@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from impl.disk import read
-from properties.errors import InputError
+from rnnbounds.impl.disk import read
+from rnnbounds.properties.errors import InputError
 
 LARGEST = 2**24  # bytes: one and a half of WikiText-2's largest file
 MOST = 2**17  # symbols: four times WikiText-2's

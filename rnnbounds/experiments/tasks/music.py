@@ -12,12 +12,12 @@ import msgspec
 import torch
 from torch import Tensor
 
-from properties.runs.versions import found
 from rnnbounds.experiments.engine.common import MissingPackageError
 from rnnbounds.experiments.tasks.files import DataError, content
 from rnnbounds.experiments.tasks.matlab import MatlabError, rolls
 from rnnbounds.experiments.tasks.score import Notes
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
+from rnnbounds.properties.runs.versions import found
 
 KEYS, LOWEST = 88, 21  # MIDI pitches 21 to 108
 REMEDY = "the chorales as .json with train, valid and test, or JSB_Chorales.mat"

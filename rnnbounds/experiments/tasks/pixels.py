@@ -9,11 +9,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from properties.errors import UnknownChoiceError
-from properties.runs.versions import found
 from rnnbounds.experiments.engine.common import MissingPackageError, chance
 from rnnbounds.experiments.tasks.idx import read_folder
 from rnnbounds.experiments.tasks.task import digest
+from rnnbounds.properties.errors import UnknownChoiceError
+from rnnbounds.properties.runs.versions import found
 
 DATA = ("digits", "mnist28")
 TEST = 0.3  # of a set that comes without a test set

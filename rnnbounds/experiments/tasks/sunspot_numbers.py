@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from properties.runs.versions import found
 from rnnbounds.experiments.engine.common import MissingPackageError
+from rnnbounds.properties.runs.versions import found
 
 HELD_OUT = 60  # years
 

@@ -12,8 +12,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from impl.convert.urnn import polar
 from rnnbounds.experiments.engine.common import chance
+from rnnbounds.impl.convert.urnn import polar
 
 Kind = Literal["RNN", "URNN", "LSTM"]
 Start = Literal["identity", "random"]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.gradients.windows.rollout import states
-from impl.models.rnn import RNN
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.record import Setting
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.gradients.windows.rollout import states
+from rnnbounds.impl.models.rnn import RNN
 
 NEAR = 0.02  # how close the calibrated share of time is to the one wanted
 SWEEPS = 1000

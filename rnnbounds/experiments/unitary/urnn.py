@@ -8,9 +8,6 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
-from impl.convert.unitary import unitary
-from impl.numbers.outward import norm_up
-from reports.pages.experiment import Section, Table
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
 from rnnbounds.experiments.engine.figures import Chart
@@ -19,6 +16,9 @@ from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.unitary.students import KINDS, Kind, Students, draw, rows
 from rnnbounds.experiments.unitary.teacher import FULL, NEAR, Sizes, Teachers
 from rnnbounds.experiments.unitary.teacher import draw as draw_teachers
+from rnnbounds.impl.convert.unitary import unitary
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.reports.pages.experiment import Section, Table
 
 FAR = 0.5  # an error so far above the best one, in variances, means that training has exploded
 EXACT, TEST, CHECK = "exact equivalents", "test R²", "validation R²"

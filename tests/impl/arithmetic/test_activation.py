@@ -6,9 +6,14 @@ import pytest
 import torch
 from flint import arb, ctx, fmpq
 
-from impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS, Activation, activation
-from impl.errors import UnknownActivationError
-from impl.numbers.outward import UNIT
+from rnnbounds.impl.arithmetic.activation import (
+    ACTIVATIONS,
+    LIBRARY_ACTIVATIONS,
+    Activation,
+    activation,
+)
+from rnnbounds.impl.errors import UnknownActivationError
+from rnnbounds.impl.numbers.outward import UNIT
 
 ALL = [*ACTIVATIONS.values(), *LIBRARY_ACTIVATIONS.values()]
 SMOOTH = [rho for rho in ALL if rho.curvature < math.inf]

@@ -7,16 +7,15 @@ import torch
 from gated_draws import cho, draw, gru, lstm
 from program_draws import KIND, SAMPLES, cells, inputs
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.arithmetic.intervals import magnitude
-from impl.arithmetic.invariance import held
-from impl.arithmetic.slopes import stepped
-from impl.arithmetic.spans import reached
-from impl.cells import table
-from impl.cells.kind import fixed
-from impl.cells.program import ProgramCell, program_kind
-from impl.certificate.certify import certify
-from impl.convert.truncate import NotCertifiedError, truncate
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.invariance import held
+from rnnbounds.impl.arithmetic.slopes import stepped
+from rnnbounds.impl.arithmetic.spans import reached
+from rnnbounds.impl.cells import table
+from rnnbounds.impl.cells.kind import fixed
+from rnnbounds.impl.cells.program import ProgramCell, program_kind
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 
 SHAPES = {"W_f": "n n", "U_f": "n d", "b_f": "n", "W": "n n", "U": "n d", "b": "n"}
 
@@ -128,7 +127,7 @@ def test_intervals_are_those_of_slopes():
     for name in SAMPLES:
         cell = cells(name, 10, seed=3)
         box = torch.full((10, cell.held(1.0).box.shape[1]), 2.0).double()
-        told = magnitude(stepped(cell.program, cell.parameters, box, 1.0, 2).range)
+        told = stepped(cell.program, cell.parameters, box, 1.0, 2).range.magnitude
         assert torch.equal(told, reached(cell.program, cell.parameters, box, 1.0, 2))
 
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 from program_draws import cells, inputs, weights
 
-from impl.arithmetic.derivatives.second_order import constants, jets
-from impl.cells.deep import depth, layout
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.errors import ShapeError
+from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.cells.deep import depth, layout
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.errors import ShapeError
 
 
 def test_against_layers_of_torch():

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from impl.cells.kind import fixed, undriven
-from impl.cells.layout import Layout, Sizes
-from impl.errors import ShapeError
+from rnnbounds.impl.cells.kind import fixed, undriven
+from rnnbounds.impl.cells.layout import Layout, Sizes
+from rnnbounds.impl.errors import ShapeError
 
 CELL = Layout({"R": "p n", "W": "4n p", "U": "4n d", "b": "4n", "gain": "2"}, ("b",), "n+p", "p")
 

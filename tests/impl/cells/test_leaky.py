@@ -5,10 +5,10 @@ import torch
 from draws import doubles
 from program_draws import inputs, weights
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.leaky import LEAKY_KINDS
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.leaky import LEAKY_KINDS
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
 
 
 def of_torch(module: torch.nn.RNN, leak: float = 1.0):

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from impl.cells.leaky_analysis import SCALED
-from impl.certificate.certify import certify
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.leaky_analysis import SCALED
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def model(n=5, cell="leaky-tanh", scale=0.7, seed=0, low=0.3):

@@ -10,11 +10,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impl.cells.kind import fixed
-from impl.cells.program import ProgramCell, program_kind
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import certify
-from impl.errors import InputError
+from rnnbounds.impl.cells.kind import fixed
+from rnnbounds.impl.cells.program import ProgramCell, program_kind
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.errors import InputError
 
 SHAPES = {"U": "n d", "W": "n n", "w": "1 n", "u": "1 d", "g": "n", "c": "1"}
 OPTIONAL = ("W", "w", "u", "g", "c")

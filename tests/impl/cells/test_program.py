@@ -7,16 +7,21 @@ from flint import arb, arb_mat, ctx
 from program_draws import KIND, SAMPLES, cells, inputs, weights
 from safetensors.torch import save_file
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.cells.kind import fixed
-from impl.cells.program import ProgramCell, program_kind
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.convert.feedforward import FeedForward
-from impl.convert.truncate import NotCertifiedError, load_truncated, save_truncated, truncate
-from impl.errors import PrecisionError, RangeError, ShapeError
-from impl.numbers.outward import mul_up
-from impl.reading.misfit import AmbiguousCellError
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.cells.kind import fixed
+from rnnbounds.impl.cells.program import ProgramCell, program_kind
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.truncate import (
+    NotCertifiedError,
+    load_truncated,
+    save_truncated,
+    truncate,
+)
+from rnnbounds.impl.errors import PrecisionError, RangeError, ShapeError
+from rnnbounds.impl.numbers.outward import mul_up
+from rnnbounds.impl.reading.misfit import AmbiguousCellError
 
 EACH = pytest.mark.parametrize("name", SAMPLES)
 

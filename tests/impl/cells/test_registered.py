@@ -7,13 +7,19 @@ import torch
 from flint import fmpq_mat
 
 import rnnbounds
-from impl.arithmetic.base import Rows
-from impl.arithmetic.derivatives.dual_numbers import Dual
-from impl.arithmetic.entries.rationals import Ratios
-from impl.cells import table
-from impl.cells.table import CELLS, DuplicateCellError, KindError, register, register_installed
-from impl.errors import InputError
-from impl.norms.state_norms import NORMS
+from rnnbounds.impl.arithmetic.base import Rows
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
+from rnnbounds.impl.arithmetic.entries.rationals import Ratios
+from rnnbounds.impl.cells import table
+from rnnbounds.impl.cells.table import (
+    CELLS,
+    DuplicateCellError,
+    KindError,
+    register,
+    register_installed,
+)
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.norms.state_norms import NORMS
 
 
 class Numbers(rnnbounds.ProgramCell):
@@ -46,7 +52,11 @@ VECTORS = rnnbounds.program_kind("vectors", Vectors, rnnbounds.fixed(SHAPES | FU
 def table_as_it_was(monkeypatch):
     """What a test registers is gone after it."""
     monkeypatch.setattr(table, "CELLS", dict(CELLS))
-    for name in ("impl.reading.recognition", "impl.reading.misfit", "impl.certificate.certify"):
+    for name in (
+        "rnnbounds.impl.reading.recognition",
+        "rnnbounds.impl.reading.misfit",
+        "rnnbounds.impl.certificate.certify",
+    ):
         monkeypatch.setattr(f"{name}.CELLS", table.CELLS)
 
 

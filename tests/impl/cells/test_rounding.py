@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from impl.certificate.certify import certify
-from impl.reading.adapters import load_model
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.reading.adapters import load_model
 
 SMALL = {"LSTM": 0.3, "GRU": 0.3, "RNN": 0.3}
 

@@ -5,15 +5,15 @@ import json
 import pytest
 import torch
 
-from impl.arithmetic.inputs.sets import input_box
-from impl.cells.analysis import ProgramAnalysis
-from impl.cells.refutation.refute import unsought
-from impl.cells.stacks.stack_analysis import StackAnalysis
-from impl.cells.vanilla import VanillaAnalysis
-from impl.certificate.advice import Advice, Certified
-from impl.certificate.certify import certify
-from impl.certificate.contraction import contraction
-from impl.errors import to_copy
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.cells.analysis import ProgramAnalysis
+from rnnbounds.impl.cells.refutation.refute import unsought
+from rnnbounds.impl.cells.stacks.stack_analysis import StackAnalysis
+from rnnbounds.impl.cells.vanilla import VanillaAnalysis
+from rnnbounds.impl.certificate.advice import Advice, Certified
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.contraction import contraction
+from rnnbounds.impl.errors import to_copy
 from tests.impl.shared.draws import normal
 from tests.impl.shared.stack_draws import net
 
@@ -173,7 +173,7 @@ def test_the_most_useful_line_is_the_first():
 
 def test_nothing_is_sought_in_large_models(monkeypatch):
     """What keeps the state is told, and what was left out."""
-    monkeypatch.setattr("impl.certificate.advice._ROWS", 16)
+    monkeypatch.setattr("rnnbounds.impl.certificate.advice._ROWS", 16)
     advice = undecided("lstm")[1].advice
     assert (advice.weights, advice.inputs, advice.drivers) == (None, None, ())
     assert "no smaller weights or inputs were tried" in advice.skipped
@@ -200,7 +200,7 @@ def test_a_forget_gate_that_rounds_to_one(layers, where):
 
 def test_what_was_not_sought_is_told_of_any_cell(monkeypatch):
     """In numbers that are this cell's own: rows of all its gates."""
-    monkeypatch.setattr("impl.certificate.advice._ROWS", 14)
+    monkeypatch.setattr("rnnbounds.impl.certificate.advice._ROWS", 14)
     assert "have 15 rows, more than 14" in undecided("gru")[1].advice.skipped
     assert "the state has 800 numbers" in unsought(800)
 

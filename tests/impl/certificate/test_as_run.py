@@ -6,11 +6,11 @@ import pytest
 import torch
 from program_draws import SAMPLES, cells, weights
 
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.convert.feedforward import FeedForward
-from impl.models.rnn import RNN
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.reading.adapters import load_model
 
 HALVES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 

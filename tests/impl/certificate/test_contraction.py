@@ -7,12 +7,12 @@ from stack_draws import MODULES, net
 from torch.nn.utils import parametrizations
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from impl.arithmetic.inputs.sets import input_box, input_rows
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import certify
-from impl.certificate.contraction import NORMS, contraction
-from impl.errors import InputError, NotFiniteError
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.contraction import NORMS, contraction
+from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.reading.adapters import load_model
 
 # What stands beside the certificate's own number within rounding: of the others that is smaller.
 ALIKE = {"rnn-tanh", "rnn-relu", "lstm", "gru", "lstm-projected", "leaky-tanh", "deep-tanh"}

@@ -9,13 +9,13 @@ from cell_systems import SYSTEMS, weights_of
 from stack_draws import net
 
 import rnnbounds
-from impl.arithmetic.inputs.sets import input_box, input_rows
-from impl.certificate.certify import certify
-from impl.convert.truncate import load_certificate
-from impl.errors import InputError
-from impl.models.loaded import LoadedModel
-from impl.reading.adapters import load_model
-from impl.training.certificate import Task
+from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import load_certificate
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.training.certificate import Task
 
 EPSILONS = (1e-2, 1e-4)
 

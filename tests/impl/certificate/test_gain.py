@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.convert.truncate import unrolled
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import unrolled
+from rnnbounds.impl.reading.adapters import load_model
 
 VANILLA = {
     "weight_hh_l0": torch.tensor([[0.5, -0.25], [0.25, 0.375]], dtype=torch.float64),

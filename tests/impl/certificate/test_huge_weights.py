@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from impl.certificate.certify import certify
+from rnnbounds.impl.certificate.certify import certify
 
 LARGEST = 1.7e308
 

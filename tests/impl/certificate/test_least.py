@@ -8,15 +8,15 @@ from copy import deepcopy
 import pytest
 from cell_systems import SYSTEMS, weights_of
 
-from impl.certificate.certify import certify
-from impl.checker.stored import strict
-from impl.checker.truncated import check_certificate
-from impl.checker.truncated_file import CertificateFileError
-from impl.checker.unitary import Source
-from impl.convert.truncate import load_truncated, save_truncated, truncate, unrolled
-from impl.errors import at_least
-from impl.models.loaded import LoadedModel
-from impl.reading.adapters import load_model
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.truncated import check_certificate
+from rnnbounds.impl.checker.unitary import Source
+from rnnbounds.impl.convert.truncate import load_truncated, save_truncated, truncate, unrolled
+from rnnbounds.impl.errors import at_least
+from rnnbounds.impl.format.text import strict
+from rnnbounds.impl.format.truncated import CertificateFileError
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import load_model
 
 CELLS = {
     **{which: (cell, *names) for which, (cell, _, *names) in SYSTEMS.items()},

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import rnnbounds
-from impl.errors import InputError
+from rnnbounds.impl.errors import InputError
 
 matplotlib.use("Agg")
 
@@ -69,7 +69,7 @@ def test_without_the_packages(results, monkeypatch):
         return usual(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr("impl.certificate.notebook.import_module", without)
+    monkeypatch.setattr("rnnbounds.impl.certificate.notebook.import_module", without)
     for method in ("to_frame", "plot"):
         with pytest.raises(InputError, match=rf"{method}\(\) needs \w+; pip install \w+"):
             getattr(results[0], method)()

@@ -7,10 +7,10 @@ import torch
 from elsewhere import elsewhere
 from program_draws import KIND, weights
 
-from impl.arithmetic.inputs.sets import input_box
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.training.certificate import Task
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.training.certificate import Task
 
 GATES = {"lstm": 4, "gru": 3, "gru-cho": 3}
 TORCHS = ("linear", "rnn-tanh", "lstm", "gru-cho")
@@ -33,7 +33,7 @@ def both(held: dict[str, torch.Tensor], bound: float, **asked: object) -> tuple[
     """On the CPU, and elsewhere."""
     here = certify(held, bound, **asked)
     with elsewhere() as device, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("impl.certificate.certify.check_device", str)
+        patch.setattr("rnnbounds.impl.certificate.certify.check_device", str)
         return here, certify(held, bound, device=device, **asked)
 
 

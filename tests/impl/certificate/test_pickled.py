@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rnnbounds
-from impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
 
 COPIES = {"pickled": lambda found: pickle.loads(pickle.dumps(found)), "copied": copy.deepcopy}
 EACH = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)

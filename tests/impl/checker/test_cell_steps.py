@@ -7,17 +7,17 @@ from cell_systems import EPSILONS, SYSTEMS, weights_of
 from checked import source
 from flint import arb, arb_mat, ctx
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
-from impl.checker.cells.claimed import cell_of
-from impl.checker.cells.iterated import norm_above
-from impl.checker.cells.units import Units, mixed, still
-from impl.checker.definite import exact
-from impl.checker.truncated import check_truncated
-from impl.convert.truncate import save_truncated, truncate
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
+from rnnbounds.impl.checker.cells.claimed import cell_of
+from rnnbounds.impl.checker.cells.iterated import norm_above
+from rnnbounds.impl.checker.cells.units import Units, mixed, still
+from rnnbounds.impl.checker.definite import exact
+from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.convert.truncate import save_truncated, truncate
+from rnnbounds.impl.reading.adapters import load_model
 
 
 @pytest.mark.parametrize("which", ["leaky-tanh", "leaky-sin", "leaky-erf"])

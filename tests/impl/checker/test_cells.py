@@ -8,8 +8,8 @@ import pytest
 from cell_systems import SYSTEMS, good, system, verdict
 from checked import holds_without_torch, source
 
-from impl.checker.truncated import check_certificate
-from impl.checker.truncated_file import CertificateFileError
+from rnnbounds.impl.checker.truncated import check_certificate
+from rnnbounds.impl.format.truncated import CertificateFileError
 
 
 @pytest.mark.slow

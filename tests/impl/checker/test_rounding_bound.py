@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from flint import arb, fmpq
 
-from impl.checker.cells.activations import BALL_ACTIVATIONS
-from impl.checker.cells.norms import Cell
-from impl.checker.cells.rounding import Format, rounding_bound
+from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.norms import Cell
+from rnnbounds.impl.checker.cells.rounding import Format, rounding_bound
 
 SINGLE = Format(2.0**-24, 2.0**-126, 2.0**127)
 COARSE = Format(2.0**-9, 2.0**-14, 65504.0)

@@ -14,10 +14,10 @@ from cell_systems import good, system, verdict
 from checked import source
 from tampering import changed, leaves, values
 
-from impl.cells.table import kind_of
-from impl.checker.stored import decoded, digest, encoded
-from impl.convert.truncate import load_truncated
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.convert.truncate import load_truncated
+from rnnbounds.impl.format.tensors import decoded, digest, encoded
+from rnnbounds.impl.reading.adapters import load_model
 
 CHANGES = ("half", "zero", "negative", "huge", "NaN", "null", "text", "extra")
 NEVER = ("negative", "NaN", "text", "extra")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from impl.checker.cells.terms import Term, norms
-from impl.checker.definite import smaller
+from rnnbounds.impl.checker.cells.terms import Term, norms
+from rnnbounds.impl.checker.definite import smaller
 
 
 def term(scale: list[float], A: list[list[float]] | None, reach: list[arb]) -> Term:

@@ -5,8 +5,9 @@ import math
 import torch
 from flint import arb, arb_mat, ctx, fmpq
 
-from impl.checker.definite import below, norm_at_most
-from impl.checker.unitary_bounds import (
+from rnnbounds.impl.checker.definite import below, norm_at_most
+from rnnbounds.impl.checker.unitary_bounds import (
+    DTYPES,
     Machine,
     System,
     computed_bound,
@@ -14,8 +15,7 @@ from impl.checker.unitary_bounds import (
     state_bound,
     stays_off,
 )
-from impl.checker.unitary_file import DTYPES
-from impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.ball_functions import float_above
 
 
 def test_dtypes_are_torch():

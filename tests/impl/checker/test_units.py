@@ -3,8 +3,8 @@
 import pytest
 from flint import arb
 
-from impl.checker.cells.terms import Term, norms
-from impl.checker.cells.units import Units, mixed, through
+from rnnbounds.impl.checker.cells.terms import Term, norms
+from rnnbounds.impl.checker.cells.units import Units, mixed, through
 
 
 def unit(low, high, row=(), reach=None, radius=None):

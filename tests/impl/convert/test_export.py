@@ -6,8 +6,8 @@ import json
 import pytest
 import torch
 
-from impl.cells.table import kind_of
-from impl.convert.export import (
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.convert.export import (
     CERTIFICATE,
     LAYERS,
     ExportError,
@@ -16,9 +16,9 @@ from impl.convert.export import (
     check_export,
     export_truncated,
 )
-from impl.convert.feedforward import FeedForward
-from impl.convert.truncate import truncate
-from impl.errors import InputError, RangeError
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.truncate import truncate
+from rnnbounds.impl.errors import InputError, RangeError
 
 EPS = 0.5  # so that there are few layers, each of which is traced
 SIZES = ((1, 1), (2, 3), (3, 40))

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import certify
-from impl.convert import inference, native
-from impl.convert.feedforward import FeedForward
-from impl.convert.inference import FEWEST, chunks, outputs
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert import inference, native
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.convert.inference import FEWEST, chunks, outputs
 
 N, D, T, S = 4, 3, 23, 2
 SHAPES = {"lstm": 4, "gru": 3, "gru-cho": 3}
@@ -170,7 +170,7 @@ def test_infer_cuts_long_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     real = inference.outputs
     monkeypatch.setattr(
-        "impl.convert.feedforward.outputs", lambda *a: seen.append(a[4]) or real(*a)
+        "rnnbounds.impl.convert.feedforward.outputs", lambda *a: seen.append(a[4]) or real(*a)
     )
     module = FeedForward({r: w.float() for r, w in weights("gru").items()}, cell="gru", k=5)
     module.infer(draw(1, 400, D).float())

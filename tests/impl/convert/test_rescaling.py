@@ -5,9 +5,9 @@ import random
 import pytest
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rescaling import proved, rescale
-from impl.errors import ShapeError
-from impl.numbers.rationals import defect_rank, diagonal
+from rnnbounds.impl.convert.rescaling import proved, rescale
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.rationals import defect_rank, diagonal
 
 
 def rational(rows):

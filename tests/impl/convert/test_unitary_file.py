@@ -8,10 +8,10 @@ from draws import doubles
 from relu_networks import inputs, model
 from safetensors.torch import load_file
 
-from impl.convert.unitary import load_unitary, save_unitary, unitary
-from impl.errors import InputError
-from impl.reading.adapters import load_model
-from impl.reading.files import ModelFileError
+from rnnbounds.impl.convert.unitary import load_unitary, save_unitary, unitary
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import ModelFileError
 
 
 @pytest.mark.parametrize("rescale", [False, True])

@@ -6,25 +6,26 @@ import torch
 from gradient_oracle import autograd, blocks, random_system
 from torch import Tensor
 
-import impl.gradients.chunks
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.errors import InputError, PrecisionError, RangeError, ShapeError
-from impl.gradients.adjoint import (
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.errors import InputError, PrecisionError, RangeError, ShapeError
+from rnnbounds.impl.gradients import adjoint, chunks
+from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
     mean_gradient_gaps,
     tb_gaps,
     tbptt_gaps,
 )
-from impl.gradients.adjoint_error import (
+from rnnbounds.impl.gradients.adjoint_error import (
     gradient_error,
     gradient_gap_error,
     mean_gradient_gap_error,
     tbptt_error,
 )
-from impl.gradients.loss import LOSSES, Loss, loss
-from impl.gradients.windows.rollout import truncations
-from impl.models.rnn import RNN
+from rnnbounds.impl.gradients.loss import LOSSES, Loss, loss
+from rnnbounds.impl.gradients.windows import gradients
+from rnnbounds.impl.gradients.windows.rollout import truncations
+from rnnbounds.impl.models.rnn import RNN
 
 T = 6
 READINGS = (gradient_gaps, tbptt_gaps, tb_gaps, mean_gradient_gaps)
@@ -108,8 +109,8 @@ def test_chunks(reading: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch)
     """Pairs that are read one at a time read the same."""
     cell, x, p = random_system("tanh", "squared", B=3, S=3)
     together = reading(cell, x, 4, p)
-    monkeypatch.setattr(impl.gradients.chunks, "_WORKSPACE", 1)
-    monkeypatch.setattr(impl.gradients.windows.gradients, "_BLOCK", 1)
+    monkeypatch.setattr(chunks, "_WORKSPACE", 1)
+    monkeypatch.setattr(gradients, "_BLOCK", 1)
     torch.testing.assert_close(reading(cell, x, 4, p), together, **CLOSE)
 
 
@@ -118,7 +119,7 @@ def test_a_card_lends_a_share_of_its_memory(monkeypatch):
     card = SimpleNamespace(total_memory=2**33)
     monkeypatch.setattr("torch.cuda.get_device_properties", lambda device: card)
     there = SimpleNamespace(is_cuda=True, device="cuda", itemsize=8)
-    assert impl.gradients.chunks._workspace(there) == 2**33 // 16 // 8
+    assert chunks._workspace(there) == 2**33 // 16 // 8
 
 
 @pytest.mark.parametrize("asked", [False, True])
@@ -141,12 +142,12 @@ def test_long_runs_of_many_pairs_are_read_in_chunks(
     readings = [lambda: last_gradient(cell, x, p, starts).flat()]
     readings.append(lambda: gradient_gaps(cell, x, 4, p))
     together = [reading() for reading in readings]
-    monkeypatch.setattr(impl.gradients.adjoint, "sweep", spy(impl.gradients.adjoint.sweep))
+    monkeypatch.setattr(adjoint, "sweep", spy(adjoint.sweep))
     for name in ("last_gradient", "gradient_gaps"):
-        plain = getattr(impl.gradients.windows.gradients, name)
-        monkeypatch.setattr(impl.gradients.windows.gradients, name, spy(plain))
+        plain = getattr(gradients, name)
+        monkeypatch.setattr(gradients, name, spy(plain))
     width = 2 * cell.n + cell.d + 1
-    monkeypatch.setattr(impl.gradients.chunks, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
+    monkeypatch.setattr(chunks, "_WORKSPACE", 2 * (2 * T + cell.n) * width)
     for reading, whole in zip(readings, together, strict=True):
         torch.testing.assert_close(reading(), whole, **CLOSE)
     assert max(kept) == 2
@@ -174,7 +175,7 @@ def test_both_ways(
 ) -> None:
     """Plain tensors go in blocks, in place, those of which a derivative is asked from step to step:
     to the same gaps."""
-    monkeypatch.setattr(impl.gradients.windows.gradients, "_BLOCK", block)
+    monkeypatch.setattr(gradients, "_BLOCK", block)
     cell, x, p = random_system(name, "squared", B=3, S=3)
     plain = gradient_gaps(cell, x, K, p, trained)
     slow = gradient_gaps(cell, x.clone().requires_grad_(), K, p, trained).detach()

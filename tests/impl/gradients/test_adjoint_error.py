@@ -6,26 +6,26 @@ from draws import doubles
 from flint import arb, ctx
 from gradient_oracle import balls, blocks, length, random_system
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
-from impl.errors import InputError, RangeError, ShapeError
-from impl.gradients.adjoint import (
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.errors import InputError, RangeError, ShapeError
+from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
     mean_gradient_gaps,
     tb_gaps,
     tbptt_gaps,
 )
-from impl.gradients.adjoint_error import (
+from rnnbounds.impl.gradients.adjoint_error import (
     _states,
     gradient_error,
     gradient_gap_error,
     mean_gradient_gap_error,
     tbptt_error,
 )
-from impl.gradients.loss import LOSSES, loss
-from impl.gradients.rounding import absolute_norms
-from impl.models.rnn import RNN
-from impl.numbers.outward import gamma
+from rnnbounds.impl.gradients.loss import LOSSES, loss
+from rnnbounds.impl.gradients.rounding import absolute_norms
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import gamma
 
 T = 6
 

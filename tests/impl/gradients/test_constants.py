@@ -5,11 +5,11 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
-from impl.errors import PrecisionError, ShapeError, UnknownConstantError
-from impl.gradients.constants import Constants
-from impl.gradients.windows.rollout import states
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.errors import PrecisionError, ShapeError, UnknownConstantError
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.windows.rollout import states
+from rnnbounds.impl.models.rnn import RNN
 
 NAMES = (
     "lam L_rho beta_rho M_rho W_norm U_norm B_x S_0 B_h L_x L_f W_radius lam_P kappa lam_D lam_v "

@@ -7,11 +7,11 @@ from draws import doubles
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
-from impl.errors import RangeError
-from impl.gradients.jacobian import input_jacobians
-from impl.gradients.windows.rollout import rollout, states
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.gradients.jacobian import input_jacobians
+from rnnbounds.impl.gradients.windows.rollout import rollout, states
+from rnnbounds.impl.models.rnn import RNN
 
 N, D, T, S = 4, 2, 9, 3
 

@@ -6,10 +6,10 @@ from draws import normal
 from flint import arb, ctx, fmpq
 from torch import Tensor
 
-from impl.errors import PrecisionError, ShapeError, UnknownNameError
-from impl.gradients.loss import LOSSES, CrossEntropy, Linear, Loss, Squared, loss
-from impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
-from impl.numbers.spectra.inverse import certified_inverse
+from rnnbounds.impl.errors import PrecisionError, ShapeError, UnknownNameError
+from rnnbounds.impl.gradients.loss import LOSSES, CrossEntropy, Linear, Loss, Squared, loss
+from rnnbounds.impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
+from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
 
 B, P, N, M = 4, 3, 5, 200
 HAIR = 1 + 1e-12

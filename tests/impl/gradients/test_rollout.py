@@ -2,11 +2,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.errors import PrecisionError, RangeError, ShapeError
-from impl.gradients.windows import truncations as windows
-from impl.gradients.windows.rollout import rollout, states, truncations
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.errors import PrecisionError, RangeError, ShapeError
+from rnnbounds.impl.gradients.windows import truncations as windows
+from rnnbounds.impl.gradients.windows.rollout import rollout, states, truncations
+from rnnbounds.impl.models.rnn import RNN
 
 B, N, D, T, S = 3, 5, 2, 9, 4
 

@@ -2,10 +2,10 @@ import pytest
 import torch
 from flint import arb, arb_mat, ctx
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
-from impl.gradients.rounding import local_error
-from impl.models.rnn import RNN
-from impl.numbers.outward import UNIT, gamma
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.gradients.rounding import local_error
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import UNIT, gamma
 
 
 def exact_step(cell: RNN, h: list[float], x: list[float]) -> list[arb]:

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.certificate.certify import certify
-from impl.convert.truncate import unrolled
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import unrolled
+from rnnbounds.impl.reading.adapters import load_model
 
 N = 32  # as many units as torch's vectorised kernels take
 

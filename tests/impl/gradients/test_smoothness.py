@@ -6,12 +6,12 @@ from flint import arb, ctx
 from gradient_oracle import derivatives
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.errors import ShapeError, UnknownNameError
-from impl.gradients.constants import Constants
-from impl.gradients.loss import LOSSES, loss
-from impl.gradients.supply import TRAINABLE
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.errors import ShapeError, UnknownNameError
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.loss import LOSSES, loss
+from rnnbounds.impl.gradients.supply import TRAINABLE
+from rnnbounds.impl.models.rnn import RNN
 
 N, D = 3, 2
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
-from impl.errors import InputError
-from impl.gradients.constants import Constants
-from impl.gradients.weight_sets import Region
-from impl.models.rnn import RNN
-from impl.numbers.outward import norm_up
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 HAIR = 1 + 1e-12
 

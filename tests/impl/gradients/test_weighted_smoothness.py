@@ -6,11 +6,11 @@ import torch
 from draws import normal
 from gradient_oracle import derivatives
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
-from impl.gradients.constants import Constants
-from impl.gradients.loss import loss
-from impl.gradients.windows.rollout import states
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.loss import loss
+from rnnbounds.impl.gradients.windows.rollout import states
+from rnnbounds.impl.models.rnn import RNN
 
 HAIR = 1 + 1e-11
 SMOOTH = [name for name, rho in ACTIVATIONS.items() if rho.curvature < math.inf]

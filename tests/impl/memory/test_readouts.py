@@ -4,15 +4,15 @@ import pytest
 import torch
 from draws import doubles, normal
 
-from impl.memory.adversary.attack import attack
-from impl.memory.exact import distances, within
-from impl.memory.local import local
-from impl.memory.measure import measure
-from impl.memory.runs import Runner, truncations
-from impl.memory.tube import runs
-from impl.memory.tube.runs import Around
-from impl.models.loaded import LoadedModel
-from impl.reading.adapters import load_model
+from rnnbounds.impl.memory.adversary.attack import attack
+from rnnbounds.impl.memory.exact import distances, within
+from rnnbounds.impl.memory.local import local
+from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.memory.runs import Runner, truncations
+from rnnbounds.impl.memory.tube import runs
+from rnnbounds.impl.memory.tube.runs import Around
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import load_model
 
 HEADS = {
     "same": torch.eye(3),

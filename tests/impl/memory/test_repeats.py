@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from impl.memory import repeats as module
-from impl.memory.repeats import repeats
+from rnnbounds.impl.memory import repeats as module
+from rnnbounds.impl.memory.repeats import repeats
 
 RNG = np.random.default_rng
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from impl.arithmetic.activation import activation
-from impl.memory.running import Near, Running
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.memory.running import Near, Running
 
 FUNCTIONS = {
     "exp": lambda t: t.exp(),

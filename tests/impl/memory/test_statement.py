@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from impl.errors import InputError, RangeError
-from impl.memory.binomial import draws_needed, share_below
-from impl.memory.exact import Decided, within
-from impl.memory.overlap import overlap
-from impl.memory.runs import Runner, truncations
-from impl.memory.statement import least_window, require_enough, stated
-from impl.reading.adapters import load_model
+from rnnbounds.impl.errors import InputError, RangeError
+from rnnbounds.impl.memory.binomial import draws_needed, share_below
+from rnnbounds.impl.memory.exact import Decided, within
+from rnnbounds.impl.memory.overlap import overlap
+from rnnbounds.impl.memory.runs import Runner, truncations
+from rnnbounds.impl.memory.statement import least_window, require_enough, stated
+from rnnbounds.impl.reading.adapters import load_model
 
 ALPHA = Fraction(1, 100)
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from impl.errors import InputError
-from impl.models.device import check_device
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.models.device import check_device
 
 
 def test_cpu_is_always_there() -> None:

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from impl.arithmetic.activation import activation
-from impl.errors import PrecisionError, ShapeError
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.errors import PrecisionError, ShapeError
+from rnnbounds.impl.models.rnn import RNN
 
 
 def cell(batch: int = 3, n: int = 4, d: int = 2) -> RNN:

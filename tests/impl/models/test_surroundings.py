@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from impl.arithmetic.inputs.sets import input_box, input_rows
-from impl.certificate.certify import certify
-from impl.certificate.contraction import contraction
-from impl.certificate.inputs import input_data
-from impl.certificate.stable_module import stable_
-from impl.convert.export import export_truncated
-from impl.convert.truncate import load_truncated, save_truncated, truncate
-from impl.convert.unitary import load_unitary, save_unitary, unitary
-from impl.memory.adversary.attack import attack
-from impl.memory.measure import measure
-from impl.training.projection import stable
-from impl.training.stable_lstm import stable_lstm_
 from rnnbounds.assertions import assert_receptive_field, assert_truncation
+from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.contraction import contraction
+from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.certificate.stable_module import stable_
+from rnnbounds.impl.convert.export import export_truncated
+from rnnbounds.impl.convert.truncate import load_truncated, save_truncated, truncate
+from rnnbounds.impl.convert.unitary import load_unitary, save_unitary, unitary
+from rnnbounds.impl.memory.adversary.attack import attack
+from rnnbounds.impl.memory.measure import measure
+from rnnbounds.impl.training.projection import stable
+from rnnbounds.impl.training.stable_lstm import stable_lstm_
 
 NETWORKS: dict[str, Callable[[], torch.nn.Module]] = {
     "rnn": lambda: torch.nn.RNN(2, 4, batch_first=True),

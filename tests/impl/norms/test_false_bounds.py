@@ -6,9 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.norms.false_bounds import power_norm, svd_norm, unscaled_gate_norm, unshifted_gate_norm
-from impl.numbers.spectra.exact_norm import rational_norm_at_most
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.norms.false_bounds import (
+    power_norm,
+    svd_norm,
+    unscaled_gate_norm,
+    unshifted_gate_norm,
+)
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 def convicted(W: Tensor, bounds: Tensor) -> int:

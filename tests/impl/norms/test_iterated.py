@@ -8,13 +8,13 @@ import torch
 from draws import normal
 from flint import arb_mat, ctx
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.certificate.certify import certify
-from impl.gradients.windows.rollout import truncations
-from impl.norms import iterated as module
-from impl.norms.iterated import STEPS, VERTICES, Steps, _vertices, iterated, step_factors
-from impl.numbers.spectra.exact_norm import ball_norm
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.gradients.windows.rollout import truncations
+from rnnbounds.impl.norms import iterated as module
+from rnnbounds.impl.norms.iterated import STEPS, VERTICES, Steps, _vertices, iterated, step_factors
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.impl.reading.adapters import load_model
 
 SLOPES = ((0.0, 1.0), (-0.13, 1.13), (-1.0, 1.0), (0.01, 1.0))
 

@@ -1,7 +1,7 @@
 """Every norm that can be named has a line about it."""
 
-from impl.cells.table import NORM_NAMES
-from impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.impl.cells.table import NORM_NAMES
+from rnnbounds.impl.norms.meanings import NORM_MEANINGS
 
 
 def test_every_norm_has_a_line() -> None:

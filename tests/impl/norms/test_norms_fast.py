@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.numbers.outward import (
+from rnnbounds.impl.numbers.outward import (
     add_up,
     exponent,
     mul_up,

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from impl.arithmetic.inputs.sets import input_box
-from impl.certificate.certify import certify
 from rnnbounds.experiments.stable.gated_cells import GATES
 from rnnbounds.experiments.stable.published import (
     CONDITIONS,
@@ -22,6 +20,8 @@ from rnnbounds.experiments.stable.published import (
     largest,
     sigmoid,
 )
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.certificate.certify import certify
 
 EPSILON = 1e-3
 EACH = [(cell, one) for cell, some in CONDITIONS.items() for one in some]

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.checker.cells import remaining as checker
-from impl.checker.truncated import check_truncated
-from impl.convert.truncate import save_truncated, unrolled
-from impl.norms import remaining as maker
-from impl.norms.remaining import STEPS, Layer, Remaining
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.cells import remaining as checker
+from rnnbounds.impl.checker.truncated import check_truncated
+from rnnbounds.impl.convert.truncate import save_truncated, unrolled
+from rnnbounds.impl.norms import remaining as maker
+from rnnbounds.impl.norms.remaining import STEPS, Layer, Remaining
+from rnnbounds.impl.reading.adapters import load_model
 
 EPSILONS = (0.3, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 

@@ -9,20 +9,26 @@ import torch
 from flint import fmpq
 from scipy.optimize import minimize
 
-import impl.norms.semidefinite
-from impl.certificate.certify import certify
-from impl.checker.definite import norm_at_most
-from impl.errors import RangeError
-from impl.norms.semidefinite import (
+import rnnbounds.impl.norms.semidefinite
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker.definite import norm_at_most
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.norms.semidefinite import (
     USUAL,
     left_out,
     semidefinite_scaling,
     solve,
 )
-from impl.norms.solver import client as solver_client
-from impl.norms.solver.client import LARGEST, MissingSolverError, Solver, UnansweredError, installed
-from impl.norms.weighted import diagonal_scaling
-from impl.reading.adapters import load_model
+from rnnbounds.impl.norms.solver import client as solver_client
+from rnnbounds.impl.norms.solver.client import (
+    LARGEST,
+    MissingSolverError,
+    Solver,
+    UnansweredError,
+    installed,
+)
+from rnnbounds.impl.norms.weighted import diagonal_scaling
+from rnnbounds.impl.reading.adapters import load_model
 
 needs_solver = pytest.mark.skipif(not installed(), reason="the extra sdp is not installed")
 
@@ -149,7 +155,7 @@ def test_without_the_extra(monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of memory there")
 def test_a_solver_without_memory(monkeypatch):
     """By name one line with the remedy; the search goes on without it, is right, and says so."""
-    monkeypatch.setattr(impl.norms.semidefinite, "SOLVER", Solver(memory=2**25))
+    monkeypatch.setattr(rnnbounds.impl.norms.semidefinite, "SOLVER", Solver(memory=2**25))
     with pytest.raises(UnansweredError, match=r"ended with code .*; give it more memory"):
         certify(cell(), 1.0, norm="diagonal-sdp")
     certificate = certify(cell(), 1.0)

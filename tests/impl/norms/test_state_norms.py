@@ -2,9 +2,9 @@ import math
 
 import torch
 
-from impl.cells.vanilla import parts_of
-from impl.norms.state_norms import NORMS, Parts, state_norm
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.vanilla import parts_of
+from rnnbounds.impl.norms.state_norms import NORMS, Parts, state_norm
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def test_scalar_is_exact():

@@ -7,9 +7,9 @@ from draws import doubles
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from impl.norms.weighted import diagonal_scaling, perron_vector, quadratic_norm
-from impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
-from impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.norms.weighted import diagonal_scaling, perron_vector, quadratic_norm
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 def systems() -> Tensor:

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from impl.norms.window import least_window
+from rnnbounds.impl.norms.window import least_window
 
 
 def by_hand(scale: float, lam: float, epsilon: float) -> int:

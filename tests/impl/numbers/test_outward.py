@@ -7,9 +7,9 @@ import torch
 from flint import arb
 from torch import Tensor
 
-from impl.numbers import outward
-from impl.numbers.ball_functions import float_above
-from impl.numbers.outward import TINY, UNIT
+from rnnbounds.impl.numbers import outward
+from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.outward import TINY, UNIT
 
 PLAIN = [0.0, 1.0, -1.0, 0.1, 1 / 3, 3.0, 1e16, 1 + 2**-52, 1e-160, 5e-324, 1e300, 1.7e308]
 A = torch.tensor([a for a in PLAIN for _ in PLAIN], dtype=torch.float64)

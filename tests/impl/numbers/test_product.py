@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.gradients.adjoint import gradient_gaps
-from impl.gradients.loss import loss
-from impl.gradients.windows.rollout import states, truncations
-from impl.models.rnn import RNN
-from impl.numbers.product import rows_times
-from impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.gradients.adjoint import gradient_gaps
+from rnnbounds.impl.gradients.loss import loss
+from rnnbounds.impl.gradients.windows.rollout import states, truncations
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.product import rows_times
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
 
 EXTREMES = [1e300, -1e300, 1e-200, 5e-324, 1.0, 0.0, torch.inf, torch.nan]
 

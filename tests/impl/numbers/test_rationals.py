@@ -6,15 +6,15 @@ import pytest
 import torch
 from flint import fmpq, fmpq_mat
 
-from impl.convert.rational_unitary import (
+from rnnbounds.impl.convert.rational_unitary import (
     RationalRNN,
     equivalent,
     norm_above,
     state_bound,
     to_unitary,
 )
-from impl.errors import NotContractiveError, NotFiniteError, RangeError, ShapeError
-from impl.numbers.rationals import (
+from rnnbounds.impl.errors import NotContractiveError, NotFiniteError, RangeError, ShapeError
+from rnnbounds.impl.numbers.rationals import (
     cayley,
     defect_rank,
     exactly,

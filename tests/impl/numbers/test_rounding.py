@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from impl.checker.machine import require_floats
-from impl.numbers import rounding
-from impl.numbers.error_free import ERROR_FREE
-from impl.numbers.rounding import HARDWARE, Mode, obeys, upward
+from rnnbounds.impl.checker.machine import require_floats
+from rnnbounds.impl.numbers import rounding
+from rnnbounds.impl.numbers.error_free import ERROR_FREE
+from rnnbounds.impl.numbers.rounding import HARDWARE, Mode, obeys, upward
 
 OPERATIONS: tuple[Callable[..., Any], ...] = (
     lambda up, a, b: up.add(a, b),

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from impl.numbers.scaling import exponent, shift, shift_up
+from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 
 X = torch.tensor([3.0, 3.0, 5e-324, 0.0, 3.0, -1e-300], dtype=torch.float64)
 E = torch.tensor([1000, -1080, 1500, 7, -1074, -100])

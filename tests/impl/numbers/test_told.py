@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from impl.arithmetic.inputs.sets import input_box
-from impl.numbers.told import as_json
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.numbers.told import as_json
 
 
 def test_numbers_of_other_classes_are_plain() -> None:

@@ -5,8 +5,8 @@ import random
 import pytest
 from flint import fmpq, fmpq_mat
 
-from impl.numbers.rationals import cayley
-from impl.numbers.unreduced import Unreduced
+from rnnbounds.impl.numbers.rationals import cayley
+from rnnbounds.impl.numbers.unreduced import Unreduced
 
 
 @pytest.mark.parametrize("seed", range(4))

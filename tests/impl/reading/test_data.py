@@ -7,10 +7,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from impl.arithmetic.inputs.sets import input_rows
-from impl.errors import InputError
-from impl.reading import data, data_files
-from impl.reading.data import read_data
+from rnnbounds.impl.arithmetic.inputs.sets import input_rows
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading import data, data_files
+from rnnbounds.impl.reading.data import read_data
 
 SERIES = np.arange(12.0).reshape(6, 2) / 8
 

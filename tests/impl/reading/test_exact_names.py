@@ -8,13 +8,13 @@ import pytest
 import refusals
 import torch
 
-from impl.cells.scans.diagonal import from_s4d
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import certify
-from impl.convert.feedforward import FeedForward
-from impl.errors import InputError
-from impl.reading.adapters import load_model
-from impl.reading.misfit import AmbiguousCellError, WeightsError
+from rnnbounds.impl.cells.scans.diagonal import from_s4d
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.misfit import AmbiguousCellError, WeightsError
 
 LAYERS = {"": 1, "stacked-": 2}
 NAMES = [layers + name for layers in LAYERS for name in CELLS]

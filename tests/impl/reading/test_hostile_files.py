@@ -11,10 +11,10 @@ from draws import state
 from refusals import refused
 from safetensors.torch import save_file
 
-from impl.cells.table import UnknownCellError
-from impl.errors import InputError
-from impl.reading.files import ModelFileError
-from impl.reading.misfit import WeightsError
+from rnnbounds.impl.cells.table import UnknownCellError
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.reading.misfit import WeightsError
 
 
 class Hostile:

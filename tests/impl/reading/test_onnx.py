@@ -7,12 +7,12 @@ import pytest
 import torch
 from refusals import refused
 
-from impl.errors import InputError
-from impl.reading.adapters import load_model
-from impl.reading.files import ModelFileError
-from impl.reading.layers import layers
-from impl.reading.misfit import WeightsError
-from impl.reading.onnx.nodes import NodeError
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.files import ModelFileError
+from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402

@@ -6,8 +6,8 @@ import pytest
 import torch
 from refusals import refused
 
-from impl.reading.adapters import load_model
-from impl.reading.onnx.nodes import NodeError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

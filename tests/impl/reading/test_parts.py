@@ -8,10 +8,10 @@ import torch
 from refusals import refused
 from torch.nn.utils import parametrizations, parametrize, prune, spectral_norm, weight_norm
 
-from impl.errors import InputError
-from impl.reading.adapters import load_model
-from impl.reading.layers import layers
-from impl.reading.misfit import WeightsError
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.layers import layers
+from rnnbounds.impl.reading.misfit import WeightsError
 
 UTILITIES = {
     "weight_norm": (weight_norm, "_g and .*_v, to which weight_norm"),

@@ -5,10 +5,10 @@ import torch
 from refusals import refused
 
 import rnnbounds
-from impl.errors import InputError, NotFiniteError
-from impl.reading.adapters import load_model
-from impl.reading.misfit import WeightsError
-from impl.reading.readout import Readout, ReadoutError
+from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.misfit import WeightsError
+from rnnbounds.impl.reading.readout import Readout, ReadoutError
 
 
 @pytest.fixture

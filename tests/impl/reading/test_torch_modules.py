@@ -5,10 +5,10 @@ import torch
 from refusals import refused
 from torch.nn.utils import parametrizations, parametrize, prune
 
-from impl.errors import InputError
-from impl.reading.adapters import load_model
-from impl.reading.misfit import UnsupportedModelError, WeightsError
-from impl.training.stable_lstm import stable_lstm_
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.misfit import UnsupportedModelError, WeightsError
+from rnnbounds.impl.training.stable_lstm import stable_lstm_
 
 LAYERS = [torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU]
 CELLS = [torch.nn.RNNCell, torch.nn.LSTMCell, torch.nn.GRUCell]

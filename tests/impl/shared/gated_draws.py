@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.cells.gated.gru import GRU
-from impl.cells.gated.lstm import LSTM
-from impl.cells.table import kind_of
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.reading.adapters import load_model
 
 Cell = LSTM | GRU
 

@@ -4,9 +4,9 @@ import torch
 from flint import arb, arb_mat
 from torch import Tensor
 
-from impl.arithmetic.activation import activation as named_activation
-from impl.gradients.loss import Loss, loss
-from impl.models.rnn import RNN
+from rnnbounds.impl.arithmetic.activation import activation as named_activation
+from rnnbounds.impl.gradients.loss import Loss, loss
+from rnnbounds.impl.models.rnn import RNN
 
 Blocks = tuple[arb_mat, arb_mat, arb_mat]  # W, U, b
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from impl.cells.table import kind_of
+from rnnbounds.impl.cells.table import kind_of
 
 SAMPLES = (
     "leaky-tanh", "leaky-relu", "deep-tanh", "deep-softplus", "real", "complex", "lru", "s4d",

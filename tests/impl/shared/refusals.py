@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from impl.errors import InputError
-from impl.reading.adapters import load_model
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def refused(source, kind, pattern: str, cell: str | None = None, **options) -> None:

@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from impl.certificate.certify import certify
-from impl.errors import InputError
-from impl.training.certificate import CELL, LENGTH, TRAINING, Task
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.training.certificate import CELL, LENGTH, TRAINING, Task
 
 
 def weights(n=3, d=2, scale=0.4, biases=2, seed=0):

@@ -8,12 +8,12 @@ from flint import arb, arb_mat, ctx
 from gradient_oracle import Blocks, autograd, balls, blocks, exactly, length, random_system
 from torch import Tensor
 
-from impl.arithmetic.activation import activation
-from impl.errors import RangeError, ShapeError
-from impl.gradients.loss import LOSSES, Loss, loss
-from impl.models.rnn import RNN
-from impl.numbers.spectra.spectral_norm import certified_norm
-from impl.training.descent import Omega, descend, descent_error, project
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.errors import RangeError, ShapeError
+from rnnbounds.impl.gradients.loss import LOSSES, Loss, loss
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.training.descent import Omega, descend, descent_error, project
 
 N, DIGITS = 5, 60
 SUBSETS = ("W", "Ub", "WUb")

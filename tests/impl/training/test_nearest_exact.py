@@ -4,8 +4,8 @@ import torch
 from draws import normal
 from flint import arb, arb_mat, ctx, fmpq
 
-from impl.numbers.spectra.jacobi import decomposition, dot
-from impl.training.nearest_exact import (
+from rnnbounds.impl.numbers.spectra.jacobi import decomposition, dot
+from rnnbounds.impl.training.nearest_exact import (
     ball_distance,
     ball_itself,
     ball_projected,
@@ -16,7 +16,7 @@ from impl.training.nearest_exact import (
     rational_projected,
     rational_rescaled,
 )
-from impl.training.projection import Ball
+from rnnbounds.impl.training.projection import Ball
 
 NORMS = ("spectral", "infinity", "frobenius")
 PRECISION = 150

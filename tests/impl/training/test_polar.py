@@ -6,7 +6,7 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from impl.certificate.certify import certify
+from rnnbounds.impl.certificate.certify import certify
 
 
 def lru(nu: float, theta: float, dtype: torch.dtype = torch.float64) -> dict[str, torch.Tensor]:

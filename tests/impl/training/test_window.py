@@ -5,8 +5,8 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from impl.errors import RangeError
-from impl.training.window import CAP, amplification, lambert, training_window
+from rnnbounds.impl.errors import RangeError
+from rnnbounds.impl.training.window import CAP, amplification, lambert, training_window
 
 
 def product(alpha: float, beta: float, steps: int) -> Fraction:

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from properties.attacks.attack import Case, Enough
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import attack_claim, show
-from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.search import random_specs
-from properties.judging.judge import Judgement, Verdict, judge
-from properties.systems.batch import Batch, build
-from properties.systems.drawing.choices import DEPTH, windows
-from properties.systems.spec import SystemSpec, check_spec
-from properties.systems.table import system
-from properties.systems.vanilla.learning import sparse
-from properties.systems.vanilla.plain import crowd
-from theory import CLAIMS, claim
-from theory.proof.claim import Form
+from rnnbounds.properties.attacks.attack import Case, Enough
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.campaign import attack_claim, show
+from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.drawing.choices import DEPTH, windows
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.vanilla.learning import sparse
+from rnnbounds.properties.systems.vanilla.plain import crowd
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.proof.claim import Form
 
 REACH = Budget(random=12, targeted=8, gradient=6, ascent=80, batch=8, sequences=4)
 
@@ -57,7 +57,7 @@ def test_search_is_deterministic(kind: str) -> None:
 
 
 PROGRAM = """
-from properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.search import random_specs
 found = []
 random_specs("rnn", found.append, examples=15, batch=4, sequences=2, seed=1)
 print([s.text for s in found])

@@ -4,15 +4,15 @@ from itertools import pairwise
 
 import pytest
 
-from properties.attacks import extremal
-from properties.attacks.attack import Attack
-from properties.attacks.budget import PROFILES, batch_size, profile
-from properties.attacks.table import attacks, check_attacks
-from properties.errors import InputError, UnknownChoiceError
-from properties.measures.readings.needs import CONSTANTS
-from properties.measures.table import MEASURES
-from theory import CLAIMS, claim
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.properties.attacks import extremal
+from rnnbounds.properties.attacks.attack import Attack
+from rnnbounds.properties.attacks.budget import PROFILES, batch_size, profile
+from rnnbounds.properties.attacks.table import attacks, check_attacks
+from rnnbounds.properties.errors import InputError, UnknownChoiceError
+from rnnbounds.properties.measures.readings.needs import CONSTANTS
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 
 def test_profiles_grow() -> None:

@@ -6,18 +6,24 @@ import numpy as np
 import pytest
 import torch
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.adam import Adam
-from properties.attacks.gradient import applicable, climb, estimates, gradient_specs, objective
-from properties.judging.judge import Verdict, judge
-from properties.systems.batch import build
-from properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
-from properties.systems.table import KINDS as ALL
-from properties.systems.table import system
-from properties.systems.vanilla.ascent import Ascent
-from theory import claim
-from theory.language.parse import parse_statement
-from theory.proof.claim import Form
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.adam import Adam
+from rnnbounds.properties.attacks.gradient import (
+    applicable,
+    climb,
+    estimates,
+    gradient_specs,
+    objective,
+)
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import LOSSES, TRAINED, SystemSpec, check_spec
+from rnnbounds.properties.systems.table import KINDS as ALL
+from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.vanilla.ascent import Ascent
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.proof.claim import Form
 
 
 def ratio_of(form: Form, spec: SystemSpec) -> float:

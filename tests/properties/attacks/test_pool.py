@@ -4,13 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from properties.attacks.budget import PROFILES, Budget
-from properties.attacks.campaign import Watcher, attack_pool, blocks_of, gathers, nothing_seen
-from properties.attacks.pool import BLOCK, pool_of, pool_of_variant, pools_of
-from properties.judging.judge import Judgement, judge
-from properties.systems.batch import Batch, build
-from properties.systems.table import kinds_about, system
-from theory import CLAIMS, claim
+from rnnbounds.properties.attacks.budget import PROFILES, Budget
+from rnnbounds.properties.attacks.campaign import (
+    Watcher,
+    attack_pool,
+    blocks_of,
+    gathers,
+    nothing_seen,
+)
+from rnnbounds.properties.attacks.pool import BLOCK, pool_of, pool_of_variant, pools_of
+from rnnbounds.properties.judging.judge import Judgement, judge
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.table import kinds_about, system
+from rnnbounds.theory import CLAIMS, claim
 
 QUICK = PROFILES["quick"]
 FORM = claim("state-bound").form("finite")

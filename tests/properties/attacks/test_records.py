@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from properties.attacks.attack import Case, of_single_steps
-from properties.attacks.budget import apart, batch_size, profile
-from properties.attacks.typed import kinds_of
-from properties.judging.judge import windowed
-from properties.measures.readings.needs import Needs
-from properties.measures.table import MEASURES
-from properties.runs.matrix import unmet_ties
-from properties.systems.table import FAMILIES
-from theory import claim
-from theory.language.parse import parse_statement
-from theory.language.quantity import measured, of, parameter
-from theory.language.terms.variables import x
-from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import VOCABULARY, symbols
-from theory.proof.claim import Assumption
+from rnnbounds.properties.attacks.attack import Case, of_single_steps
+from rnnbounds.properties.attacks.budget import apart, batch_size, profile
+from rnnbounds.properties.attacks.typed import kinds_of
+from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.runs.matrix import unmet_ties
+from rnnbounds.properties.systems.table import FAMILIES
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.quantity import measured, of, parameter
+from rnnbounds.theory.language.terms.variables import x
+from rnnbounds.theory.language.terms.vectors import norm, state
+from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
+from rnnbounds.theory.proof.claim import Assumption
 
 T, k = symbols("T k")
 FORM = claim("state-bound").forms[0]

@@ -6,19 +6,20 @@ from itertools import islice
 import pytest
 from any_kind import any_system
 
-from properties.attacks.budget import Budget
-from properties.attacks.hunt import hunt
-from properties.attacks.sabotage import convict, quarry, refused, sabotage
-from properties.judging.judge import Verdict, judge
-from properties.systems.batch import Batch, build
-from properties.systems.spec import LOSSES, SCHEDULES
-from theory import CLAIMS, claim
-from theory.proof.claim import Claim, Form, Variant
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.hunt import hunt
+from rnnbounds.properties.attacks.sabotage import convict, quarry, refused, sabotage
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import LOSSES, SCHEDULES
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.proof.claim import Claim, Form, Variant
 
 BUDGET = Budget(random=24, targeted=12, gradient=6, ascent=60, batch=24, sequences=6)
 LITTLE = Budget(random=6, targeted=2, gradient=1, ascent=5, batch=6, sequences=2)
 # That every variant of every claim falls, again by its counter-example, and its ledger with it, and
-# that no attack brings down what is true and proved, is what `pytest --pyargs properties` asks.
+# that no attack brings down what is true and proved, is what
+# `pytest --pyargs rnnbounds.properties` asks.
 VARIANTS = [(entry, variant) for entry in CLAIMS for variant in entry.false_variants]
 FORMS = [(entry, form) for entry in [claim("contraction-rnn")] for form in entry.forms]
 KINDS: dict[str, str] = {
@@ -155,7 +156,7 @@ def test_a_variant_whose_counter_example_does_not_stand_alone_is_not_convicted(
     variant = entry.false_variants[0]
     fallen = quarry(entry.form(variant.form), variant, LITTLE)
     fallen.attack, fallen.spec = "random", any_system("matrix")
-    monkeypatch.setattr("properties.attacks.sabotage.shrink", lambda *told: None)
+    monkeypatch.setattr("rnnbounds.properties.attacks.sabotage.shrink", lambda *told: None)
     told = convict(entry, variant, fallen)
     assert not told.convicted
 

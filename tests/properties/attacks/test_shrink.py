@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from properties.attacks.budget import TRIES
-from properties.attacks.extremal import SPECIAL
-from properties.attacks.shrink import (
+from rnnbounds.properties.attacks.budget import TRIES
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.shrink import (
     LEAPS,
     Violation,
     explain,
@@ -14,12 +14,12 @@ from properties.attacks.shrink import (
     smaller,
     violation,
 )
-from properties.attacks.typed import typed_assumptions
-from properties.systems.batch import build, explicit
-from properties.systems.spec import SystemSpec
-from properties.systems.table import parse_spec, system
-from theory.language.parse import parse_statement
-from theory.proof.claim import Statement
+from rnnbounds.properties.attacks.typed import typed_assumptions
+from rnnbounds.properties.systems.batch import build, explicit
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.proof.claim import Statement
 
 BIG = system(
     kind="rnn", activation="identity", regime="orthogonal", inputs="gaussian", n=6, d=3, T=21, K=8,
@@ -83,7 +83,7 @@ def test_a_walk_ends_after_so_many_failures(monkeypatch: pytest.MonkeyPatch) -> 
         tried.append(spec)
         return first if spec == BIG else None
 
-    monkeypatch.setattr("properties.attacks.shrink.violation", none_but_the_first)
+    monkeypatch.setattr("rnnbounds.properties.attacks.shrink.violation", none_but_the_first)
     found = shrunk(FALSE, BIG)
     assert found is not None
     assert found.spec == BIG.told
@@ -154,7 +154,7 @@ def test_every_rounding_is_tried() -> None:
 
 def test_neighbours_are_valid_and_never_larger() -> None:
     """Every neighbour of a valid spec is one, and in no field larger."""
-    from properties.systems.spec import check_spec
+    from rnnbounds.properties.systems.spec import check_spec
 
     for spec in (BIG, replace(BIG, member=None, sequence=None), *SPECIAL.values()):
         for neighbour in smaller(spec):

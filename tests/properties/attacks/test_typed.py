@@ -2,15 +2,15 @@
 
 import pytest
 
-from properties.attacks.budget import Budget
-from properties.attacks.shrink import violation
-from properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
-from properties.errors import InputError
-from properties.judging.judge import windowed
-from properties.runs.replay import replay
-from properties.systems.table import parse_spec
-from theory.language.conditions import parse_conditioned
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.shrink import violation
+from rnnbounds.properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.runs.replay import replay
+from rnnbounds.properties.systems.table import parse_spec
+from rnnbounds.theory.language.conditions import parse_conditioned
+from rnnbounds.theory.language.parse import parse_statement
 
 BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequences=4)
 

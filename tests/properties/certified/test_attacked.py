@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from flint import ctx, fmpq
 
-from properties.measures.certified.shares import at_most, shares
-from properties.measures.certified.used import point
-from properties.systems.batch import build
-from properties.systems.table import system
+from rnnbounds.properties.measures.certified.shares import at_most, shares
+from rnnbounds.properties.measures.certified.used import point
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
 
 SPEC = partial(
     system, "certified", norm="auto", regime="driven", n=2, T=4, K=4, lam=0.125, bias=0.5, seed=3,

@@ -5,18 +5,18 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from impl.arithmetic.inputs.sets import input_box, input_rows
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import certify
-from impl.certificate.inputs import input_data
-from impl.memory.adversary.attack import attack, bracket
-from impl.models.loaded import LoadedModel
-from impl.reading.adapters import load_model
-from properties.systems.certified.models import weights
-from properties.systems.certified.specs import COMMON, STACKS
-from properties.systems.drawing.regimes import generator
-from properties.systems.table import system
+from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.inputs import input_data
+from rnnbounds.impl.memory.adversary.attack import attack, bracket
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.properties.systems.certified.models import weights
+from rnnbounds.properties.systems.certified.specs import COMMON, STACKS
+from rnnbounds.properties.systems.drawing.regimes import generator
+from rnnbounds.properties.systems.table import system
 
 SEEDS, WORK, D = 1, 2**24, 2  # three seeds are the models that the documentation counts
 KINDS = tuple(dict.fromkeys((*CELLS, *COMMON, *STACKS)))

@@ -12,25 +12,25 @@ from flint import fmpq
 from msgspec.structs import replace
 from seen import readings
 
-from impl.cells.refutation.refute import ALL
-from impl.certificate.record import Certificate
-from impl.norms import semidefinite
-from properties.errors import SpecError
-from properties.judging.judge import Verdict, judge
-from properties.measures.certified import models as measured
-from properties.measures.certified.orbits import ball_orbit, exact_orbit, range_told
-from properties.measures.certified.unitary import MEASURES as SHIPPED
-from properties.measures.readings.balls import BallPair
-from properties.measures.readings.rationals import range_square
-from properties.measures.runs.readings import ball_runs
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.certified import models, specs
-from properties.systems.certified.fields import Certified
-from properties.systems.spec import check_spec
-from properties.systems.table import kind_named, parse_spec, system
-from properties.systems.unitary.exact import rational
-from theory.claims.certificate.certificate import CERTIFICATE
+from rnnbounds.impl.cells.refutation.refute import ALL
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.norms import semidefinite
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.certified import models as measured
+from rnnbounds.properties.measures.certified.orbits import ball_orbit, exact_orbit, range_told
+from rnnbounds.properties.measures.certified.unitary import MEASURES as SHIPPED
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.readings.rationals import range_square
+from rnnbounds.properties.measures.runs.readings import ball_runs
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.certified import models, specs
+from rnnbounds.properties.systems.certified.fields import Certified
+from rnnbounds.properties.systems.spec import check_spec
+from rnnbounds.properties.systems.table import kind_named, parse_spec, system
+from rnnbounds.properties.systems.unitary.exact import rational
+from rnnbounds.theory.claims.certificate.certificate import CERTIFICATE
 
 ALIKE = system(
     "certified", cell="linear", norm="spectral", regime="driven", inputs="constant", n=2,

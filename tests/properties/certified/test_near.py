@@ -5,13 +5,13 @@ import torch
 from msgspec.structs import replace
 from seen import readings
 
-from impl.memory.runs import Runner
-from properties.systems.batch import build
-from properties.systems.certified.near import extremal
-from properties.systems.certified.near_batch import model, recorded, response
-from properties.systems.certified.specs import COMMON
-from properties.systems.spec import SystemSpec
-from properties.systems.table import system
+from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.certified.near import extremal
+from rnnbounds.properties.systems.certified.near_batch import model, recorded, response
+from rnnbounds.properties.systems.certified.specs import COMMON
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import system
 
 SPEC = system(
     "near", cell="lstm", regime="gaussian", inputs="gaussian", n=2, d=2, T=3, K=3, scale=4.0,

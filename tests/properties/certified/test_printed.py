@@ -21,27 +21,27 @@ from printed import (
     strangers,
 )
 
-from impl.cells.stacks.stack import PREFIX
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import certify
-from impl.certificate.record import Certificate
-from impl.checker.unitary import check
-from impl.convert.truncate import truncate
-from impl.convert.unitary import save_unitary
-from properties.measures.certified.shares import SHARES, shares
-from properties.measures.certified.used import point
-from properties.systems.batch import build
-from properties.systems.certified.constants import READ, UNITARY
-from properties.systems.certified.models import certified, chosen, equivalent
-from properties.systems.certified.near_batch import told
-from properties.systems.certified.specs import COMMON, OTHERS
-from properties.systems.spec import SystemSpec
-from properties.systems.table import system
-from theory import CLAIMS
-from theory.claims.certificate.certificate import CERTIFICATE
-from theory.claims.memory.near_data import NEAR_DATA
-from theory.language.vocabulary import VOCABULARY
-from theory.proof import Claim
+from rnnbounds.impl.cells.stacks.stack import PREFIX
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.record import Certificate
+from rnnbounds.impl.checker.unitary import check
+from rnnbounds.impl.convert.truncate import truncate
+from rnnbounds.impl.convert.unitary import save_unitary
+from rnnbounds.properties.measures.certified.shares import SHARES, shares
+from rnnbounds.properties.measures.certified.used import point
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.certified.constants import READ, UNITARY
+from rnnbounds.properties.systems.certified.models import certified, chosen, equivalent
+from rnnbounds.properties.systems.certified.near_batch import told
+from rnnbounds.properties.systems.certified.specs import COMMON, OTHERS
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.claims.certificate.certificate import CERTIFICATE
+from rnnbounds.theory.claims.memory.near_data import NEAR_DATA
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof import Claim
 
 
 def spec_of(cell: str, norm: str = "auto", **fields: Any) -> SystemSpec:

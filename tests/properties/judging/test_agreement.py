@@ -5,18 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from properties.attacks import campaign
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import attack_claim
-from properties.attacks.shrink import met, shrink, violation
-from properties.errors import DisagreementError
-from properties.judging.agreement import require_agreement
-from properties.judging.judge import judge
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.table import system
-from theory import claim
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks import campaign
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.campaign import attack_claim
+from rnnbounds.properties.attacks.shrink import met, shrink, violation
+from rnnbounds.properties.errors import DisagreementError
+from rnnbounds.properties.judging.agreement import require_agreement
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
 
 SPEC = system(n=2, T=4, K=3, lam=0.5, sequences=2, batch=2)
 FALSE = parse_statement("h_norm <= 0")
@@ -60,7 +60,7 @@ def test_what_is_shrunk_agrees_where_it_is_recorded(monkeypatch):
     require_agreement(FALSE, batch, found.seen)
     last = found._replace(spec=SPEC.alone(1, 1), at=(1, 1, k))
     monkeypatch.setattr(
-        "properties.attacks.shrink.violation",
+        "rnnbounds.properties.attacks.shrink.violation",
         lambda statement, assumptions, spec, window=None: last if spec == SPEC else None,
     )
     with pytest.raises(DisagreementError):

@@ -5,17 +5,23 @@ import pytest
 from msgspec.structs import replace
 from sympy import Integer
 
-from properties.attacks.budget import Budget
-from properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
-from properties.judging.equivalent import at_ends, divided, plainer, positive, scalar_output
-from properties.judging.judge import Judgement, Patience, Verdict, judge
-from properties.judging.referee import settle
-from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
-from properties.systems.table import system
-from theory.language.conditions import Conditioned
-from theory.language.parse import parse_statement
-from theory.language.printing import statement_text
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.typed import TypedResult, attack_typed, typed_assumptions
+from rnnbounds.properties.judging.equivalent import (
+    at_ends,
+    divided,
+    plainer,
+    positive,
+    scalar_output,
+)
+from rnnbounds.properties.judging.judge import Judgement, Patience, Verdict, judge
+from rnnbounds.properties.judging.referee import settle
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory.language.conditions import Conditioned
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.printing import statement_text
 
 TINY = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 TANH = system(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)

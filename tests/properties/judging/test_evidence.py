@@ -8,16 +8,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from properties.judging.evidence import SHOWN, Evidence, record
-from properties.judging.judge import Judgement, Verdict, judge
-from properties.systems.batch import build
-from properties.systems.table import parse_spec, system
-from reports.records.histogram import count_ratios
-from reports.records.record import Tally
-from theory import claim
-from theory.language.parse import parse_statement
-from theory.numbers.interval import Interval
-from theory.proof.claim import Statement
+from rnnbounds.properties.judging.evidence import SHOWN, Evidence, record
+from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.reports.records.histogram import count_ratios
+from rnnbounds.reports.records.record import Tally
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.numbers.interval import Interval
+from rnnbounds.theory.proof.claim import Statement
 
 CLAIM = claim("truncation")
 FORM = CLAIM.form("uniform")

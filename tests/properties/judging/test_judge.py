@@ -5,18 +5,18 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from impl.gradients.constants import Constants
-from properties.attacks.typed import typed_assumptions
-from properties.judging.judge import Verdict, compare, free_names, judge, unmet, windowed
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.spec import SystemSpec, Values
-from properties.systems.table import system
-from theory import claim
-from theory.language.parse import parse_statement
-from theory.language.vocabulary import VOCABULARY
-from theory.numbers.interval import Interval
-from theory.proof.claim import Assumption
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.properties.attacks.typed import typed_assumptions
+from rnnbounds.properties.judging.judge import Verdict, compare, free_names, judge, unmet, windowed
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import SystemSpec, Values
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.interval import Interval
+from rnnbounds.theory.proof.claim import Assumption
 
 INF, NAN = float("inf"), float("nan")
 H, V, U = Verdict.HOLDS, Verdict.VIOLATED, Verdict.UNDECIDED
@@ -130,7 +130,7 @@ class Liar(Constants):
 def lying(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     """Let every batch take its constants from a liar."""
     monkeypatch.setattr(Liar, "factor", factor)
-    monkeypatch.setattr("properties.systems.supply.members.Constants", Liar)
+    monkeypatch.setattr("rnnbounds.properties.systems.supply.members.Constants", Liar)
 
 
 @pytest.mark.parametrize("regime", ["diagonal", "orthogonal"])

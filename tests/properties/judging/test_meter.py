@@ -1,10 +1,10 @@
 """What is counted while a run goes on: the checks of this process and of those it starts."""
 
-from properties.judging import meter
-from properties.judging.judge import judge
-from properties.systems.batch import build
-from properties.systems.table import system
-from theory.language.parse import parse_statement
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory.language.parse import parse_statement
 
 
 def test_every_check_counts() -> None:

@@ -2,16 +2,16 @@
 
 import pytest
 
-from properties.attacks.typed import typed_assumptions
-from properties.judging import judge as judge_module
-from properties.judging import referee
-from properties.judging.equivalent import plainer
-from properties.judging.judge import HOLDS, Patience, judge
-from properties.judging.outputs import hold_by_outputs
-from properties.judging.referee import is_beyond, settle
-from properties.systems.batch import build
-from properties.systems.table import system
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.typed import typed_assumptions
+from rnnbounds.properties.judging import judge as judge_module
+from rnnbounds.properties.judging import referee
+from rnnbounds.properties.judging.equivalent import plainer
+from rnnbounds.properties.judging.judge import HOLDS, Patience, judge
+from rnnbounds.properties.judging.outputs import hold_by_outputs
+from rnnbounds.properties.judging.referee import is_beyond, settle
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory.language.parse import parse_statement
 
 SPEC = system(kind="rnn", n=3, T=5, K=5, lam=0.75, seed=4, batch=1, sequences=1)
 

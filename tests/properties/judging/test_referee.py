@@ -7,7 +7,7 @@ import sympy
 import torch
 from flint import arb, ctx, fmpq
 
-from properties.judging.precisions import (
+from rnnbounds.properties.judging.precisions import (
     LARGEST_PRECISION,
     MOST,
     first_precision,
@@ -15,7 +15,7 @@ from properties.judging.precisions import (
     last_precision,
     precisions,
 )
-from properties.judging.referee import (
+from rnnbounds.properties.judging.referee import (
     as_fmpq,
     by_balls,
     by_rationals,
@@ -27,11 +27,11 @@ from properties.judging.referee import (
     signed_square,
     smallness,
 )
-from properties.systems.batch import build
-from properties.systems.table import system
-from theory.language.parse import parse_statement
-from theory.language.vocabulary import symbols
-from theory.proof.claim import Statement
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.vocabulary import symbols
+from rnnbounds.theory.proof.claim import Statement
 
 LINEAR = system(activation="identity", regime="diagonal", T=3, K=2, lam=0.5)
 TANH = system(n=2, T=3, K=2, bias=0.5)

@@ -4,13 +4,13 @@ import pytest
 from flint import fmpq
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import activation
-from properties.judging.judge import Verdict, judge
-from properties.measures.readings.exact_steps import Single, steepest_square
-from properties.systems.batch import Batch, build
-from properties.systems.limits.planted import planted
-from properties.systems.table import system
-from theory import claim
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.readings.exact_steps import Single, steepest_square
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.limits.planted import planted
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory import claim
 
 ELU = system(
     activation="elu", regime="gaussian", T=64, lam=0.9999990463256836, scale=0.25,

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch, build
-from properties.systems.spec import INPUTS, REGIMES, Values
-from properties.systems.table import system
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import INPUTS, REGIMES, Values
+from rnnbounds.properties.systems.table import system
 
 Array = np.ndarray
 erf = np.vectorize(math.erf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flint import arb, arb_mat, fmpq
 
-from properties.measures.certified.spectral import Secant, blocks
+from rnnbounds.properties.measures.certified.spectral import Secant, blocks
 
 BALL = arb(0.5, 1e-9)
 ATOM = fmpq(1, 2**200)

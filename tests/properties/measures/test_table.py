@@ -9,18 +9,18 @@ from flint import arb, fmpq
 from msgspec.structs import replace
 from seen import PRECISION, readings
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.gradients.constants import Constants
-from properties.attacks.extremal import SPECIAL
-from properties.measures import causal, cells, gates, table, training
-from properties.measures.certified import models, near
-from properties.measures.certified import unitary as shipped
-from properties.measures.exact import layers, limits, memory, unitary
-from properties.measures.table import ALL, MEASURES, Measure, around
-from properties.systems.batch import build
-from properties.systems.spec import INPUTS, REGIMES, SystemSpec
-from properties.systems.table import KINDS, system
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.measures import causal, cells, gates, table, training
+from rnnbounds.properties.measures.certified import models, near
+from rnnbounds.properties.measures.certified import unitary as shipped
+from rnnbounds.properties.measures.exact import layers, limits, memory, unitary
+from rnnbounds.properties.measures.table import ALL, MEASURES, Measure, around
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import INPUTS, REGIMES, SystemSpec
+from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 FLOAT_READ = [m.name for m in ALL if m.enclosure is not None or m.value is not None]
 # What training gives, what other cells do and what is decided in rationals has tests of its own,
@@ -254,7 +254,7 @@ def test_rounding_of_a_known_state() -> None:
     """0.1 + 0.2 in float64 is off by 2⁻⁵⁴·(exactly known): h_rounding is that."""
     from fractions import Fraction
 
-    from properties.systems.spec import Values
+    from rnnbounds.properties.systems.spec import Values
 
     values = Values(W=[[0.0]], U=[[0.1]], b=[0.2], C=[[1.0]], x=[[1.0]], h=[0.0], h_other=[0.0])
     pair = build(system(activation="identity", values=values))
@@ -267,7 +267,7 @@ def test_rounding_of_a_known_state() -> None:
 
 def test_constants_refuse_an_unknown_name() -> None:
     """A name that is not in the vocabulary has no constant."""
-    from impl.errors import UnknownConstantError
+    from rnnbounds.impl.errors import UnknownConstantError
 
     with pytest.raises(UnknownConstantError):
         build(system()).constant("lambda")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from properties.runs.cluster import Cluster
+    from rnnbounds.properties.runs.cluster import Cluster
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def cluster() -> Iterator[Cluster]:
     """One with a worker in a thread of this process."""
     from cluster_of_threads import threads
 
-    from properties.runs.scheduler import reached
+    from rnnbounds.properties.runs.scheduler import reached
 
     with threads() as there, reached(there.scheduler_address, 0) as found:
         yield found

@@ -18,18 +18,18 @@ from cluster_of_threads import threads
 from distributed import Client
 from worker_jobs import die_once, fail, square
 
-from properties.attacks.budget import profile
-from properties.errors import InputError
-from properties.judging import meter
-from properties.runs import cluster as module
-from properties.runs.cluster import Cluster, ClusterError
-from properties.runs.parts import PartResult, chosen_claims, parts_of
-from properties.runs.record import merge
-from properties.runs.run import run_parts
-from properties.runs.scheduler import reached
-from properties.runs.versions import difference, fingerprint
-from reports.records.outcome import comparable
-from reports.records.record import Run
+from rnnbounds.properties.attacks.budget import profile
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.runs import cluster as module
+from rnnbounds.properties.runs.cluster import Cluster, ClusterError
+from rnnbounds.properties.runs.parts import PartResult, chosen_claims, parts_of
+from rnnbounds.properties.runs.record import merge
+from rnnbounds.properties.runs.run import run_parts
+from rnnbounds.properties.runs.scheduler import reached
+from rnnbounds.properties.runs.versions import difference, fingerprint
+from rnnbounds.reports.records.outcome import comparable
+from rnnbounds.reports.records.record import Run
 
 CLAIMS = ("contraction-linear", "projection")
 ATTACKS = ("extremal",)
@@ -171,7 +171,7 @@ def test_a_scheduler_without_workers(monkeypatch) -> None:
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1"])
 def test_nobody_answers(monkeypatch, address) -> None:
     """At the address."""
-    monkeypatch.setattr("properties.runs.scheduler.PATIENCE", 0.01)
+    monkeypatch.setattr("rnnbounds.properties.runs.scheduler.PATIENCE", 0.01)
     with pytest.raises(ClusterError, match="; start one with: dask scheduler"), reached(address, 0):
         pass
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from properties.judging.evidence import Evidence, order, tightest_of_all
-from properties.runs.drawn import LONGEST, drawn
-from properties.runs.replay import replay, statement_of
-from theory import claim
+from rnnbounds.properties.judging.evidence import Evidence, order, tightest_of_all
+from rnnbounds.properties.runs.drawn import LONGEST, drawn
+from rnnbounds.properties.runs.replay import replay, statement_of
+from rnnbounds.theory import claim
 
 
 def spec_of(**fields) -> str:

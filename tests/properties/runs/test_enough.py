@@ -7,14 +7,14 @@ from functools import partial
 
 import pytest
 
-from properties.attacks.budget import PROFILES, Budget, profile
-from properties.errors import InputError
-from properties.runs import enough as module
-from properties.runs.enough import drawn, systems_of, until_enough
-from properties.runs.parts import Part, PartResult, chosen_claims, parts_of, run_part
-from properties.runs.record import merge
-from reports.records.outcome import comparable, problems
-from reports.records.record import Run
+from rnnbounds.properties.attacks.budget import PROFILES, Budget, profile
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.runs import enough as module
+from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
+from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, parts_of, run_part
+from rnnbounds.properties.runs.record import merge
+from rnnbounds.reports.records.outcome import comparable, problems
+from rnnbounds.reports.records.record import Run
 
 CLAIMS = chosen_claims(("contraction-linear", "projection"))
 ATTACKS = ("random", "extremal")

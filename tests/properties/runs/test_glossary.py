@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from properties.runs.glossary import place, symbol_names, symbol_records, works
-from properties.runs.parts import ledger_record
-from theory import CLAIMS, claim
-from theory.language.printing import statement_mathml
-from theory.language.vocabulary import VOCABULARY
-from theory.proof.proof import check
+from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
+from rnnbounds.properties.runs.parts import ledger_record
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.language.printing import statement_mathml
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof.proof import check
 
 TRUNCATION = claim("truncation")
 

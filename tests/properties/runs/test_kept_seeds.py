@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from properties.runs.replay import replay, statement_of
-from properties.systems.limits.planted import planted
-from properties.systems.table import KINDS, system
+from rnnbounds.properties.runs.replay import replay, statement_of
+from rnnbounds.properties.systems.limits.planted import planted
+from rnnbounds.properties.systems.table import KINDS, system
 
 MIN_GRU = (
     '{"kind":"certified","n":2,"d":1,"T":1,"seed":160293247153383,"batch":2,"sequences":6,'

@@ -6,19 +6,19 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as replace_record
 
-from properties.judging.evidence import CellEvidence, Evidence
-from properties.runs.matrix import entry, matrix, unattacked
-from properties.runs.probe import probed, specs_about
-from properties.systems.columns import COLUMNS, cell_of, cells_of, column_of
-from properties.systems.columns import columns as all_columns
-from properties.systems.kind import NO_CELL
-from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, system
-from reports.records.ledger import LedgerRecord
-from reports.records.matrix import Column, Matrix, matrix_problems
-from reports.records.record import Tally
-from theory import CLAIMS, claim
-from theory.proof.claim import Claim
+from rnnbounds.properties.judging.evidence import CellEvidence, Evidence
+from rnnbounds.properties.runs.matrix import entry, matrix, unattacked
+from rnnbounds.properties.runs.probe import probed, specs_about
+from rnnbounds.properties.systems.columns import COLUMNS, cell_of, cells_of, column_of
+from rnnbounds.properties.systems.columns import columns as all_columns
+from rnnbounds.properties.systems.kind import NO_CELL
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, system
+from rnnbounds.reports.records.ledger import LedgerRecord
+from rnnbounds.reports.records.matrix import Column, Matrix, matrix_problems
+from rnnbounds.reports.records.record import Tally
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.proof.claim import Claim
 
 TRUNCATION = claim("truncation")
 IDS = tuple(entry.id for entry in CLAIMS)

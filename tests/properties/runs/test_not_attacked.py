@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as replace_record
 
-from impl.cells.table import CELLS
-from properties.runs.matrix import UNDRAWN, matrix
-from properties.systems import columns as columns_module
-from properties.systems.columns import column_of, drawn
-from reports.pages.summary import seen as tooltip
-from reports.records.matrix import Entry, Matrix, matrix_problems
-from reports.records.tally import Tally
-from theory import CLAIMS, claim
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.properties.runs.matrix import UNDRAWN, matrix
+from rnnbounds.properties.systems import columns as columns_module
+from rnnbounds.properties.systems.columns import column_of, drawn
+from rnnbounds.reports.pages.summary import seen as tooltip
+from rnnbounds.reports.records.matrix import Entry, Matrix, matrix_problems
+from rnnbounds.reports.records.tally import Tally
+from rnnbounds.theory import CLAIMS, claim
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from properties.attacks.budget import profile
-from properties.runs.parts import chosen_claims, parts_of
-from properties.runs.queue import Queue
-from properties.runs.run import heaviest_first, kin
+from rnnbounds.properties.attacks.budget import profile
+from rnnbounds.properties.runs.parts import chosen_claims, parts_of
+from rnnbounds.properties.runs.queue import Queue
+from rnnbounds.properties.runs.run import heaviest_first, kin
 
 CALLS = [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 3)]
 

@@ -6,15 +6,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from properties.attacks.budget import Budget
-from properties.attacks.campaign import attack_claim
-from properties.errors import SpecError
-from properties.runs.replay import dump, replay, statement_of
-from properties.systems.table import system
-from reports.records.record import Check
-from theory import claim
-from theory.errors import UnknownClaimError
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.budget import Budget
+from rnnbounds.properties.attacks.campaign import attack_claim
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.runs.replay import dump, replay, statement_of
+from rnnbounds.properties.systems.table import system
+from rnnbounds.reports.records.record import Check
+from rnnbounds.theory import claim
+from rnnbounds.theory.errors import UnknownClaimError
+from rnnbounds.theory.language.parse import parse_statement
 
 FIVE = ("state-bound", "truncation", "prediction", "contraction-rnn", "vanishing-gradient")
 RHO = {
@@ -123,7 +123,7 @@ def test_hostile_text_is_not_replayed() -> None:
 
 def test_a_written_out_system_is_replayed() -> None:
     """A special instance replays from its own text."""
-    from properties.attacks.extremal import SPECIAL
+    from rnnbounds.properties.attacks.extremal import SPECIAL
 
     form = claim("contraction-rnn").variant("radius-below-one")
     found = replay(SPECIAL["nilpotent-relu"].text, form.statement, form.assumptions)

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from properties.attacks.budget import PROFILES, Budget
-from properties.attacks.campaign import attack_claim, derived_seed, not_applicable
-from properties.attacks.sabotage import Refused
-from properties.judging import meter
-from properties.judging.evidence import Evidence
-from properties.runs.parts import (
+from rnnbounds.properties.attacks.budget import PROFILES, Budget
+from rnnbounds.properties.attacks.campaign import attack_claim, derived_seed, not_applicable
+from rnnbounds.properties.attacks.sabotage import Refused
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.judging.evidence import Evidence
+from rnnbounds.properties.runs.parts import (
     Part,
     PartResult,
     chosen_claims,
@@ -22,17 +22,17 @@ from properties.runs.parts import (
     parts_of,
     run_part,
 )
-from properties.runs.record import axiom_records, merge
-from properties.runs.run import environment, heaviest_first, run_parts
-from properties.runs.versions import found
-from reports.records.outcome import comparable, problems
-from reports.records.possible import impossible_times
-from reports.records.record import Tally
-from theory import CLAIMS, claim
-from theory.axioms.base import AXIOMS
-from theory.errors import UnknownClaimError
-from theory.proof.laws import counted
-from theory.proof.proof import Ledger, StepResult
+from rnnbounds.properties.runs.record import axiom_records, merge
+from rnnbounds.properties.runs.run import environment, heaviest_first, run_parts
+from rnnbounds.properties.runs.versions import found
+from rnnbounds.reports.records.outcome import comparable, problems
+from rnnbounds.reports.records.possible import impossible_times
+from rnnbounds.reports.records.record import Tally
+from rnnbounds.theory import CLAIMS, claim
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.errors import UnknownClaimError
+from rnnbounds.theory.proof.laws import counted
+from rnnbounds.theory.proof.proof import Ledger, StepResult
 
 CHEAP = [claim("instability")]
 ATTACKS = ("random", "extremal")

@@ -10,9 +10,9 @@ import pytest
 import worker_jobs
 from worker_jobs import fail, square
 
-from properties.errors import InputError
-from properties.runs import workers
-from properties.runs.workers import WorkerError, alone, each, hired
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.runs import workers
+from rnnbounds.properties.runs.workers import WorkerError, alone, each, hired
 
 
 def test_everything_is_done_once():
@@ -79,7 +79,7 @@ def test_where_nobody_tells_of_threads_no_image_is_taken(monkeypatch, tmp_path):
 
 IMAGES = """
 import threading, worker_jobs
-from properties.runs.workers import each
+from rnnbounds.properties.runs.workers import each
 if __name__ == "__main__":
     worker_jobs.KEPT.append(1)
     {before}
@@ -87,7 +87,7 @@ if __name__ == "__main__":
 """
 SOLVED = """
 import os, worker_jobs
-from properties.runs.workers import each
+from rnnbounds.properties.runs.workers import each
 if __name__ == "__main__":
     (solver,) = each(worker_jobs.solver, [()], 1)
     try:
@@ -98,7 +98,7 @@ if __name__ == "__main__":
 FRESH = """
 import signal, threading
 if __name__ == "__main__":
-    from properties.runs.workers import each
+    from rnnbounds.properties.runs.workers import each
     threading.Thread(target=threading.Event().wait, daemon=True).start()
     print(list(each(abs, [(-1,)], 1)))
 else:

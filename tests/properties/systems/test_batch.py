@@ -8,10 +8,10 @@ import torch
 from any_kind import any_system
 from msgspec.structs import replace
 
-from properties.attacks.extremal import SPECIAL
-from properties.systems.batch import Batch, build, explicit
-from properties.systems.spec import INPUTS, REGIMES, TRAINED, check_spec
-from properties.systems.table import KINDS, kind_named, parse_spec, system
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.systems.batch import Batch, build, explicit
+from rnnbounds.properties.systems.spec import INPUTS, REGIMES, TRAINED, check_spec
+from rnnbounds.properties.systems.table import KINDS, kind_named, parse_spec, system
 
 ARRAYS = ("C", "x", "h", "h_other")
 GOLDEN = {
@@ -110,7 +110,7 @@ def test_every_kind_alone(kind: str) -> None:
     whole, alone = tensors(build(spec)), tensors(build(spec.alone(1, 1)))
     assert (alone["W"][0] == whole["W"][1]).all()
     assert (alone["x"][0, ..., 0] == whole["x"][1, ..., 1]).all()
-    if KINDS[kind].learning:
+    if KINDS[kind].route.learning:
         y, own = build(spec).y, build(spec.alone(1, 1)).y
         assert y is not None
         assert own is not None

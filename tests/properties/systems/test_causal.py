@@ -7,23 +7,23 @@ from any_kind import as_kind, changed
 from msgspec.structs import replace
 from torch import Tensor
 
-from impl.models.causal.attention import Attention
-from impl.models.causal.base import Convolution
-from impl.models.causal.convolution import TCN
-from properties.attacks.extremal import extremal_specs
-from properties.attacks.search import random_specs
-from properties.attacks.shrink import smaller
-from properties.errors import SpecError
-from properties.judging.judge import Verdict, judge
-from properties.measures.table import MEASURES
-from properties.runs.replay import dump, replay
-from properties.systems.batch import build
-from properties.systems.causal.fields import fields, layers_of
-from properties.systems.causal.model import models
-from properties.systems.spec import SystemSpec, check_spec
-from properties.systems.table import KINDS as ALL
-from properties.systems.table import parse_spec, system
-from theory import claim
+from rnnbounds.impl.models.causal.attention import Attention
+from rnnbounds.impl.models.causal.base import Convolution
+from rnnbounds.impl.models.causal.convolution import TCN
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.shrink import smaller
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.runs.replay import dump, replay
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.causal.fields import fields, layers_of
+from rnnbounds.properties.systems.causal.model import models
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.table import KINDS as ALL
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.theory import claim
 
 CLAIM = claim("receptive-field")
 KINDS: tuple[str, ...] = ("tcn", "gated-conv", "wavenet", "attention")
@@ -41,7 +41,7 @@ def drawn(kind: str, examples: int = 12) -> list[SystemSpec]:
     return found
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in ALL.values() if kind.causal])
+@pytest.mark.parametrize("kind", [kind.name for kind in ALL.values() if kind.route.causal])
 def test_what_is_drawn_can_be_built(kind: str) -> None:
     """Every spec is valid, its sequences are longer than the field that the module states, and the
     formula of the claim gives the same number."""

@@ -9,21 +9,20 @@ from any_kind import changed
 from msgspec.structs import replace
 from seen import readings
 
-from properties.attacks.extremal import extremal_specs
-from properties.attacks.gradient import gradient_specs, objective
-from properties.attacks.typed import kinds_of
-from properties.errors import SpecError
-from properties.judging.judge import Verdict, judge
-from properties.measures.gates import MEASURES as GATES
-from properties.measures.runs.rounded import Rounded, step
-from properties.measures.table import MEASURES
-from properties.systems.batch import build, explicit
-from properties.systems.gated.ascent import GatedAscent
-from properties.systems.gated.extremal import GATED_SPECIAL
-from properties.systems.gated.fields import REGIMES
-from properties.systems.spec import SystemSpec, check_spec
-from properties.systems.table import kind_named, parse_spec, system
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.attacks.gradient import gradient_specs, objective
+from rnnbounds.properties.attacks.typed import kinds_of
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.gates import MEASURES as GATES
+from rnnbounds.properties.measures.runs.rounded import Rounded, step
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build, explicit
+from rnnbounds.properties.systems.gated.ascent import GatedAscent
+from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL, REGIMES
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.table import kind_named, parse_spec, system
+from rnnbounds.theory.language.parse import parse_statement
 
 KINDS: tuple[str, ...] = ("lstm", "gru", "gru-cho")
 A = "(W_i_inf*g_bar/4 + i_bar*W_g_inf + W_f_inf*B_c/4)"

@@ -13,16 +13,16 @@ from flint import arb
 from msgspec.structs import replace
 from seen import readings
 
-from impl.certificate.certify import certify
-from impl.numbers.outward import div_up, mul_up, subtract_down
-from properties.judging.judge import judge
-from properties.measures.table import MEASURES
-from properties.runs.replay import dump, replay
-from properties.systems.batch import Batch, build
-from properties.systems.spec import SystemSpec
-from properties.systems.supply.other_inputs import other_inputs, x_gap
-from properties.systems.table import system
-from theory import claim
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.numbers.outward import div_up, mul_up, subtract_down
+from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.runs.replay import dump, replay
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.other_inputs import other_inputs, x_gap
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory import claim
 
 CLAIM = claim("input-robustness")
 VANILLA = system(
@@ -136,7 +136,8 @@ def test_far_beyond_the_inputs_bound() -> None:
 
 def from_states(batch: Batch, h: torch.Tensor, h_other: torch.Tensor) -> Batch:
     """The batch with another pair of states."""
-    return dataclasses.replace(batch, h=h, h_other=h_other, cache={})
+    systems = dataclasses.replace(batch.systems, h=h, h_other=h_other)
+    return dataclasses.replace(batch, systems=systems)
 
 
 @pytest.mark.parametrize("activation", ["identity", "relu", "leaky-relu"])
@@ -153,7 +154,7 @@ def test_exact_squares(activation: str) -> None:
 def test_not_said_of_inputs_beyond_the_bound() -> None:
     """What leaves the ball on which a cell's constants hold is vacuous."""
     batch = build(CELLS[0])
-    batch.cache["other inputs"] = 3 * batch.x
+    batch.made[other_inputs] = 3 * batch.x
     assert (x_gap(batch) == math.inf).all()
     seen = judge(CLAIM.form("box").statement, (), batch)
     assert seen.vacuous == {"finite x_gap": seen.verdicts.size}

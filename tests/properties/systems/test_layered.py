@@ -9,22 +9,22 @@ from flint import arb, ctx, fmpq
 from msgspec.structs import replace
 from seen import verdicts
 
-from impl.certificate.certify import certify
-from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.typed import kinds_of
-from properties.errors import SpecError
-from properties.judging.judge import Verdict, judge
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.layered.dyadic import floats
-from properties.systems.layered.stack import Stack
-from properties.systems.layered.transition import Layered
-from properties.systems.spec import check_spec
-from properties.systems.table import KINDS, system
-from properties.systems.unitary.exact import floats as nearest_of
-from properties.systems.unitary.exact import nearest, rational, square
-from theory import claim
-from theory.language.parse import parse_statement
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
+from rnnbounds.properties.attacks.typed import kinds_of
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.layered.dyadic import floats
+from rnnbounds.properties.systems.layered.stack import Stack
+from rnnbounds.properties.systems.layered.transition import Layered
+from rnnbounds.properties.systems.spec import check_spec
+from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.unitary.exact import floats as nearest_of
+from rnnbounds.properties.systems.unitary.exact import nearest, rational, square
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
 
 LAYERED = system(
     kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,

@@ -10,18 +10,18 @@ from msgspec.structs import replace
 from scipy.signal import lfilter
 from seen import verdicts
 
-from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.typed import kinds_of
-from properties.errors import SpecError
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.layered.jordan import Block
-from properties.systems.layered.modes import Mode
-from properties.systems.layered.scan import LEAST, Gate, Scan
-from properties.systems.spec import check_spec
-from properties.systems.table import KINDS, parse_spec, system
-from properties.systems.unitary.exact import nearest, rational, square
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
+from rnnbounds.properties.attacks.typed import kinds_of
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.layered.jordan import Block
+from rnnbounds.properties.systems.layered.modes import Mode
+from rnnbounds.properties.systems.layered.scan import LEAST, Gate, Scan
+from rnnbounds.properties.systems.spec import check_spec
+from rnnbounds.properties.systems.table import KINDS, parse_spec, system
+from rnnbounds.properties.systems.unitary.exact import nearest, rational, square
+from rnnbounds.theory.language.parse import parse_statement
 
 MODE = system(
     kind="modes", regime="complex", inputs="gaussian", d=2, T=6, K=6,

@@ -9,10 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from properties.errors import SpecError
-from properties.systems.drawing.strategies import specs
-from properties.systems.spec import INPUTS, LIMITS, REGIMES, SystemSpec, Values, check_spec
-from properties.systems.table import KINDS, parse_spec, system
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.drawing.strategies import specs
+from rnnbounds.properties.systems.spec import (
+    INPUTS,
+    LIMITS,
+    REGIMES,
+    SystemSpec,
+    Values,
+    check_spec,
+)
+from rnnbounds.properties.systems.table import KINDS, parse_spec, system
 
 ONE = Values(
     W=[[0.1]], U=[[1 / 3]], b=[5e-324], C=[[-0.0]], x=[[1.7e308]], h=[2.0**-1074], h_other=[0.3]

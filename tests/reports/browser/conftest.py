@@ -6,17 +6,17 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import sync_playwright
 
-from properties.runs.glossary import place, symbol_names, symbol_records, works
-from reports.pages.page import render
-from reports.records.changes import Changes, change
-from reports.records.curve import Curve, Point
-from reports.records.ledger import LedgerRecord, LedgerStep
-from reports.records.matrix import Column, Entry, Matrix
-from reports.records.record import Drawn
-from reports.records.tally import Tally
-from theory import CLAIMS
-from theory.language.printing import statement_mathml, statement_text
-from theory.typeset import quantifier, typeset
+from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
+from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.records.changes import Changes, change
+from rnnbounds.reports.records.curve import Curve, Point
+from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix
+from rnnbounds.reports.records.record import Drawn
+from rnnbounds.reports.records.tally import Tally
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.language.printing import statement_mathml, statement_text
+from rnnbounds.theory.typeset import quantifier, typeset
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CELLS = "linear, smooth RNN, kinked RNN, LSTM, GRU, deep transition, stack, echo state, diagonal"

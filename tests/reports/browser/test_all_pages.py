@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from msgspec.structs import replace
 from safetensors.torch import save_file
 
-from reports.history import History
-from reports.pages.trends import render_trends
 from rnnbounds.cli import main
+from rnnbounds.reports.history import History
+from rnnbounds.reports.pages.trends import render_trends
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from msgspec.structs import replace
 
-from reports.pages.experiment import Page, Paragraph, Plot, Section, Table, render_experiment
-from reports.pages.figures.figure import Series
-from reports.pages.page import render
+from rnnbounds.reports.pages.experiment import (
+    Page,
+    Paragraph,
+    Plot,
+    Section,
+    Table,
+    render_experiment,
+)
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.page import render
 
 pytestmark = pytest.mark.slow
 

@@ -4,10 +4,10 @@ import re
 
 from msgspec.structs import replace
 
-from reports import Tally, problems
-from reports.formats.markdown import markdown
-from reports.pages.page import render
-from reports.records.changes import Changes, change
+from rnnbounds.reports import Tally, problems
+from rnnbounds.reports.formats.markdown import markdown
+from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.records.changes import Changes, change
 
 HOSTILE = (
     "<script>alert(1)</script>|\n# \x1b[31m[x](javascript:alert(1)) `_*"

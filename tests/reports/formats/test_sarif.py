@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from reports import Tally, problems
-from reports.formats.sarif import fingerprint, sarif
+from rnnbounds.reports import Tally, problems
+from rnnbounds.reports.formats.sarif import fingerprint, sarif
 
 FILES = {"truncation": "theory/claims/memory/truncation.py"}
 OWN = "pyproject.toml"

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from reports import RecordError, encode
-from reports.errors import InputError
-from reports.gate.certified import load_certificate
-from reports.gate.compare import grown
-from reports.gate.files import compare_files
-from reports.gate.thresholds import Thresholds
+from rnnbounds.reports import RecordError, encode
+from rnnbounds.reports.errors import InputError
+from rnnbounds.reports.gate.certified import load_certificate
+from rnnbounds.reports.gate.compare import grown
+from rnnbounds.reports.gate.files import compare_files
+from rnnbounds.reports.gate.thresholds import Thresholds
 
 CERTIFICATE = {
     "schema": "rnnbounds/certificate/1", "model": "m.safetensors", "cell": "rnn-tanh",

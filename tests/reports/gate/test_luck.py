@@ -7,11 +7,11 @@ from math import comb
 import pytest
 from msgspec.structs import replace
 
-from reports import ClaimRecord, FormRecord, Run
-from reports.gate.luck import dealt, fallen, fewer_tight
-from reports.gate.runs import compare_runs
-from reports.gate.thresholds import Thresholds
-from reports.gate.tightness import directed, examples
+from rnnbounds.reports import ClaimRecord, FormRecord, Run
+from rnnbounds.reports.gate.luck import dealt, fallen, fewer_tight
+from rnnbounds.reports.gate.runs import compare_runs
+from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.gate.tightness import directed, examples
 
 BINS = 18
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from reports import Axiom, Run, Tally
-from reports.gate.runs import compare_runs, narrowed
-from reports.gate.thresholds import Thresholds
-from reports.records.ledger import Definition
-from reports.records.matrix import Column, Entry, Matrix
+from rnnbounds.reports import Axiom, Run, Tally
+from rnnbounds.reports.gate.runs import compare_runs, narrowed
+from rnnbounds.reports.gate.thresholds import Thresholds
+from rnnbounds.reports.records.ledger import Definition
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 
 COLUMNS = (
     Column(name="linear", title="linear", cells=("linear",)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.gate.thresholds import SettingsError, Thresholds, thresholds
+from rnnbounds.reports.gate.thresholds import SettingsError, Thresholds, thresholds
 
 SHARES = ("tightness", "luck", "chance", "pairs", "all-pairs", "cells")
 

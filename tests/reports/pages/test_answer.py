@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from reports.pages.answer import about_epsilon, factor, sentence, share, size, verdict_of
+from rnnbounds.reports.pages.answer import about_epsilon, factor, sentence, share, size, verdict_of
 
 CERTIFIED = {
     "verdict": "certified",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from reports.pages.figures.bracket import ROWS, Bracket, bracket
+from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
 
 
 def widths(svg: str, look: str) -> list[float]:

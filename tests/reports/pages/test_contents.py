@@ -5,16 +5,16 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from reports import decode, encode
-from reports.pages.checks import shared, unmet
-from reports.pages.frame import web
-from reports.pages.mathml import prose
-from reports.pages.page import render
-from reports.pages.summary import applying
-from reports.records.changes import Changes
-from reports.records.glossary import Work
-from reports.records.matrix import Column, Entry, Matrix
-from reports.records.tally import Tally
+from rnnbounds.reports import decode, encode
+from rnnbounds.reports.pages.checks import shared, unmet
+from rnnbounds.reports.pages.frame import web
+from rnnbounds.reports.pages.mathml import prose
+from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.pages.summary import applying
+from rnnbounds.reports.records.changes import Changes
+from rnnbounds.reports.records.glossary import Work
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix
+from rnnbounds.reports.records.tally import Tally
 
 LESS = "<math><mi>λ</mi><mo>&lt;</mo><mn>1</mn></math>"
 

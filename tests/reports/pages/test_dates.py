@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from reports.pages.figures.axis import DIGIT, LENGTH
-from reports.pages.figures.dates import DAY, dates, iso_date, seconds
+from rnnbounds.reports.pages.figures.axis import DIGIT, LENGTH
+from rnnbounds.reports.pages.figures.dates import DAY, dates, iso_date, seconds
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import math
 import re
 
-from reports.pages.figures.dots import ROWS, cut, dots
+from rnnbounds.reports.pages.figures.dots import ROWS, cut, dots
 
 
 def test_a_dot_a_value_and_a_bar_a_row():

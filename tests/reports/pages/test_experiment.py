@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from reports.pages.experiment import (
+from rnnbounds.reports.pages.experiment import (
     Code,
     Page,
     Paragraph,
@@ -13,9 +13,9 @@ from reports.pages.experiment import (
     Table,
     render_experiment,
 )
-from reports.pages.figures.figure import Series
-from reports.pages.figures.plot import FigureError, _band, plot
-from reports.pages.mathml import mathml
+from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import FigureError, _band, plot
+from rnnbounds.reports.pages.mathml import mathml
 
 
 def lines(label="bound $x$"):

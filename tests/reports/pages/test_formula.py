@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports.pages.formula import NARROW, pieces, width
-from reports.pages.mathml import mathml
+from rnnbounds.reports.pages.formula import NARROW, pieces, width
+from rnnbounds.reports.pages.mathml import mathml
 
 
 @pytest.mark.parametrize(

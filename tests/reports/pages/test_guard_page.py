@@ -1,9 +1,9 @@
 """The page of a guard: a verdict for each model, what changed since its baseline, the remedy."""
 
-from reports.pages.experiment import Code, Table
-from reports.pages.guard_page import guard_page, render_guard
-from reports.records.changes import Changes, change
-from reports.records.guarded import Guarded, Outcome
+from rnnbounds.reports.pages.experiment import Code, Table
+from rnnbounds.reports.pages.guard_page import guard_page, render_guard
+from rnnbounds.reports.records.changes import Changes, change
+from rnnbounds.reports.records.guarded import Guarded, Outcome
 
 CHANGES = Changes(old="a", new="b", rows=(change("regressed", "lstm", "λ", "0.5", "0.75"),))
 FINE = Outcome(name="fine", line="certified", lam=0.5, k=3, verdict="certified")

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from reports.pages.headline import headline, lead
-from reports.pages.page import render
-from reports.pages.summary import summarise
-from reports.records.matrix import Column, Entry, Matrix
-from reports.records.tally import Tally
+from rnnbounds.reports.pages.headline import headline, lead
+from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.pages.summary import summarise
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix
+from rnnbounds.reports.records.tally import Tally
 
 
 def judged_on(run, *columns, vacuous=()):

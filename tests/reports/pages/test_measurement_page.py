@@ -2,9 +2,9 @@
 
 import pytest
 
-from reports.pages.experiment import Code, Plot, render_experiment
-from reports.pages.measured import percent, percent_below
-from reports.pages.measurement import measurement_page
+from rnnbounds.reports.pages.experiment import Code, Plot, render_experiment
+from rnnbounds.reports.pages.measured import percent, percent_below
+from rnnbounds.reports.pages.measurement import measurement_page
 
 
 def measured(ks, shares=None, *, largest=0.5, **fields):

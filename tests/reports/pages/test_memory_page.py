@@ -1,6 +1,6 @@
 """How long a model remembers, on a page."""
 
-from reports.pages.memory import remembers
+from rnnbounds.reports.pages.memory import remembers
 
 FORGETTING = {"windows": 1, "curve": [{"k": 1, "q50": 0.1, "q90": 0.1, "worst": 0.1}]}
 

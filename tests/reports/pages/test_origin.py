@@ -4,11 +4,11 @@ import pytest
 import torch
 
 import rnnbounds
-from impl.cells.table import CELLS, kind_of
-from impl.norms.meanings import NORM_MEANINGS
-from reports.pages.constants import CONSTANTS, constant
-from reports.pages.experiment import Paragraph, Table
-from reports.pages.origin import origin, tried
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.norms.meanings import NORM_MEANINGS
+from rnnbounds.reports.pages.constants import CONSTANTS, constant
+from rnnbounds.reports.pages.experiment import Paragraph, Table
+from rnnbounds.reports.pages.origin import origin, tried
 
 NETS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 

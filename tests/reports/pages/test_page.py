@@ -7,12 +7,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from reports import Run, decode, encode, load
-from reports.pages.frame import SILENT
-from reports.pages.ledger import Repeated, told
-from reports.pages.page import SHOWN, render, shown, write_report
-from reports.pages.summary import reach, summarise
-from reports.records.changes import Changes, change
+from rnnbounds.reports import Run, decode, encode, load
+from rnnbounds.reports.pages.frame import SILENT
+from rnnbounds.reports.pages.ledger import Repeated, told
+from rnnbounds.reports.pages.page import SHOWN, render, shown, write_report
+from rnnbounds.reports.pages.summary import reach, summarise
+from rnnbounds.reports.records.changes import Changes, change
 
 PAPER = "https://arxiv.org/abs/"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"

@@ -5,11 +5,11 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from reports import Histogram
-from reports.pages import text
-from reports.pages.figures.chart import chart, curve_plot
-from reports.records.curve import Curve, Point
-from reports.records.histogram import EDGES, EMPTY, count_ratios
+from rnnbounds.reports import Histogram
+from rnnbounds.reports.pages import text
+from rnnbounds.reports.pages.figures.chart import chart, curve_plot
+from rnnbounds.reports.records.curve import Curve, Point
+from rnnbounds.reports.records.histogram import EDGES, EMPTY, count_ratios
 
 
 @pytest.mark.parametrize(

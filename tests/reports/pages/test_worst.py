@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from reports import Run, decode, encode
-from reports.pages.page import render
-from reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
-from reports.records.consistency import claim_contradictions
-from reports.records.curve import Point
-from reports.records.record import Drawn
+from rnnbounds.reports import Run, decode, encode
+from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
+from rnnbounds.reports.records.consistency import claim_contradictions
+from rnnbounds.reports.records.curve import Point
+from rnnbounds.reports.records.record import Drawn
 
 SVG = ElementTree.fromstring
 STEPS, WINDOW = 6, 3

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from reports.records.changes import Change, Changes, change, listed
+from rnnbounds.reports.records.changes import Change, Changes, change, listed
 
 ROWS = (
     change("new", "growth", "claims", after="growth"),

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from reports import RecordError, comparable, decode, encode, json_schema, load
-from reports.records import codec
+from rnnbounds.reports import RecordError, comparable, decode, encode, json_schema, load
+from rnnbounds.reports.records import codec
 
 
 def with_spec(run, spec):
@@ -139,7 +139,7 @@ def test_load(run, tmp_path):
 
 def test_published_schema_is_current():
     """The published file is the schema of today's records; a change needs a new version."""
-    published = files("reports").joinpath("schema/run-2.json").read_bytes()
+    published = files("rnnbounds.reports").joinpath("schema/run-2.json").read_bytes()
     assert published == codec.published_schema()
 
 
@@ -159,7 +159,7 @@ def test_a_record_of_the_schema_before_is_read(run):
                 del step["scope"]
         for attack in claim["attacks"].values():
             del attack["seeded"]
-    published = json.loads(files("reports").joinpath("schema/run-1.json").read_bytes())
+    published = json.loads(files("rnnbounds.reports").joinpath("schema/run-1.json").read_bytes())
     assert not list(jsonschema.Draft202012Validator(published).iter_errors(document))
     old = decode(json.dumps(document).encode())
     assert old == decode(json.dumps(document | {"schema": "rnnbounds/run/2"}).encode())

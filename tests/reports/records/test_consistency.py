@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from reports import RecordError, Run, Tally, encode, load
-from reports.records.consistency import contradictions
-from reports.records.curve import Curve, Point
-from reports.records.matrix import Column, Entry, Matrix
-from reports.records.record import Cost, Histogram
+from rnnbounds.reports import RecordError, Run, Tally, encode, load
+from rnnbounds.reports.records.consistency import contradictions
+from rnnbounds.reports.records.curve import Curve, Point
+from rnnbounds.reports.records.matrix import Column, Entry, Matrix
+from rnnbounds.reports.records.record import Cost, Histogram
 
 
 def matrix_of(run: Run) -> Matrix:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.records.curve import MOST, curve_of, joined
+from rnnbounds.reports.records.curve import MOST, curve_of, joined
 
 sides = st.tuples(st.floats(0, 9), st.floats(0, 9))
 seen = st.dictionaries(st.integers(0, 9), sides)

@@ -5,10 +5,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from reports import Tally, decode, encode, problems
-from reports.pages.page import render
-from reports.pages.summary import seen
-from reports.records.matrix import WORDS, Column, Entry, Matrix, matrix_problems
+from rnnbounds.reports import Tally, decode, encode, problems
+from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.pages.summary import seen
+from rnnbounds.reports.records.matrix import WORDS, Column, Entry, Matrix, matrix_problems
 
 NAMES = ("state-bound", "truncation", "instability")
 COLUMNS = (

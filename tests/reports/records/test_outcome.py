@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from reports import Tally, passed, problems
+from rnnbounds.reports import Tally, passed, problems
 
 
 def change(run, **fields):

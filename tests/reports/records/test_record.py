@@ -3,8 +3,8 @@ import math
 import msgspec
 import pytest
 
-from reports import AttackRecord, Check, Cost, Histogram, Tally
-from reports.records.number import finite, greatest, number
+from rnnbounds.reports import AttackRecord, Check, Cost, Histogram, Tally
+from rnnbounds.reports.records.number import finite, greatest, number
 
 
 @pytest.mark.parametrize(

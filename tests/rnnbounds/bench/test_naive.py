@@ -3,15 +3,6 @@
 import pytest
 import torch
 
-from impl.gradients.adjoint import gradient_gaps
-from impl.gradients.adjoint_error import gradient_gap_error
-from impl.numbers.spectra.exact_norm import ball_norm
-from impl.numbers.spectra.spectral_norm import certified_norm, gate
-from impl.training.descent import descend, descent_error
-from properties.judging.judge import Verdict
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.vanilla.specs import Rnn
 from rnnbounds.bench import naive
 from rnnbounds.bench.campaign import campaign, judged
 from rnnbounds.bench.descent import sets
@@ -19,6 +10,15 @@ from rnnbounds.bench.gaps import truncation_gaps
 from rnnbounds.bench.inference import MODULES, WINDOW, pair
 from rnnbounds.bench.norms import in_balls, matrices
 from rnnbounds.bench.systems import systems
+from rnnbounds.impl.gradients.adjoint import gradient_gaps
+from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
+from rnnbounds.impl.training.descent import descend, descent_error
+from rnnbounds.properties.judging.judge import Verdict
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.vanilla.specs import Rnn
 
 K = 4
 

@@ -150,7 +150,7 @@ def test_the_main_job_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("cell", SHOWN)
 def test_certified_cells_have_weights(cell: str) -> None:
     """Of the shapes that their layout asks for."""
-    from impl.cells.table import CELLS
+    from rnnbounds.impl.cells.table import CELLS
 
     kind = CELLS[cell]
     held = weights(kind)

@@ -5,11 +5,11 @@ import shlex
 
 import pytest
 
-from properties.attacks.extremal import extremal_specs
-from properties.systems.spec import NAMED
-from properties.systems.table import parse_spec, system
-from reports import load
-from theory import CLAIMS
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.systems.spec import NAMED
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.reports import load
+from rnnbounds.theory import CLAIMS
 
 NAMED_SPEC = {"kind": "rnn", "n": 2, "d": 1, "T": 5, "seed": 4}
 
@@ -20,20 +20,6 @@ def test_a_spec_that_does_not_say_what_it_is_of(refused, name):
     spec = {} if name == "all" else {key: v for key, v in NAMED_SPEC.items() if key != name}
     line = refused("replay", json.dumps(spec), "--claim", "truncation")
     assert f"does not say its {'kind' if name == 'all' else name};" in line
-
-
-def test_a_replay_that_does_not_say_what_is_judged(refused):
-    """There is no claim by default; a claim and a typed statement at once are none."""
-    spec, typed = json.dumps(NAMED_SPEC), ("--statement", "h_gap <= 2*B_h")
-    for arguments in ((), ("--form", "finite"), (*typed, "--claim", "truncation"),
-                      (*typed, "--form", "finite")):  # fmt: skip
-        assert "name a --claim" in refused("replay", spec, *arguments)
-
-
-def test_a_spec_that_is_none_is_said_first(refused):
-    """A claim is no remedy for a mistyped spec."""
-    for arguments in ((), ("--claim", "truncation")):
-        assert "not a system spec" in refused("replay", "{bad", *arguments)
 
 
 @pytest.mark.parametrize(

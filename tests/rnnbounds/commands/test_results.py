@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
-from reports import encode, load
+from rnnbounds.reports import encode, load
 from rnnbounds.results import STEP, Wanted, claim_files
 
 ROOT = Path(__file__).parents[3]
@@ -49,30 +48,6 @@ def test_a_regression_fails(call, tiny, record):
     assert "REGRESSED: certified-norm: textbook theorems: " in outcome.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--baseline", "absent.json"), "absent.json: it does not exist"),
-        (("--baseline", "a.json", "--seeds", "1-2"), "leave --seeds out"),
-        (("--summary", "file/s.md"), "file is a file"),
-        (("--sarif", "file/s.sarif"), "file is a file"),
-        (("--history", "file"), "is a file"),
-        (("--history", "bad"), "no record"),
-        (("--summary", "a", "--sarif", "./a"), "a and a are one file"),
-        (("--out", "o", "--sarif", "o/run.json"), "are one file"),
-        (("--history", "h", "--summary", "h/index.html"), "are one file"),
-    ],
-)
-def test_what_cannot_be_is_said_before_the_work(refused, tmp_path, monkeypatch, arguments, words):
-    """One line, exit 2, and nothing is written."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").touch()
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / f"{'0' * 64}.json").write_text("{")
-    line = refused(*ONE, *arguments)
-    assert words in line or ("bad" in arguments and "write the run again" in line)
-
-
 def test_a_baseline_is_not_written_over(refused, record, tmp_path):
     """By whatever link; it is read once, before the run."""
     link = tmp_path / "link.json"
@@ -95,7 +70,7 @@ def test_a_summary_that_is_lost(record, tmp_path, monkeypatch, caplog):
 
 def test_where_claims_are_stated(monkeypatch, tmp_path):
     """In a checkout every claim has its file, which names it; elsewhere there is none."""
-    from theory import CLAIMS
+    from rnnbounds.theory import CLAIMS
 
     monkeypatch.chdir(ROOT)
     found = claim_files()

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from impl.convert.truncate import save_truncated, truncate
-from impl.convert.unitary import save_unitary, unitary
-from impl.errors import InputError
 from rnnbounds.commands import attacks, experiments, statements
 from rnnbounds.commands.models import truncate as truncates
 from rnnbounds.commands.models import unitary as unitaries
+from rnnbounds.impl.convert.truncate import save_truncated, truncate
+from rnnbounds.impl.convert.unitary import save_unitary, unitary
+from rnnbounds.impl.errors import InputError
 
 SPEC = '{"kind":"rnn","n":2,"d":1,"T":5,"K":3,"lam":0.75,"seed":4}'
 

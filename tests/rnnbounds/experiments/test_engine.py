@@ -7,8 +7,6 @@ import tiny
 import torch
 from msgspec.structs import replace
 
-from properties.errors import InputError
-from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
 from rnnbounds.experiments.engine import running
 from rnnbounds.experiments.engine.page import spread
@@ -17,6 +15,8 @@ from rnnbounds.experiments.engine.record import Outcome, decode, encode, timeles
 from rnnbounds.experiments.engine.running import page_of, run, settings, work
 from rnnbounds.experiments.engine.summary import markdown
 from rnnbounds.experiments.engine.trainer import TICKS, Plan, losses, train
+from rnnbounds.properties.errors import InputError
+from rnnbounds.reports.pages.experiment import render_experiment
 
 SIZES = tiny.Sizes(seeds=2)
 

@@ -10,7 +10,6 @@ import pytest
 import torch
 from small_runs import SMALL, chosen
 
-from reports.pages.experiment import render_experiment
 from rnnbounds import experiments
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine import running
@@ -18,6 +17,7 @@ from rnnbounds.experiments.engine.page import headline, lead, verdict
 from rnnbounds.experiments.engine.parts import PartError
 from rnnbounds.experiments.engine.record import decode, encode, timeless
 from rnnbounds.experiments.engine.running import page_of, run, work
+from rnnbounds.reports.pages.experiment import render_experiment
 
 EACH = pytest.mark.parametrize("name", SMALL)
 

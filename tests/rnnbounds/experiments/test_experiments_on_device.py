@@ -23,7 +23,9 @@ def device(monkeypatch):
     """One that every experiment takes for a device, with tensors that certificates take for plain
     ones."""
     monkeypatch.setattr("rnnbounds.experiments.engine.running.choose_device", str)
-    monkeypatch.setattr("impl.reading.recognition.check_tensor", lambda name, tensor: None)
+    monkeypatch.setattr(
+        "rnnbounds.impl.reading.recognition.check_tensor", lambda name, tensor: None
+    )
     with elsewhere() as there:
         yield there
 

@@ -5,8 +5,6 @@ import math
 import pytest
 from msgspec.structs import replace
 
-from reports.pages.experiment import render_experiment
-from reports.records.record import Environment
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine.page import headline, lead, page, verdict
 from rnnbounds.experiments.engine.record import Certified, Curve, Outcome, Record, Run
@@ -14,6 +12,8 @@ from rnnbounds.experiments.models.line import ATTACKED, NEXT, SEEN
 from rnnbounds.experiments.replications.deep_cell import VARIANTS
 from rnnbounds.experiments.stable import data_stability, gradient_decay, truncation_curve
 from rnnbounds.experiments.unitary import permuted_digits
+from rnnbounds.reports.pages.experiment import render_experiment
+from rnnbounds.reports.records.record import Environment
 
 
 def certificate(k):

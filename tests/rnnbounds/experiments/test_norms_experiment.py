@@ -6,9 +6,7 @@ import torch
 from msgspec.structs import replace
 from small_runs import SMALL as EVERY
 
-import impl.norms.solver.client
-from impl.certificate.certify import certify
-from impl.reading.adapters import load_model
+import rnnbounds.impl.norms.solver.client
 from rnnbounds.experiments.engine.record import Certified, Run
 from rnnbounds.experiments.engine.running import run
 from rnnbounds.experiments.stable import norms_told as norms
@@ -16,6 +14,8 @@ from rnnbounds.experiments.stable.gated_cells import DRAWN, EDGE, TRAINED, drawn
 from rnnbounds.experiments.stable.norms import CELL, CHO, EXPERIMENT, units
 from rnnbounds.experiments.stable.norms_drawn import Sizes, draw
 from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.reading.adapters import load_model
 
 SMALL = EVERY["norms"]
 BETWEEN = SMALL.norms
@@ -160,7 +160,7 @@ def test_drawn_to_the_edge(cell):
 
 def test_without_the_solver(monkeypatch, tmp_path):
     """Without the optional solver its norm is missing, and the page says so."""
-    monkeypatch.setattr(impl.norms.solver.client, "find_spec", lambda name: None)
+    monkeypatch.setattr(rnnbounds.impl.norms.solver.client, "find_spec", lambda name: None)
     record = run(EXPERIMENT, tmp_path, setting=replace(SMALL, seeds=1))
     assert "diagonal-sdp" not in norms.names(record.runs)
     assert not record.problems

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from impl.convert.urnn import URNN
 from rnnbounds.experiments.engine.common import chance
 from rnnbounds.experiments.engine.trainer import Plan, train
 from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+from rnnbounds.impl.convert.urnn import URNN
 
 
 def group(kind, sizes, start="random", seed=0):

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-import properties
-from properties.runs import parts
-from reports import comparable, load, problems
+from rnnbounds import properties
 from rnnbounds.plugin import ATTACKS, PROFILE, SEED, check_options
-from theory.kernel.solver.client import Solver
+from rnnbounds.properties.runs import parts
+from rnnbounds.reports import comparable, load, problems
+from rnnbounds.theory.kernel.solver.client import Solver
 
 CLAIM = "certified-norm"
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
 # The budget of `tiny` in the processes of pytest-xdist.
 TWO = """
-from properties.attacks.budget import PROFILES, Budget
+from rnnbounds.properties.attacks.budget import PROFILES, Budget
 PROFILES["quick"] = Budget(random=2, targeted=1, gradient=1, ascent=4, batch=4, sequences=2)
 """
 
@@ -155,7 +155,7 @@ def test_the_folder_is_checked(tmp_path):
 
 def test_the_defaults_are_the_command_line_s():
     """The plugin does not name the attacks, for it must not import the rooms in every session."""
-    from properties.attacks.table import check_attacks
     from rnnbounds.commands.attacks import ALL
+    from rnnbounds.properties.attacks.table import check_attacks
 
     assert check_attacks([ATTACKS]) == tuple(ALL.split(","))

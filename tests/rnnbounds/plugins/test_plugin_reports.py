@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-import properties
-from reports import encode, load
+from rnnbounds import properties
+from rnnbounds.reports import encode, load
 
 BOUNDS = Path(properties.__file__).with_name("test_bounds.py")
 WORDS = ("-p", "no:cacheprovider", "-q", "-k", "certified-norm", "--bounds-attacks", "random")
@@ -129,7 +129,7 @@ def test_warnings_may_be_errors(python, plugin, tmp_path):
         "--bounds-report",
         "made",
         "--pyargs",
-        "properties",
+        "rnnbounds.properties",
     )
     ran = python("-m", "pytest", *words, "-k", "certified-norm and extremal")
     assert "INTERNALERROR" not in ran.stdout + ran.stderr

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-import theory
-from impl.cells import table as impl_cells
-from properties.attacks import registry
-from properties.attacks.search import random_specs
-from properties.errors import InputError
-from properties.measures.runs.of_run import of_run
-from properties.measures.table import MEASURES
-from properties.systems.table import FAMILIES, KINDS
-from theory import CLAIMS
-from theory.language.quantity import certified, measured, parameter
-from theory.language.statement import le
-from theory.language.vocabulary import QUANTITIES, VOCABULARY, symbols
-from theory.proof.claim import Claim
-from theory.registry import RegistrationError, check_claims
+from rnnbounds import theory
+from rnnbounds.impl.cells import table as impl_cells
+from rnnbounds.properties.attacks import registry
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.measures.runs.of_run import of_run
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.table import FAMILIES, KINDS
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.language.quantity import certified, measured, parameter
+from rnnbounds.theory.language.statement import le
+from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY, symbols
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.registry import RegistrationError, check_claims
 
 STATE_BOUND = theory.claim("state-bound")
 MAIN = STATE_BOUND.forms[0]
@@ -41,7 +41,7 @@ def enter(monkeypatch):
     """Enters a claim into the table."""
 
     def entered(*claims: Claim) -> None:
-        for module in ("properties.runs.parts", "theory"):
+        for module in ("rnnbounds.properties.runs.parts", "rnnbounds.theory"):
             monkeypatch.setattr(f"{module}.CLAIMS", (*CLAIMS, *claims))
 
     return entered
@@ -52,7 +52,7 @@ def words(monkeypatch):
     """A vocabulary with quantities that no system has."""
     for name, quantity in NEW.items():
         monkeypatch.setitem(VOCABULARY, name, quantity)
-    monkeypatch.setattr("theory.registry.QUANTITIES", (*QUANTITIES, *NEW.values()))
+    monkeypatch.setattr("rnnbounds.theory.registry.QUANTITIES", (*QUANTITIES, *NEW.values()))
     registry.lack.cache_clear()
     yield
     registry.lack.cache_clear()
@@ -62,7 +62,7 @@ def words(monkeypatch):
 @pytest.mark.parametrize("command", ["verify", "sabotage", "prove"])
 def test_a_quantity_that_no_system_has(call, enter, words, monkeypatch, name, command):
     """A forgotten parameter, measure or constant: named, with the claim and the remedy."""
-    monkeypatch.setattr("properties.runs.parts.run_part", pytest.fail)
+    monkeypatch.setattr("rnnbounds.properties.runs.parts.run_part", pytest.fail)
     enter(new(le(h_norm, S_0 * NEW[name].symbol)))
     outcome = call(command, "amnesia")
     assert (outcome.code, outcome.out) == (2, "")
@@ -166,7 +166,7 @@ def test_no_kind_of_system(call, enter):
 )
 def test_a_name_is_given_once(call, monkeypatch, claims, fault):
     """Of claims, forms, variants and assumptions."""
-    for module in ("properties.runs.parts", "theory"):
+    for module in ("rnnbounds.properties.runs.parts", "rnnbounds.theory"):
         monkeypatch.setattr(f"{module}.CLAIMS", claims)
     outcome = call("verify")
     assert (outcome.code, outcome.out) == (2, "")

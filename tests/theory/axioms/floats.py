@@ -9,9 +9,9 @@ from typing import Any
 from flint import fmpq
 from formal import Op, diagonal, op
 
-from theory.axioms.base import u
-from theory.language.terms import vectors as terms
-from theory.language.terms.variables import eye
+from rnnbounds.theory.axioms.base import u
+from rnnbounds.theory.language.terms import vectors as terms
+from rnnbounds.theory.language.terms.variables import eye
 
 Lines = list[list[float]]
 WIDE = (0.0, 1.0, 1e-3, 1e3, 1e8)

@@ -16,7 +16,7 @@ from typing import Any
 from flint import arb, ctx, fmpq, fmpq_mat
 from sympy import Abs, Expr, Pow, log, tanh
 
-from theory.language import Clause, Statement
+from rnnbounds.theory.language import Clause, Statement
 
 BITS = 200
 World = Mapping[Any, Any]  # values of symbols, meanings of functions

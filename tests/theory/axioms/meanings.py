@@ -13,8 +13,8 @@ from flint import arb, fmpq
 from sympy import Max, Min, Symbol, exp
 from sympy.core.function import FunctionClass
 
-from theory.language.constants import SILU_PEAK, silu_peak
-from theory.language.functions import (
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.functions import (
     LambertRoot,
     Multiple,
     RealPower,
@@ -22,7 +22,7 @@ from theory.language.functions import (
     StepProduct,
     gamma_function,
 )
-from theory.language.terms import (
+from rnnbounds.theory.language.terms import (
     causal,
     certificates,
     gates,
@@ -33,9 +33,9 @@ from theory.language.terms import (
     stacks,
     unitary,
 )
-from theory.language.terms import vectors as terms
-from theory.language.terms.vectors import Norm, Term
-from theory.models.unitary import local_maps, returns
+from rnnbounds.theory.language.terms import vectors as terms
+from rnnbounds.theory.language.terms.vectors import Norm, Term
+from rnnbounds.theory.models.unitary import local_maps, returns
 
 HALF, ONE, ZERO = fmpq(1, 2), fmpq(1), fmpq(0)
 Meaning = Callable[..., Any]

@@ -10,11 +10,11 @@ from typing import Any
 from flint import fmpq
 from formal import Op, column, diagonal, op
 
-from theory.axioms.base import L_rho, beta_rho
-from theory.language.terms import gradients as of_gradients
-from theory.language.terms import unitary as of_unitary
-from theory.language.terms import vectors as terms
-from theory.language.terms.variables import eye, w_other
+from rnnbounds.theory.axioms.base import L_rho, beta_rho
+from rnnbounds.theory.language.terms import gradients as of_gradients
+from rnnbounds.theory.language.terms import unitary as of_unitary
+from rnnbounds.theory.language.terms import vectors as terms
+from rnnbounds.theory.language.terms.variables import eye, w_other
 
 SMALL = (-2, -1, 0, 0, 1, 2)
 

@@ -8,10 +8,10 @@ from formal import Op, column
 from instances import World, natural
 from networks import matrix, number, vector
 
-from theory.language.constants import SILU_PEAK, silu_peak
-from theory.language.functions import LambertRoot, gamma_function
-from theory.language.terms.jets import row
-from theory.language.terms.unitary import line
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.functions import LambertRoot, gamma_function
+from rnnbounds.theory.language.terms.jets import row
+from rnnbounds.theory.language.terms.unitary import line
 
 
 def positive(random: Random, world: World) -> tuple[Any, ...]:

@@ -10,8 +10,8 @@ from formal import Op, diagonal, op
 from instances import Draw, World, sizes
 from networks import RHOS, Dual, matrix, number, vector
 
-from theory.axioms import unitary
-from theory.language.terms import jets as of_jets
+from rnnbounds.theory.axioms import unitary
+from rnnbounds.theory.language.terms import jets as of_jets
 
 
 def of_unit(number_of: int) -> Draw:

@@ -8,11 +8,11 @@ import tubes
 from flint import arb, fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from theory.claims.memory import lasting_memory
-from theory.language.terms import causal, certificates, gates, gradients, layers, unitary
-from theory.language.terms import vectors as terms
-from theory.models.gates import gru_model
-from theory.models.unitary import moves
+from rnnbounds.theory.claims.memory import lasting_memory
+from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
+from rnnbounds.theory.language.terms import vectors as terms
+from rnnbounds.theory.models.gates import gru_model
+from rnnbounds.theory.models.unitary import moves
 
 # What is otherwise for a claim, or for one of its forms: functions, and numbers by name.
 CONSTANT = running(lambda h, x: ZERO)

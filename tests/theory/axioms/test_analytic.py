@@ -18,7 +18,7 @@ import pytest
 from flint import fmpz_mat
 from sympy import Abs, Add, Expr, Mul, Pow
 
-from theory.axioms.analytic import (
+from rnnbounds.theory.axioms.analytic import (
     AX,
     BASIS,
     DIFFERENTIALS,
@@ -36,8 +36,8 @@ from theory.axioms.analytic import (
     Y,
     Z,
 )
-from theory.language import Axiom, Statement
-from theory.language.terms.variables import A, a, b, c, v, y, z
+from rnnbounds.theory.language import Axiom, Statement
+from rnnbounds.theory.language.terms.variables import A, a, b, c, v, y, z
 
 MOST = 4
 POINTS = [(mpmath.mpf(p) / 7, mpmath.mpf(q) / 11) for p, q in ((1, 2), (-3, 5), (4, -1), (9, 9))]

@@ -13,15 +13,15 @@ from formal import BITS, violated
 from meanings import System
 from systems import system
 
-from theory import CLAIMS
-from theory.claims.models import NO_MODEL
-from theory.language import ONE, Assumption, Clause, Law, eq, law, le, symbols
-from theory.language.definitions import Definition
-from theory.language.terms.variables import a, b
-from theory.language.terms.vectors import phi
-from theory.language.vocabulary import unfold
-from theory.proof import Form, Proof
-from theory.proof.laws import instances
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.claims.models import NO_MODEL
+from rnnbounds.theory.language import ONE, Assumption, Clause, Law, eq, law, le, symbols
+from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.language.terms.variables import a, b
+from rnnbounds.theory.language.terms.vectors import phi
+from rnnbounds.theory.language.vocabulary import unfold
+from rnnbounds.theory.proof import Form, Proof
+from rnnbounds.theory.proof.laws import instances
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
 TRIES = 12

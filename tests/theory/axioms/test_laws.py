@@ -20,16 +20,25 @@ from formal import BITS, Op, eigenvalues, induced, largest, row_sums, spectral, 
 from structures import decomposed, of_unit
 from sympy import Abs, Rational
 
-from theory.axioms import base, entries, functions, gates, gradients, jets, layers, unitary
-from theory.axioms.analytic import ANALYTIC_AXIOMS
-from theory.axioms.base import AXIOMS
-from theory.axioms.powers import POWER_AXIOMS
-from theory.axioms.ranks import RANK_AXIOMS
-from theory.language import Axiom, Clause, Statement, eq, law, le
-from theory.language.functions import LambertRoot, gamma_function
-from theory.language.terms import unitary as of_unitary
-from theory.language.terms import vectors as terms
-from theory.language.terms.gradients import (
+from rnnbounds.theory.axioms import (
+    base,
+    entries,
+    functions,
+    gates,
+    gradients,
+    jets,
+    layers,
+    unitary,
+)
+from rnnbounds.theory.axioms.analytic import ANALYTIC_AXIOMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.axioms.powers import POWER_AXIOMS
+from rnnbounds.theory.axioms.ranks import RANK_AXIOMS
+from rnnbounds.theory.language import Axiom, Clause, Statement, eq, law, le
+from rnnbounds.theory.language.functions import LambertRoot, gamma_function
+from rnnbounds.theory.language.terms import unitary as of_unitary
+from rnnbounds.theory.language.terms import vectors as terms
+from rnnbounds.theory.language.terms.gradients import (
     activation,
     derivative,
     hessian,
@@ -37,8 +46,31 @@ from theory.language.terms.gradients import (
     sensitivity,
     slopes,
 )
-from theory.language.terms.variables import A, B, X, Y, a, b, c, eye, j, m, s, v, w_other, x, z
-from theory.language.terms.vectors import inner, least, max_norm, norm, transpose, weighted
+from rnnbounds.theory.language.terms.variables import (
+    A,
+    B,
+    X,
+    Y,
+    a,
+    b,
+    c,
+    eye,
+    j,
+    m,
+    s,
+    v,
+    w_other,
+    x,
+    z,
+)
+from rnnbounds.theory.language.terms.vectors import (
+    inner,
+    least,
+    max_norm,
+    norm,
+    transpose,
+    weighted,
+)
 
 TRIES, ENOUGH = 120, 20
 # What the formal terms mean in every world.  An empty matrix has the least eigenvalue 0.

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sympy import Abs, Expr
 
-from theory.axioms.base import AXIOMS, SUBMULTIPLICATIVE_MAX
-from theory.axioms.gates import ENTRY_EUCLIDEAN, LEAST_BOUND
-from theory.language import ONE, Assumption, Axiom, law, le
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import i, operator, v
-from theory.language.terms.vectors import max_norm, norm, row_norm
-from theory.proof import Proof, Step, check
-from theory.proof.methods import Smt
+from rnnbounds.theory.axioms.base import AXIOMS, SUBMULTIPLICATIVE_MAX
+from rnnbounds.theory.axioms.gates import ENTRY_EUCLIDEAN, LEAST_BOUND
+from rnnbounds.theory.language import ONE, Assumption, Axiom, law, le
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import i, operator, v
+from rnnbounds.theory.language.terms.vectors import max_norm, norm, row_norm
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt
 
 W, V = operator("W"), operator("V")
 ABOUT_ENTRIES = [

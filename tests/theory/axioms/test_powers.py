@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sympy import Add, degree, expand, sqrt, symbols
 
-from theory.axioms.analytic import COMBINATIONS
-from theory.axioms.powers import GELFAND, RETURNS
-from theory.language.terms.powers import power, radius, ratio, reach
-from theory.language.terms.variables import A
+from rnnbounds.theory.axioms.analytic import COMBINATIONS
+from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
+from rnnbounds.theory.language.terms.powers import power, radius, ratio, reach
+from rnnbounds.theory.language.terms.variables import A
 
 
 def test_exponentials_of_a_network_satisfy_no_equation() -> None:

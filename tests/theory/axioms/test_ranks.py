@@ -11,22 +11,22 @@ import pytest
 from flint import fmpq, fmpq_mat
 from sympy import Expr, Integer
 
-from theory.axioms.base import AXIOMS
-from theory.axioms.ranks import (
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.axioms.ranks import (
     RANK_AXIOMS,
     RANK_KERNEL,
     RANK_PRODUCT,
     RANK_ZERO,
     C,
 )
-from theory.language import Assumption, Clause, Statement, at, eq, le
-from theory.language import symbols as quantities
-from theory.language.terms.unitary import beside, identity, rank, rows
-from theory.language.terms.variables import A, B, X, Y, j, m, v, y, z
-from theory.language.terms.vectors import norm, transpose
-from theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
-from theory.proof import Proof, Step, check
-from theory.proof.methods import Smt
+from rnnbounds.theory.language import Assumption, Clause, Statement, at, eq, le
+from rnnbounds.theory.language import symbols as quantities
+from rnnbounds.theory.language.terms.unitary import beside, identity, rank, rows
+from rnnbounds.theory.language.terms.variables import A, B, X, Y, j, m, v, y, z
+from rnnbounds.theory.language.terms.vectors import norm, transpose
+from rnnbounds.theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, E, G, V, pattern, rest
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt
 
 SIZE = 6  # of the matrices that stand for infinite ones
 Matrix = fmpq_mat

@@ -2,16 +2,22 @@
 
 from sympy import Symbol
 
-from theory.axioms.ranks import RANK_GRAM, RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS, RANK_SUM
-from theory.axioms.unitary import COSINES, SINGULAR_VALUES, left, right, singular
-from theory.claims.unitary.urnn_defect import NEEDED
-from theory.language import Instance, at, eq, le, symbols
-from theory.language.terms.unitary import J_2, J, V, eye_all, identity, rank
-from theory.language.terms.variables import eye
-from theory.language.terms.vectors import transpose
-from theory.models.cells import W
-from theory.proof import Proof, Step, check
-from theory.proof.methods import Smt, Words
+from rnnbounds.theory.axioms.ranks import (
+    RANK_GRAM,
+    RANK_IDENTITY,
+    RANK_PRODUCT,
+    RANK_ROWS,
+    RANK_SUM,
+)
+from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES, left, right, singular
+from rnnbounds.theory.claims.unitary.urnn_defect import NEEDED
+from rnnbounds.theory.language import Instance, at, eq, le, symbols
+from rnnbounds.theory.language.terms.unitary import J_2, J, V, eye_all, identity, rank
+from rnnbounds.theory.language.terms.variables import eye
+from rnnbounds.theory.language.terms.vectors import transpose
+from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt, Words
 
 n, states, W_rank, defect_rank = symbols("n states W_rank defect_rank")
 

@@ -12,8 +12,8 @@ from typing import Any
 from flint import fmpq
 from meanings import HALF, ONE, ZERO, always, halved, running
 
-from theory.language.terms import certificates, jets
-from theory.language.terms import tubes as terms
+from rnnbounds.theory.language.terms import certificates, jets
+from rnnbounds.theory.language.terms import tubes as terms
 
 RECORDED = running(halved)[certificates.begun]
 RADIUS = fmpq(2)

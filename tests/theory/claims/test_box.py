@@ -7,11 +7,11 @@ import numpy.typing as npt
 import pytest
 from sympy import Expr, oo
 
-from theory import claim
-from theory.axioms.base import AXIOMS
-from theory.axioms.jets import JET_AXIOMS
-from theory.language import ONE, Assumption, Clause, Statement, Use, at, law, le, lt
-from theory.language.terms.jets import (
+from rnnbounds.theory import claim
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.axioms.jets import JET_AXIOMS
+from rnnbounds.theory.language import ONE, Assumption, Clause, Statement, Use, at, law, le, lt
+from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
     PRODUCT,
@@ -25,13 +25,13 @@ from theory.language.terms.jets import (
     spread,
     steep,
 )
-from theory.language.terms.variables import c, j, v
-from theory.language.terms.vectors import Scalar, function
-from theory.models.box_geometry import BOX
-from theory.models.geometry import EUCLIDEAN
-from theory.models.jets.model import RULES, g, of_kind, p, q
-from theory.proof import Proof, Step, check
-from theory.proof.methods import HYPOTHESIS, Induction, Smt
+from rnnbounds.theory.language.terms.variables import c, j, v
+from rnnbounds.theory.language.terms.vectors import Scalar, function
+from rnnbounds.theory.models.box_geometry import BOX
+from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.models.jets.model import RULES, g, of_kind, p, q
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 Array = npt.NDArray[np.float64]
 GRID = np.linspace(-1, 1, 4001)

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from sympy import Expr
 
-from theory import claim
-from theory.language import ZERO, Clause
-from theory.language.terms.tubes import error, line
-from theory.models.tube import lines, pairs
-from theory.proof import Form, check
-from theory.proof.basis import Basis, basis
+from rnnbounds.theory import claim
+from rnnbounds.theory.language import ZERO, Clause
+from rnnbounds.theory.language.terms.tubes import error, line
+from rnnbounds.theory.models.tube import lines, pairs
+from rnnbounds.theory.proof import Form, check
+from rnnbounds.theory.proof.basis import Basis, basis
 
 TUBE = (
     *("program", "values", "running errors", "leaves", "affine forms", "divided differences"),

@@ -3,12 +3,12 @@
 import numpy as np
 from sympy import tanh
 
-from theory.axioms import gates as gate_axioms
-from theory.axioms.base import AXIOMS
-from theory.language.terms.gates import sigmoid
-from theory.language.terms.variables import z
-from theory.models.activations import SIGMOID
-from theory.models.gates.gate import Gate
+from rnnbounds.theory.axioms import gates as gate_axioms
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.language.terms.gates import sigmoid
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.models.activations import SIGMOID
+from rnnbounds.theory.models.gates.gate import Gate
 
 
 def test_no_new_kind_of_axiom() -> None:

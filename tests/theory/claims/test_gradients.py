@@ -12,9 +12,9 @@ import pytest
 from flint import arb, fmpq
 from sympy import Integer
 
-import theory
-from theory.axioms.base import DIAGONAL_BENDS
-from theory.axioms.gradients import (
+from rnnbounds import theory
+from rnnbounds.theory.axioms.base import DIAGONAL_BENDS
+from rnnbounds.theory.axioms.gradients import (
     CHAIN_RULE_LAYER,
     DERIVATIVE_IN_STATE_OTHER,
     DERIVATIVE_IN_STATE_WEIGHTED,
@@ -22,13 +22,13 @@ from theory.axioms.gradients import (
     MEAN_VALUE_GRADIENT,
     RAYLEIGH,
 )
-from theory.language import Instance, Statement, le, lt
-from theory.language.terms.variables import A, B, a, b, v, z
-from theory.models.slopes import CURVATURES
-from theory.numbers.evaluate import ball, certain, enclose, rational
-from theory.numbers.interval import exact
-from theory.proof import Form, Proof, Step, check
-from theory.proof.methods import Smt
+from rnnbounds.theory.language import Instance, Statement, le, lt
+from rnnbounds.theory.language.terms.variables import A, B, a, b, v, z
+from rnnbounds.theory.models.slopes import CURVATURES
+from rnnbounds.theory.numbers.evaluate import ball, certain, enclose, rational
+from rnnbounds.theory.numbers.interval import exact
+from rnnbounds.theory.proof import Form, Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt
 
 Numbers = dict[str, fmpq]
 IDS = ("cell-constants", "loss-constants", "gradient-gap", "tbptt-gap", "gradient-lipschitz")

@@ -6,10 +6,10 @@ from math import comb
 import pytest
 from sympy import Integer
 
-import theory
-from theory.claims.memory.linear_memory import binomials, k, mode_radius
-from theory.proof import Form, Proof, check
-from theory.proof.methods import Smt
+from rnnbounds import theory
+from rnnbounds.theory.claims.memory.linear_memory import binomials, k, mode_radius
+from rnnbounds.theory.proof import Form, Proof, check
+from rnnbounds.theory.proof.methods import Smt
 
 
 @pytest.mark.parametrize("terms", [1, 2, 3])

@@ -2,16 +2,16 @@
 
 import pytest
 
-import theory
-from theory import CLAIMS
-from theory.axioms.base import AXIOMS
-from theory.language import Axiom, Instance, Law
-from theory.language.definitions import DEFINED, Definition
-from theory.models.activations import ACTIVATIONS
-from theory.proof import Claim, Form, Variant, check, prove, prove_variant
-from theory.proof.laws import instances
-from theory.proof.lemma import Lemma
-from theory.registry import check_claims
+from rnnbounds import theory
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.language import Axiom, Instance, Law
+from rnnbounds.theory.language.definitions import DEFINED, Definition
+from rnnbounds.theory.models.activations import ACTIVATIONS
+from rnnbounds.theory.proof import Claim, Form, Variant, check, prove, prove_variant
+from rnnbounds.theory.proof.laws import instances
+from rnnbounds.theory.proof.lemma import Lemma
+from rnnbounds.theory.registry import check_claims
 
 FORMS = [
     pytest.param(claim, form, id=f"{claim.id}/{form.name}")

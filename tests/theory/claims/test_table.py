@@ -6,8 +6,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from theory.claims import table
-from theory.claims.table import CLAIMS, ORDER, found, place
+from rnnbounds.theory.claims import table
+from rnnbounds.theory.claims.table import CLAIMS, ORDER, found, place
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def test_the_order_is_that_of_the_claims() -> None:
 def test_a_claim_of_a_new_module_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it is called there, once, and whoever imports it."""
     new = replace(CLAIMS[0], id="amnesia")
-    module = ModuleType("theory.claims.memory.amnesia")
+    module = ModuleType("rnnbounds.theory.claims.memory.amnesia")
     module.AMNESIA = module.AGAIN = new
     honest = table.import_module
 
     def imported(name: str) -> ModuleType:
-        return module if name == "theory.claims.memory.box_truncation" else honest(name)
+        return module if name == "rnnbounds.theory.claims.memory.divergence" else honest(name)
 
     monkeypatch.setattr(table, "import_module", imported)
     claims = found()
@@ -44,7 +44,7 @@ def test_a_claim_of_a_new_module_comes_last(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("anew")
 def test_two_claims_of_one_id_are_both_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the registry can refuse them."""
-    module = ModuleType("theory.claims.memory.again")
+    module = ModuleType("rnnbounds.theory.claims.memory.again")
     module.AGAIN = replace(CLAIMS[0])
     listed, honest = table.walk_packages, table.import_module
 

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from sympy import Expr
 
-import theory
-from theory.axioms import unitary as unitary_axioms
-from theory.language import Clause, Instance, Statement, eq, symbols
-from theory.language.printing import statement_text
-from theory.language.terms import unitary as unitary_terms
-from theory.language.terms.variables import eye, i, operator
-from theory.language.terms.vectors import Norm, Scalar, transpose
-from theory.language.vocabulary import unfold
-from theory.models.cells import W
-from theory.models.unitary.networks import BELOW
-from theory.proof import Form, check, prove_variant
-from theory.proof.ledger import Ledger
+from rnnbounds import theory
+from rnnbounds.theory.axioms import unitary as unitary_axioms
+from rnnbounds.theory.language import Clause, Instance, Statement, eq, symbols
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.language.terms import unitary as unitary_terms
+from rnnbounds.theory.language.terms.variables import eye, i, operator
+from rnnbounds.theory.language.terms.vectors import Norm, Scalar, transpose
+from rnnbounds.theory.language.vocabulary import unfold
+from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.models.unitary.networks import BELOW
+from rnnbounds.theory.proof import Form, check, prove_variant
+from rnnbounds.theory.proof.ledger import Ledger
 
 CLAIMS = tuple(theory.claim(f"urnn-{name}") for name in ("equivalence", "defect", "gradient"))
 FORMS = [pytest.param(form, id=f"{c.id}/{form.name}") for c in CLAIMS for form in c.forms]

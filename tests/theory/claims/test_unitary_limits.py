@@ -19,8 +19,8 @@ from sympy import (
     tanh,
 )
 
-import theory
-from theory.proof import prove
+from rnnbounds import theory
+from rnnbounds.theory.proof import prove
 
 TIGHT, SIGMOID = theory.claim("urnn-tight"), theory.claim("urnn-sigmoid")
 

@@ -12,13 +12,13 @@ from flint import arb, fmpq
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from theory.kernel.algebra import (
+from rnnbounds.theory.kernel.algebra import (
     apply,
     plus,
     power,
     times,
 )
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.terms import (
     ABS,
     HALF,
     MAX,

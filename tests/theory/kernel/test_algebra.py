@@ -24,7 +24,7 @@ from drawn import (
 from flint import ctx
 from hypothesis import assume, example, given, settings
 
-from theory.kernel.algebra import (
+from rnnbounds.theory.kernel.algebra import (
     apply,
     expanded,
     fully_expanded,
@@ -34,7 +34,7 @@ from theory.kernel.algebra import (
     rebuilt,
     times,
 )
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.terms import (
     ABS,
     HALF,
     ONE,

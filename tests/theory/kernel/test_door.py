@@ -31,15 +31,15 @@ from sympy import (
     zoo,
 )
 
-from theory.kernel import door
-from theory.kernel.statements import le
-from theory.kernel.terms import TermError, constant, number, variable
-from theory.language import enter, eq, law, symbols
-from theory.language import le as stated
-from theory.language.quantity import measured
-from theory.language.terms.variables import j, m, operator, v, vector, y, z
-from theory.language.terms.vectors import Norm, Scalar, function
-from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.statements import le
+from rnnbounds.theory.kernel.terms import TermError, constant, number, variable
+from rnnbounds.theory.language import enter, eq, law, symbols
+from rnnbounds.theory.language import le as stated
+from rnnbounds.theory.language.quantity import measured
+from rnnbounds.theory.language.terms.variables import j, m, operator, v, vector, y, z
+from rnnbounds.theory.language.terms.vectors import Norm, Scalar, function
+from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 
 lam, T, h_norm = symbols("lam T h_norm")
 A = operator("A")

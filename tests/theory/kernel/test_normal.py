@@ -9,17 +9,17 @@ from flint import ctx
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from theory.kernel.algebra import (
+from rnnbounds.theory.kernel.algebra import (
     apply,
     minus,
     plus,
     power,
     times,
 )
-from theory.kernel.normal import difference, divisors, radicands, words
-from theory.kernel.powers import Powers
-from theory.kernel.statements import Statement, eq
-from theory.kernel.terms import (
+from rnnbounds.theory.kernel.normal import difference, divisors, radicands, words
+from rnnbounds.theory.kernel.powers import Powers
+from rnnbounds.theory.kernel.statements import Statement, eq
+from rnnbounds.theory.kernel.terms import (
     ABS,
     HALF,
     ONE,

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from theory.errors import MachineError
-from theory.kernel.solver import client, server
-from theory.kernel.solver.client import Answer, Solver
-from theory.kernel.solver.server import EXHAUSTED, STRATEGIES, answer, bound_memory, serve
+from rnnbounds.theory.errors import MachineError
+from rnnbounds.theory.kernel.solver import client, server
+from rnnbounds.theory.kernel.solver.client import Answer, Solver
+from rnnbounds.theory.kernel.solver.server import EXHAUSTED, STRATEGIES, answer, bound_memory, serve
 
 ROOT = "(declare-const x Real)\n(assert (= (* x x) 2.0))\n(assert (< 0.0 x))"
 NEVER = "(assert (= 1.0 2.0))"

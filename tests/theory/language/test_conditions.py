@@ -2,9 +2,9 @@
 
 import pytest
 
-from theory.errors import StatementError
-from theory.language.conditions import parse_conditioned
-from theory.language.parse import parse_statement
+from rnnbounds.theory.errors import StatementError
+from rnnbounds.theory.language.conditions import parse_conditioned
+from rnnbounds.theory.language.parse import parse_statement
 
 
 @pytest.mark.parametrize(

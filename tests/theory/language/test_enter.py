@@ -4,13 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from theory.language import enter, le, symbols
-from theory.language.parse import parse_statement
-from theory.language.quantity import measured
-from theory.language.terms.variables import x
-from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import DEFINITIONS, VOCABULARY, TakenNameError, quantity, unfold
-from theory.registry import check_claims, faults
+from rnnbounds.theory.language import enter, le, symbols
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.quantity import measured
+from rnnbounds.theory.language.terms.variables import x
+from rnnbounds.theory.language.terms.vectors import norm, state
+from rnnbounds.theory.language.vocabulary import (
+    DEFINITIONS,
+    VOCABULARY,
+    TakenNameError,
+    quantity,
+    unfold,
+)
+from rnnbounds.theory.registry import check_claims, faults
 
 T, h_norm = symbols("T h_norm")
 NEW = measured("news", "the state one step on", r"\lVert h_{T+1}\rVert", norm(state(x, 0, T + 1)))
@@ -52,9 +58,9 @@ def test_a_name_is_taken_once() -> None:
 
 def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused with where to measure it, and a measure of what is no quantity by its name."""
-    from properties.attacks import registry
-    from properties.measures.measure import Measure
-    from theory import CLAIMS, claim
+    from rnnbounds.properties.attacks import registry
+    from rnnbounds.properties.measures.measure import Measure
+    from rnnbounds.theory import CLAIMS, claim
 
     one = claim("state-bound")
     form = replace(one.forms[0], statement=le(NEW.symbol, 1))

@@ -12,13 +12,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sympy import Expr, Integer, Rational
 
-from theory.language import le, symbols
-from theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
-from theory.language.printing import statement_latex, statement_mathml, statement_text
-from theory.language.terms.variables import y, z
-from theory.numbers import special
-from theory.numbers.evaluate import ball, enclose, rational
-from theory.numbers.interval import Interval, exact
+from rnnbounds.theory.language import le, symbols
+from rnnbounds.theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
+from rnnbounds.theory.language.printing import statement_latex, statement_mathml, statement_text
+from rnnbounds.theory.language.terms.variables import y, z
+from rnnbounds.theory.numbers import special
+from rnnbounds.theory.numbers.evaluate import ball, enclose, rational
+from rnnbounds.theory.numbers.interval import Interval, exact
 
 N, alpha, beta, epsilon = symbols("N alpha beta epsilon")
 DIGITS = 60

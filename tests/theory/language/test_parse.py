@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Integer, Max, Min, Rational, exp, log, sqrt
 
-from theory.errors import InputError, StatementError
-from theory.language import Statement, le, lt, symbols
-from theory.language.parse import MAX_DEPTH, parse_statement
-from theory.language.printing import statement_text
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.errors import InputError, StatementError
+from rnnbounds.theory.language import Statement, le, lt, symbols
+from rnnbounds.theory.language.parse import MAX_DEPTH, parse_statement
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 lam, S_0, T, k, h_gap, h_norm = symbols("lam S_0 T k h_gap h_norm")
 

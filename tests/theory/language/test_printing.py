@@ -22,9 +22,14 @@ from sympy import (
     sqrt,
 )
 
-from theory import CLAIMS
-from theory.language import Statement, exists, le, symbols
-from theory.language.printing import plain, statement_latex, statement_mathml, statement_text
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.language import Statement, exists, le, symbols
+from rnnbounds.theory.language.printing import (
+    plain,
+    statement_latex,
+    statement_mathml,
+    statement_text,
+)
 
 lam, S_0, B_x, h_gap, T, k, t = symbols("lam S_0 B_x h_gap T k t")
 BOUND = le(h_gap, S_0 * (lam**k - lam**T) / (1 - lam))

@@ -2,13 +2,13 @@
 
 import pytest
 
-from theory import CLAIMS
-from theory.errors import StatementError
-from theory.language import le, symbols
-from theory.language.parse import parse_statement
-from theory.language.printing import statement_latex, statement_text
-from theory.language.spelling import spelling, tokens
-from theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.errors import StatementError
+from rnnbounds.theory.language import le, symbols
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.printing import statement_latex, statement_text
+from rnnbounds.theory.language.spelling import spelling, tokens
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 lam, S_0, k, h_gap, h_norm, y_gap = symbols("lam S_0 k h_gap h_norm y_gap")
 

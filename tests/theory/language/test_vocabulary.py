@@ -4,13 +4,13 @@ from xml.dom.minidom import parseString
 
 import pytest
 
-from theory.errors import InputError
-from theory.language import le, symbols
-from theory.language.mathml import markup
-from theory.language.quantity import INTEGERS
-from theory.language.terms.variables import x
-from theory.language.terms.vectors import norm, state
-from theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, unfold
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import le, symbols
+from rnnbounds.theory.language.mathml import markup
+from rnnbounds.theory.language.quantity import INTEGERS
+from rnnbounds.theory.language.terms.variables import x
+from rnnbounds.theory.language.terms.vectors import norm, state
+from rnnbounds.theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, unfold
 
 
 def test_every_name_is_bound_once() -> None:

@@ -7,27 +7,27 @@ import sympy
 from flint import arb, ctx
 from sympy import Abs, Expr, Integer, Rational, exp, log, oo, sqrt, tanh
 
-from theory.axioms.functions import PEAK_EQUATION
-from theory.errors import UnknownNameError
-from theory.kernel import door
-from theory.language import Statement, le, lt, symbols
-from theory.language.constants import SILU_PEAK, silu_peak
-from theory.language.terms.gradients import curvature, steepness
-from theory.language.terms.variables import z
-from theory.models.activations import (
+from rnnbounds.theory.axioms.functions import PEAK_EQUATION
+from rnnbounds.theory.errors import UnknownNameError
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.language import Statement, le, lt, symbols
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.terms.gradients import curvature, steepness
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.models.activations import (
     ACTIVATIONS,
     ActivationFacts,
     Supremum,
     activation_facts,
     prove_activation,
 )
-from theory.models.pieces import OfPiece, Piece
-from theory.models.slopes import CURVATURES, SLOPES, EachActivation
-from theory.numbers.evaluate import ball
-from theory.proof import Proof, Step, check
-from theory.proof.ledger import Ledger
-from theory.proof.methods import BallMaximum, Elementary, Gap, Method
-from theory.proof.scope import Known
+from rnnbounds.theory.models.pieces import OfPiece, Piece
+from rnnbounds.theory.models.slopes import CURVATURES, SLOPES, EachActivation
+from rnnbounds.theory.numbers.evaluate import ball
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.ledger import Ledger
+from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Gap, Method
+from rnnbounds.theory.proof.scope import Known
 
 lam, beta_rho = symbols("lam beta_rho")
 NAMES = tuple(ACTIVATIONS)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from theory import CLAIMS
-from theory.proof import Claim
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.proof import Claim
 
 BASES = {
     "lam": "λ", "S_0": "S_0", "B_h": "B_h", "L_w": "L_w", "beta_hh": "β_hh", "beta_wh": "β_wh",

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Expr, Float, Integer, Max, Min, Rational, Symbol, ceiling, exp, floor, log, sqrt
 
-from theory.errors import InputError
-from theory.language import Statement, symbols
-from theory.language.constants import SILU_PEAK
-from theory.language.statement import Relation
-from theory.numbers.arithmetic import outward
-from theory.numbers.evaluate import (
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import Statement, symbols
+from rnnbounds.theory.language.constants import SILU_PEAK
+from rnnbounds.theory.language.statement import Relation
+from rnnbounds.theory.numbers.arithmetic import outward
+from rnnbounds.theory.numbers.evaluate import (
     UnboundQuantityError,
     UnsupportedExpressionError,
     ball,
@@ -21,7 +21,7 @@ from theory.numbers.evaluate import (
     enclose,
     rational,
 )
-from theory.numbers.interval import Interval, exact
+from rnnbounds.theory.numbers.interval import Interval, exact
 
 lam, S_0, B_x, T, k = symbols("lam S_0 B_x T k")
 GAP = S_0 * (lam**k - lam**T) / (1 - lam)

@@ -11,8 +11,8 @@ from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from theory.numbers import interval
-from theory.numbers.interval import Interval, exact
+from rnnbounds.theory.numbers import interval
+from rnnbounds.theory.numbers.interval import Interval, exact
 
 SMALLEST, LARGEST = 5e-324, float(np.finfo(float).max)
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from theory.numbers import interval, ordinary
-from theory.numbers.interval import Interval, exact
-from theory.numbers.rounded import SAFE
+from rnnbounds.theory.numbers import interval, ordinary
+from rnnbounds.theory.numbers.interval import Interval, exact
+from rnnbounds.theory.numbers.rounded import SAFE
 
 SHAPES = [(), (1,), (3, 1, 1), (3, 1, 4), (3, 2, 1), (2, 3, 2, 4)]
 SPECIAL = [0.0, -0.0, 1.0, 2.0, 0.1, -0.5, 1 / SAFE, SAFE, 2.0**-1060, 2.0**1000, np.inf, np.nan]

@@ -1,9 +1,9 @@
 """One goal, from some statements, by one method; and what is tested, as terms of the kernel."""
 
-from theory.kernel import door
-from theory.language import Assumption, Statement
-from theory.proof.methods import Method, Scope, Smt
-from theory.proof.scope import Known
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.language import Assumption, Statement
+from rnnbounds.theory.proof.methods import Method, Scope, Smt
+from rnnbounds.theory.proof.scope import Known
 
 
 def scope(*statements: Statement) -> Known:

@@ -7,16 +7,16 @@ from itertools import pairwise
 import pytest
 from sympy import Expr
 
-from theory import CLAIMS
-from theory.kernel.terms import within
-from theory.language import Assumption, Use, assume, at, le, symbols
-from theory.language.terms.gates import GATED_RUN, gated_run
-from theory.language.terms.variables import a, j, m, x
-from theory.language.terms.vectors import RECURSION, entry, norm, phi, state
-from theory.models.system import CONTRACTIVE, DRIVE
-from theory.proof import Form, Step, check, step, theorem
-from theory.proof.basis import Basis, basis
-from theory.proof.scope import assumed
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.kernel.terms import within
+from rnnbounds.theory.language import Assumption, Use, assume, at, le, symbols
+from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run
+from rnnbounds.theory.language.terms.variables import a, j, m, x
+from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, phi, state
+from rnnbounds.theory.models.system import CONTRACTIVE, DRIVE
+from rnnbounds.theory.proof import Form, Step, check, step, theorem
+from rnnbounds.theory.proof.basis import Basis, basis
+from rnnbounds.theory.proof.scope import assumed
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
 T, S_0, h_norm, B_h, lam, kappa = symbols("T S_0 h_norm B_h lam kappa")

@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 from sympy import Integer, Symbol
 
-import theory
-from theory import CLAIMS
-from theory.errors import InputError, UnknownClaimError
-from theory.language import Statement, eq, exists, le, lt, ne, symbols
-from theory.language.printing import statement_text
-from theory.models.system import CONTRACTIVE, WINDOW
-from theory.proof import Claim, Form, Proof, Source, Step, prove
-from theory.proof.methods import Smt
+from rnnbounds import theory
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.errors import InputError, UnknownClaimError
+from rnnbounds.theory.language import Statement, eq, exists, le, lt, ne, symbols
+from rnnbounds.theory.language.printing import statement_text
+from rnnbounds.theory.models.system import CONTRACTIVE, WINDOW
+from rnnbounds.theory.proof import Claim, Form, Proof, Source, Step, prove
+from rnnbounds.theory.proof.methods import Smt
 
 lam, S_0, h_norm = symbols("lam S_0 h_norm")
 

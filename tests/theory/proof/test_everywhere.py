@@ -8,19 +8,19 @@ from dataclasses import replace
 import pytest
 from sympy import Expr, Symbol
 
-from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP
-from theory.claims.memory.receptive_field import RECEPTIVE_FIELD
-from theory.claims.memory.state_bound import FINITE, UNIFORM
-from theory.claims.training.chained import IN_CONSTANTS_OF_OMEGA, OMEGA
-from theory.kernel import door
-from theory.language import Assumption, Clause, assume, at, eq, law, le, symbols
-from theory.language.terms.gradients import feasible
-from theory.language.terms.variables import a, v, w, w_other, x
-from theory.language.terms.vectors import norm, phi, state
-from theory.models.weights.every_weight import assumed_everywhere
-from theory.proof import Form, Proof, Step, check, step, theorem
-from theory.proof.everywhere import Everywhere
-from theory.proof.methods import Smt
+from rnnbounds.theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP
+from rnnbounds.theory.claims.memory.receptive_field import RECEPTIVE_FIELD
+from rnnbounds.theory.claims.memory.state_bound import FINITE, UNIFORM
+from rnnbounds.theory.claims.training.chained import IN_CONSTANTS_OF_OMEGA, OMEGA
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.language import Assumption, Clause, assume, at, eq, law, le, symbols
+from rnnbounds.theory.language.terms.gradients import feasible
+from rnnbounds.theory.language.terms.variables import a, v, w, w_other, x
+from rnnbounds.theory.language.terms.vectors import norm, phi, state
+from rnnbounds.theory.models.weights.every_weight import assumed_everywhere
+from rnnbounds.theory.proof import Form, Proof, Step, check, step, theorem
+from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.methods import Smt
 
 T, lam, S_0, h_gap, weight_distance = symbols("T lam S_0 h_gap weight_distance")
 EVERY = tuple(

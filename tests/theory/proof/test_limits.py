@@ -6,12 +6,12 @@ from threading import Thread
 import pytest
 from sympy import Integer, Symbol
 
-from theory.language import Assumption, Statement, at, eq, law, le, lt, symbols
-from theory.language.terms.variables import A, B, j, vector
-from theory.language.terms.vectors import norm, phi
-from theory.proof import Proof, Step, check, limits
-from theory.proof.limits import limited
-from theory.proof.methods import Gap, Identity, Method, Smt
+from rnnbounds.theory.language import Assumption, Statement, at, eq, law, le, lt, symbols
+from rnnbounds.theory.language.terms.variables import A, B, j, vector
+from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.proof import Proof, Step, check, limits
+from rnnbounds.theory.proof.limits import limited
+from rnnbounds.theory.proof.methods import Gap, Identity, Method, Smt
 
 lam, S_0 = symbols("lam S_0")
 reals = [Symbol(f"r_{i}", real=True) for i in range(9)]

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from properties.runs.parts import ledger_record, unused
-from theory import claim
-from theory.language import Assumption, at, le, lt, symbols
-from theory.language.terms.variables import j
-from theory.models.system import CONTRACTIVE, WINDOW
-from theory.proof import Claim, Proof, Step, check, prove
-from theory.proof.ledger import Ledger
-from theory.proof.methods import HYPOTHESIS, Induction, Smt
+from rnnbounds.properties.runs.parts import ledger_record, unused
+from rnnbounds.theory import claim
+from rnnbounds.theory.language import Assumption, at, le, lt, symbols
+from rnnbounds.theory.language.terms.variables import j
+from rnnbounds.theory.models.system import CONTRACTIVE, WINDOW
+from rnnbounds.theory.proof import Claim, Proof, Step, check, prove
+from rnnbounds.theory.proof.ledger import Ledger
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 lam, h_norm = symbols("lam h_norm")
 STATE_BOUND = claim("state-bound")

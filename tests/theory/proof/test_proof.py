@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 from sympy import Integer
 
-from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.gradients import DERIVATIVE_IN_STATE
-from theory.claims.memory.state_bound import FINITE
-from theory.kernel import door
-from theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
-from theory.language.terms.gradients import d_state
-from theory.language.terms.variables import a, b, c, j, m, operator, vector, x, y, z
-from theory.language.terms.vectors import entry, norm, state
-from theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
-from theory.proof import Form, Proof, Step, check
-from theory.proof.methods import HYPOTHESIS, Induction, Smt
-from theory.proof.proof import StepResult
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
+from rnnbounds.theory.claims.memory.state_bound import FINITE
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.language import Assumption, Instance, Statement, at, eq, law, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import d_state
+from rnnbounds.theory.language.terms.variables import a, b, c, j, m, operator, vector, x, y, z
+from rnnbounds.theory.language.terms.vectors import entry, norm, state
+from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE, DIFFERENTIABLE, DRIVE, WINDOW
+from rnnbounds.theory.proof import Form, Proof, Step, check
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
+from rnnbounds.theory.proof.proof import StepResult
 
 lam, S_0, h_norm, state_gap, T, k = symbols("lam S_0 h_norm state_gap T k")
 NATURAL = Step("natural", le(0, lam**j), Induction(j, Smt(), Smt(HYPOTHESIS)), forall=(j,))

@@ -3,11 +3,11 @@
 import pytest
 from sympy import Symbol
 
-from theory.language import Assumption, Statement, at, eq, law, lt, symbols
-from theory.language.terms.variables import j
-from theory.language.terms.vectors import Scalar, function
-from theory.proof import Claim, Form, Proof, Source, Step, check, prove
-from theory.proof.methods import Smt
+from rnnbounds.theory.language import Assumption, Statement, at, eq, law, lt, symbols
+from rnnbounds.theory.language.terms.variables import j
+from rnnbounds.theory.language.terms.vectors import Scalar, function
+from rnnbounds.theory.proof import Claim, Form, Proof, Source, Step, check, prove
+from rnnbounds.theory.proof.methods import Smt
 
 lam, n = symbols("lam n")
 

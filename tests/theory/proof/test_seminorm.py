@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from theory import CLAIMS
-from theory.proof import Form
-from theory.proof.norms import misused
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.proof import Form
+from rnnbounds.theory.proof.norms import misused
 
 CELL_FORMS = [
     pytest.param(form, id=f"{entry.id}-{form.name}")

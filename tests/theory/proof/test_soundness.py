@@ -8,14 +8,14 @@ from sympy import (
     sqrt,
 )
 
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     ROUNDED_GRAM,
     ROUNDED_STEP,
 )
-from theory.errors import StatementError
-from theory.kernel import door
-from theory.kernel.naturals import require_natural
-from theory.language import (
+from rnnbounds.theory.errors import StatementError
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.naturals import require_natural
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -26,16 +26,16 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.variables import y, z
-from theory.models.activations import ACTIVATIONS, ActivationFacts, Supremum
-from theory.models.pieces import Piece
-from theory.models.slopes import require_pieces
-from theory.proof import Proof, Step, check
-from theory.proof.methods import (
+from rnnbounds.theory.language.terms.variables import y, z
+from rnnbounds.theory.models.activations import ACTIVATIONS, ActivationFacts, Supremum
+from rnnbounds.theory.models.pieces import Piece
+from rnnbounds.theory.models.slopes import require_pieces
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import (
     Gap,
     Smt,
 )
-from theory.proof.scope import Known
+from rnnbounds.theory.proof.scope import Known
 
 lam, T, k = symbols("lam T k")
 

@@ -2,12 +2,24 @@
 
 from sympy import Integer, Rational
 
-from theory.axioms.base import AXIOMS
-from theory.language import Assumption, Axiom, assume, at, axiom, eq, law, le, lt, stated, symbols
-from theory.language.terms.variables import j, m, v, y, z
-from theory.language.terms.vectors import norm
-from theory.proof import Step, check, instead, scaled, step, theorem, thousandth_less
-from theory.proof.methods import HYPOTHESIS, Identity, Induction, Smt
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.language import (
+    Assumption,
+    Axiom,
+    assume,
+    at,
+    axiom,
+    eq,
+    law,
+    le,
+    lt,
+    stated,
+    symbols,
+)
+from rnnbounds.theory.language.terms.variables import j, m, v, y, z
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.proof import Step, check, instead, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity, Induction, Smt
 
 lam, h_norm, S_0, T = symbols("lam h_norm S_0 T")
 NEAR = (le(y, z), lt(z, 1))

@@ -6,11 +6,11 @@ SymPy makes |p| of a `positive` symbol p, and √(p²), into p: with λ = p that
 import pytest
 from sympy import Abs, Expr, Function, Symbol, sqrt
 
-from theory.language import Assumption, Law, Statement, at, eq, law, le, ne, symbols
-from theory.language.terms.variables import v, y
-from theory.language.terms.vectors import Norm, Scalar, function, norm
-from theory.proof import Proof, Step, check
-from theory.proof.methods import Smt
+from rnnbounds.theory.language import Assumption, Law, Statement, at, eq, law, le, ne, symbols
+from rnnbounds.theory.language.terms.variables import v, y
+from rnnbounds.theory.language.terms.vectors import Norm, Scalar, function, norm
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt
 
 (offset,) = symbols("a_1")  # a quantity that may be negative
 

@@ -4,8 +4,8 @@ import json
 
 from made_wrong import FORMS, document, laws
 
-from theory.recheck import check
-from theory.recheck.check import KEPT
+from rnnbounds.theory.recheck import check
+from rnnbounds.theory.recheck.check import KEPT
 
 if __name__ == "__main__":
     rows = []

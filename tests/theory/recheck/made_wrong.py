@@ -6,11 +6,11 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
-from theory import CLAIMS
-from theory.axioms.base import AXIOMS
-from theory.language.definitions import DEFINED
-from theory.proof.export import law_document, proof_document
-from theory.recheck import kept
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.axioms.base import AXIOMS
+from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.proof.export import law_document, proof_document
+from rnnbounds.theory.recheck import kept
 
 Json = dict[str, Any]
 FORMS = {f"{claim.id}/{form.name}": (claim, form) for claim in CLAIMS for form in claim.forms}

@@ -23,14 +23,14 @@ from made_wrong import (
 )
 from test_falsehoods import ATTACKS
 
-from theory import CLAIMS
-from theory.errors import InputError
-from theory.language import ONE, ZERO, Assumption, at, eq, law, le, symbols
-from theory.language.terms.variables import z
-from theory.proof import Claim, Proof, Step
-from theory.proof.export import proof_document
-from theory.proof.methods import Gap, Smt
-from theory.recheck import check, instances, kept, reading, solver, stands, terms
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import ONE, ZERO, Assumption, at, eq, law, le, symbols
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.proof import Claim, Proof, Step
+from rnnbounds.theory.proof.export import proof_document
+from rnnbounds.theory.proof.methods import Gap, Smt
+from rnnbounds.theory.recheck import check, instances, kept, reading, solver, stands, terms
 
 pytest.importorskip("cvc5")
 

@@ -1,14 +1,14 @@
 """What a certificate prints of gradients: γ, its two factors, and β (Lemmas 2 and 3)."""
 
-from theory.claims.gradients.gradient_gap import PAPER
-from theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP
-from theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIFORM_SMOOTH
-from theory.claims.gradients.gradient_lipschitz import beta as smoothness
-from theory.language import at, le, symbols
-from theory.models.geometry import EUCLIDEAN
-from theory.models.lemmas.powers import power
-from theory.models.printed import assumed
-from theory.proof import theorem
+from rnnbounds.theory.claims.gradients.gradient_gap import PAPER
+from rnnbounds.theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP
+from rnnbounds.theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIFORM_SMOOTH
+from rnnbounds.theory.claims.gradients.gradient_lipschitz import beta as smoothness
+from rnnbounds.theory.language import at, le, symbols
+from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.printed import assumed
+from rnnbounds.theory.proof import theorem
 
 (k,) = symbols("k")
 grad_gap, gamma, beta, lam_w, G_0, G_1 = symbols("grad_gap gamma_told beta_told lam G_0 G_1")

@@ -2,17 +2,17 @@
 
 from sympy import Expr
 
-from theory.axioms.base import TRIANGLE
-from theory.claims.unitary.equivalent import EQUIVALENCE
-from theory.language import Statement, at, le, symbols
-from theory.language.terms.certificates import computed_double, unitary_computed
-from theory.language.terms.variables import x
-from theory.language.terms.vectors import computed, state
-from theory.models.geometry import EUCLIDEAN
-from theory.models.lemmas.powers import power
-from theory.models.sensitivity import states
-from theory.models.unitary.printed import DRIFTS, EXACTLY, STATES
-from theory.proof import Form, theorem
+from rnnbounds.theory.axioms.base import TRIANGLE
+from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
+from rnnbounds.theory.language import Statement, at, le, symbols
+from rnnbounds.theory.language.terms.certificates import computed_double, unitary_computed
+from rnnbounds.theory.language.terms.variables import x
+from rnnbounds.theory.language.terms.vectors import computed, state
+from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.sensitivity import states
+from rnnbounds.theory.models.unitary.printed import DRIFTS, EXACTLY, STATES
+from rnnbounds.theory.proof import Form, theorem
 
 T, h_norm = symbols("T h_norm")
 unitary_gap, unitary_defect, exact, defect, bounded = symbols(

@@ -3,15 +3,15 @@
 φ = g_L ∘ … ∘ g_1,  g_l(u) = ρ(W_l u + [l = 1] U x + b_l),  λ = Π L_ρ‖W_l‖.
 """
 
-from theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
-from theory.claims.contraction.rnn import SECANTS
-from theory.language import ONE, assume, at, eq, le, symbols
-from theory.language.terms.gradients import activation, slopes
-from theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
-from theory.language.terms.variables import a, b, c, j, v, vector
-from theory.language.terms.vectors import norm, phi
-from theory.models.slopes import SLOPES
-from theory.proof import Claim, Source, step, theorem, thousandth_less
+from rnnbounds.theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
+from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import activation, slopes
+from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
+from rnnbounds.theory.language.terms.variables import a, b, c, j, v, vector
+from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.proof import Claim, Source, step, theorem, thousandth_less
 
 L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(
     "L_rho lam_deep depth deep_gap deep_state_gap"
@@ -84,22 +84,22 @@ CONTRACTION_DEEP = Claim(
         FORM.variant(
             "largest-layer",
             "the largest factor of one layer is taken for that of all",
-            le(deep_gap, lam_layer * deep_state_gap),
+            lam_layer * deep_state_gap,
         ),
         FORM.variant(
             "slope-once",
             "the slope L_ρ is counted once, whatever the depth",
-            le(deep_gap, lam_once * deep_state_gap),
+            lam_once * deep_state_gap,
         ),
         FORM.variant(
             "spectral-radii",
             "the spectral radii are taken for the norms",
-            le(deep_gap, lam_radii * deep_state_gap),
+            lam_radii * deep_state_gap,
         ),
         FORM.variant(
             "norm-of-the-product",
             "‖W_L ⋯ W_1‖ in place of the product of norms: as if no activation came between",
-            le(deep_gap, lam_through * deep_state_gap),
+            lam_through * deep_state_gap,
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),

@@ -2,12 +2,12 @@
 
 from sympy import Integer, sqrt
 
-from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.language import Assumption, at, le, lt, symbols
-from theory.language.terms.variables import a, b, c, vector
-from theory.language.terms.vectors import norm, phi
-from theory.models.cells import LINEAR, RECURRENT_NORM, W
-from theory.proof import Claim, Source, instead, step, theorem, thousandth_less
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
+from rnnbounds.theory.language import Assumption, at, le, lt, symbols
+from rnnbounds.theory.language.terms.variables import a, b, c, vector
+from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.models.cells import LINEAR, RECURRENT_NORM, W
+from rnnbounds.theory.proof import Claim, Source, instead, step, theorem, thousandth_less
 
 W_norm, W_radius, step_gap, state_gap = symbols("W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")
@@ -35,14 +35,14 @@ CONTRACTION_LINEAR = Claim(
         FORM.variant(
             "radius-below-one",
             "a spectral radius below 1 is taken for a contraction",
-            le(step_gap, state_gap),
-            (*FORM.assumptions, STABLE_RADIUS),
+            state_gap,
+            STABLE_RADIUS,
             special="shear-100",
         ),
         FORM.variant(
             "root-twice",
             "the root of ‖W‖ in place of that of ‖WᵀW‖",
-            le(step_gap, sqrt(W_norm) * state_gap),
+            sqrt(W_norm) * state_gap,
             special="shear-100",
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the norm"),

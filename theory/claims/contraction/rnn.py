@@ -2,14 +2,14 @@
 
 from sympy import Integer, sqrt
 
-from theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
-from theory.language import Assumption, at, le, lt, symbols
-from theory.language.terms.gradients import slopes
-from theory.language.terms.variables import a, b, c, vector
-from theory.language.terms.vectors import norm, phi
-from theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
-from theory.models.slopes import SLOPES
-from theory.proof import Claim, Source, instead, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
+from rnnbounds.theory.language import Assumption, at, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import slopes
+from rnnbounds.theory.language.terms.variables import a, b, c, vector
+from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.proof import Claim, Source, instead, scaled, step, theorem, thousandth_less
 
 L_rho, W_norm, W_radius, step_gap, state_gap = symbols("L_rho W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")
@@ -49,14 +49,14 @@ CONTRACTION_RNN = Claim(
         FORM.variant(
             "radius-below-one",
             "a spectral radius below 1/L_ρ is taken for a contraction",
-            le(step_gap, state_gap),
-            (*FORM.assumptions, STABLE_RADIUS),
+            state_gap,
+            STABLE_RADIUS,
             special="nilpotent-relu",
         ),
         FORM.variant(
             "unit-slope",
             "every activation is taken for 1-Lipschitz, GELU and SiLU too",
-            le(step_gap, W_norm * state_gap),
+            W_norm * state_gap,
         ),
         scaled(FORM, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),

@@ -8,13 +8,24 @@ matrix of the norms is the triangular (λ_1 0; μλ_1 λ_2).
 
 from sympy import Expr, Max
 
-from theory.axioms.base import TRIANGLE_MAX
-from theory.language import ZERO, Assumption, Statement, assume, at, eq, le, lt, ne, symbols
-from theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
-from theory.language.terms.variables import a, b, c, j, s, x
-from theory.language.terms.vectors import entry, max_norm
-from theory.models.system import WINDOW
-from theory.proof import Claim, Claimed, Source, Step, step, theorem
+from rnnbounds.theory.axioms.base import TRIANGLE_MAX
+from rnnbounds.theory.language import (
+    ZERO,
+    Assumption,
+    Statement,
+    assume,
+    at,
+    eq,
+    le,
+    lt,
+    ne,
+    symbols,
+)
+from rnnbounds.theory.language.terms.stacks import STACK_RUN, lower, p, q, states, upper
+from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
+from rnnbounds.theory.language.terms.vectors import entry, max_norm
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.proof import Claim, Claimed, Source, Step, step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
@@ -155,17 +166,17 @@ CONTRACTION_STACKED = Claim(
         WEIGHTED.variant(
             "larger-factor",
             "the larger of the two factors, as if the layers did not speak to one another",
-            le(stack_gap, Max(lam_1, lam_2) * stack_state_gap),
+            Max(lam_1, lam_2) * stack_state_gap,
         ),
         WEIGHTED.variant(
             "weight-inverted",
             "the weight is taken the wrong way round",
-            le(stack_gap, Max(lam_1, lam_2 + mu * lam_1 * v_top) * stack_state_gap),
+            Max(lam_1, lam_2 + mu * lam_1 * v_top) * stack_state_gap,
         ),
         CASCADE.variant(
             "coupling-dropped",
             "the constant μ of the upper layer's input is missing",
-            le(top_gap, lam_2**T * top_start + through(T) * low_start),
+            lam_2**T * top_start + through(T) * low_start,
         ),
         CASCADE.variant(
             "old-state",
@@ -173,14 +184,12 @@ CONTRACTION_STACKED = Claim(
             bound((lam_1**T - lam_2**T) / (lam_1 - lam_2)),
         ),
         CASCADE_EQUAL.variant(
-            "factor-dropped",
-            "the factor T of equal rates is missing",
-            bound(lam_1**T),
+            "factor-dropped", "the factor T of equal rates is missing", bound(lam_1**T)
         ),
         MEMORY.variant(
             "slower-layer",
             "the slower of the two layers rules what is forgotten",
-            le(top_memory, Max(lam_1, lam_2) ** k * (top_before + low_before)),
+            Max(lam_1, lam_2) ** k * (top_before + low_before),
         ),
     ),
     emphasis=1.25,

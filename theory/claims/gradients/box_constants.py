@@ -5,12 +5,24 @@
 
 from sympy import Expr, Symbol
 
-from theory.axioms.entries import ROWS_OF_DIFFERENCE
-from theory.axioms.jets import LARGEST_ROW
-from theory.claims.contraction.box import CONTRACTS, PLAIN
-from theory.language import ONE, ZERO, Assumption, Statement, Use, assume, at, eq, le, lt, symbols
-from theory.language.terms.gradients import d_state, d_weights
-from theory.language.terms.jets import (
+from rnnbounds.theory.axioms.entries import ROWS_OF_DIFFERENCE
+from rnnbounds.theory.axioms.jets import LARGEST_ROW
+from rnnbounds.theory.claims.contraction.box import CONTRACTS, PLAIN
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Statement,
+    Use,
+    assume,
+    at,
+    eq,
+    le,
+    lt,
+    symbols,
+)
+from rnnbounds.theory.language.terms.gradients import d_state, d_weights
+from rnnbounds.theory.language.terms.jets import (
     STATES,
     before,
     bent,
@@ -28,9 +40,10 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_weight,
 )
-from theory.language.terms.variables import a, b, i, j, m, v, x
-from theory.language.terms.vectors import entry, weighted
-from theory.models.jets.model import (
+from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
+from rnnbounds.theory.language.terms.vectors import entry, weighted
+from rnnbounds.theory.models.jets import units
+from rnnbounds.theory.models.jets.model import (
     ACTIVATIONS,
     IMAGES,
     INTERVALS,
@@ -42,8 +55,7 @@ from theory.models.jets.model import (
     VALUES,
     curved,
 )
-from theory.models.jets.units import BENDS, RANGES_OF_UNITS, SLOPES, STEEP_BETWEEN, VALUES_OF_UNITS
-from theory.proof import Form, Step, step, theorem
+from rnnbounds.theory.proof import Form, Step, step, theorem
 
 L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_hh_box L_x_box")
 dphi_w_box, dphi_w_gap_box, dphi_h_gap_box = symbols("dphi_w_box dphi_w_gap_box dphi_h_gap_box")
@@ -133,9 +145,9 @@ WEIGHTS = _form(
     ).that(le(ZERO, L_w_box), le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2)),
     (*PROGRAM_MODEL, BLOCKS),
     (
-        *RANGES_OF_UNITS,
-        STEEP_BETWEEN,
-        *SLOPES,
+        *units.RANGES_OF_UNITS,
+        units.STEEP_BETWEEN,
+        *units.SLOPES,
         _in_blocks(
             "slopes in the weights",
             le(weighted(unit_slope(v, one, before(m))) ** 2, steep_squares(v, m)),
@@ -162,9 +174,9 @@ MIXED = _form(
     ),
     (*PROGRAM_MODEL, curved(beta_wh_box), MULTIPLIED, BLOCKS),
     (
-        *VALUES_OF_UNITS,
-        *SLOPES,
-        *BENDS,
+        *units.VALUES_OF_UNITS,
+        *units.SLOPES,
+        *units.BENDS,
         _in_blocks(
             "bends in the weights",
             le(
@@ -191,7 +203,7 @@ STATE = _form(
         le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))
     ),
     (*PROGRAM_MODEL, curved(beta_hh_box), MULTIPLIED),
-    (*VALUES_OF_UNITS, *SLOPES, *BENDS),
+    (*units.VALUES_OF_UNITS, *units.SLOPES, *units.BENDS),
     beta_hh_box * gap,
     in_state - in_state_two,
     ROWS_OF_DIFFERENCE.at(in_state, in_state_two, i),
@@ -206,18 +218,16 @@ BOX_FORMS = (CONTRACTS, WEIGHTS, MIXED, STATE)
 BOX_VARIANTS = (
     PLAIN,
     WEIGHTS.variant(
-        "box-inputs-alone",
-        "a cell's weights are taken for no more than its inputs",
-        le(dphi_w_box, L_x_box),
+        "box-inputs-alone", "a cell's weights are taken for no more than its inputs", L_x_box
     ),
     MIXED.variant(
         "box-mixed-as-state",
         "the state bends the derivative in the weights no more than that in the state",
-        le(dphi_w_gap_box, beta_hh_box * gate_state_gap_box),
+        beta_hh_box * gate_state_gap_box,
     ),
     STATE.variant(
         "box-first-order",
         "the second derivative is no larger than the first",
-        le(dphi_h_gap_box, lam_box * gate_state_gap_box),
+        lam_box * gate_state_gap_box,
     ),
 )

@@ -6,11 +6,11 @@ With logits C h and s = softmax(C h), ∇p = Σ s_j (C_j − C_label), and vᵀ�
 
 from sympy import Abs, Symbol
 
-from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.axioms.entries import INNER_PRODUCT
-from theory.axioms.gradients import CAUCHY_SCHWARZ, MEAN_VALUE_GRADIENT, RAYLEIGH
-from theory.language import ONE, ZERO, assume, at, define, eq, le, symbols
-from theory.language.terms.gradients import (
+from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.axioms.entries import INNER_PRODUCT
+from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ, MEAN_VALUE_GRADIENT, RAYLEIGH
+from rnnbounds.theory.language import ONE, ZERO, assume, at, define, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import (
     bottom,
     first_moment,
     gradient,
@@ -22,9 +22,9 @@ from theory.language.terms.gradients import (
     share,
     top,
 )
-from theory.language.terms.variables import a, b, c, j, v, vector, z
-from theory.language.terms.vectors import inner, is_symmetric, norm
-from theory.proof import step, theorem
+from rnnbounds.theory.language.terms.variables import a, b, c, j, v, vector, z
+from rnnbounds.theory.language.terms.vectors import inner, is_symmetric, norm
+from rnnbounds.theory.proof import step, theorem
 
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
 label = vector("label_row")

@@ -3,16 +3,16 @@
 from sympy import Expr
 from sympy import symbols as bounds
 
-from theory.axioms.base import TRIANGLE
-from theory.claims.gradients.jacobian_gap import FINITE, terms, total_at_most_steps
-from theory.language import ZERO, at, define, eq, le, symbols
-from theory.language.quantities.gradients import run_gradient
-from theory.language.terms.gradients import gap_sum
-from theory.language.terms.variables import j, m, s, x
-from theory.language.terms.vectors import norm
-from theory.models.geometry import EUCLIDEAN
-from theory.models.lemmas.powers import power, power_at_most_one
-from theory.proof import step, theorem
+from rnnbounds.theory.axioms.base import TRIANGLE
+from rnnbounds.theory.claims.gradients.jacobian_gap import FINITE, terms, total_at_most_steps
+from rnnbounds.theory.language import ZERO, at, define, eq, le, symbols
+from rnnbounds.theory.language.quantities.gradients import run_gradient
+from rnnbounds.theory.language.terms.gradients import gap_sum
+from rnnbounds.theory.language.terms.variables import j, m, s, x
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
+from rnnbounds.theory.proof import step, theorem
 
 T, k, lam, B_h, L_w, L_p, grad_gap_mean = symbols("T k lam B_h L_w L_p grad_gap_mean")
 

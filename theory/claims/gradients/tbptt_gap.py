@@ -7,21 +7,36 @@ derivatives count: a cell need not be smooth, and there is no factor k.
 
 from sympy import Integer
 
-from theory.axioms.base import TRIANGLE
-from theory.axioms.gradients import CHAIN_RULE_WEIGHTS
-from theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
-from theory.claims.gradients.jacobian_gap import three_terms
-from theory.language import ZERO, Assumption, at, define, eq, le, symbols
-from theory.language.quantities.gradients import run_gradient
-from theory.language.terms.gradients import d_loss, d_state, d_weights, recent, sensitivity
-from theory.language.terms.variables import j, s, x
-from theory.language.terms.vectors import entry, state
-from theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
-from theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
-from theory.models.lemmas.powers import power
-from theory.models.sensitivity import sensitive
-from theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
-from theory.proof import Claim, Form, Source, instead, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.axioms.base import TRIANGLE
+from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS
+from rnnbounds.theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
+from rnnbounds.theory.claims.gradients.jacobian_gap import three_terms
+from rnnbounds.theory.language import ZERO, Assumption, at, define, eq, le, symbols
+from rnnbounds.theory.language.quantities.gradients import run_gradient
+from rnnbounds.theory.language.terms.gradients import (
+    d_loss,
+    d_state,
+    d_weights,
+    recent,
+    sensitivity,
+)
+from rnnbounds.theory.language.terms.variables import j, s, x
+from rnnbounds.theory.language.terms.vectors import entry, state
+from rnnbounds.theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
+from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
+from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.sensitivity import sensitive
+from rnnbounds.theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
+from rnnbounds.theory.proof import (
+    Claim,
+    Form,
+    Source,
+    instead,
+    scaled,
+    step,
+    theorem,
+    thousandth_less,
+)
 
 T, k, lam, L_w, L_p, tbptt_gap, tb_gap = symbols("T k lam L_w L_p tbptt_gap tb_gap")
 
@@ -122,7 +137,7 @@ TBPTT_GAP = Claim(
         FINITE.variant(
             "next-power",
             "λ^{k+1} in place of λ^k",
-            le(tbptt_gap, lam ** (k + 1) * L_p * L_w * EUCLIDEAN.total(T - k)),
+            lam ** (k + 1) * L_p * L_w * EUCLIDEAN.total(T - k),
         ),
         AGAINST.variant(
             "same-gradient",
@@ -134,13 +149,13 @@ TBPTT_GAP = Claim(
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any gradient, whatever λ is",
-            le(tbptt_gap, L_p * L_w / (1 - lam) / 2),
-            (*MODEL, LONG_WINDOW),
+            L_p * L_w / (1 - lam) / 2,
+            LONG_WINDOW,
         ),
         AGAINST.variant(
             "first-order-alone",
             "the truncated model's gradient is as close as that of truncated back-propagation",
-            le(tb_gap, FINITE_BOUND.rhs),
+            FINITE_BOUND.rhs,
         ),
         scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{k+1} in place of λ^k, of a cell"),
         instead(IN_BOX, BOX.L_p, 1, "box-without-loss", "the loss's slope L_p is missing"),

@@ -2,18 +2,24 @@
 
 from sympy import Expr, sqrt
 
-from theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
-from theory.axioms.gradients import DERIVATIVE_IN_STATE
-from theory.language import ZERO, Assumption, Use, at, le, symbols
-from theory.language.terms.gradients import d_state, jacobian
-from theory.language.terms.variables import j, m, x
-from theory.language.terms.vectors import entry, state
-from theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
-from theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
-from theory.models.geometry import EUCLIDEAN, Geometry
-from theory.models.sensitivity import factor
-from theory.models.system import CONTRACTION, DIFFERENTIABLE, INDEX, LIPSCHITZ_INPUT, PAST_INDEX
-from theory.proof import Claim, Source, Step, instead, scaled, step, theorem
+from rnnbounds.theory.axioms.base import CHAIN_RULE, CHAIN_RULE_START, DERIVATIVE_IN_INPUT
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
+from rnnbounds.theory.language import ZERO, Assumption, Use, at, le, symbols
+from rnnbounds.theory.language.terms.gradients import d_state, jacobian
+from rnnbounds.theory.language.terms.variables import j, m, x
+from rnnbounds.theory.language.terms.vectors import entry, state
+from rnnbounds.theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
+from rnnbounds.theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
+from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
+from rnnbounds.theory.models.sensitivity import factor
+from rnnbounds.theory.models.system import (
+    CONTRACTION,
+    DIFFERENTIABLE,
+    INDEX,
+    LIPSCHITZ_INPUT,
+    PAST_INDEX,
+)
+from rnnbounds.theory.proof import Claim, Source, Step, instead, scaled, step, theorem
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
 T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")
@@ -93,15 +99,13 @@ VANISHING_GRADIENT = Claim(
     false_variants=(
         instead(FORM, t, t - 1, "next-power", "λ^{T−t+1} in place of λ^{T−t}"),
         FORM.variant(
-            "slope-forgotten",
-            "the activation's slope is taken for 1",
-            le(dh_dx, U_norm * W_norm ** (T - t)),
+            "slope-forgotten", "the activation's slope is taken for 1", U_norm * W_norm ** (T - t)
         ),
         FORM.variant(
             "half-by-eight",
             "eight steps forget half of any derivative, whatever λ is",
-            le(dh_dx, L_x / 2),
-            (*MODEL, OLD),
+            L_x / 2,
+            OLD,
         ),
         instead(FORM, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
         instead(
@@ -110,7 +114,7 @@ VANISHING_GRADIENT = Claim(
         FORM.variant(
             "as-the-square-root",
             "the slopes average out, like the square root of the lag",
-            le(dh_dx, L_x * lam ** (T - t) / sqrt(T - t + 1)),
+            L_x * lam ** (T - t) / sqrt(T - t + 1),
         ),
         LASTING.variant(
             "longer-by-one",
@@ -121,7 +125,7 @@ VANISHING_GRADIENT = Claim(
         IN_BOX.variant(
             "box-without-output",
             "the Euclidean norm of the output is taken for the norm of the box",
-            le(dh_dx, L_x_box * BOX.lam ** (T - t)),
+            L_x_box * BOX.lam ** (T - t),
         ),
     ),
     extremal="scalar linear system h = λh + L_x x: equality for every t ≤ T and every input",

@@ -2,7 +2,7 @@
 
 from sympy import Expr, Integer
 
-from theory.language import (
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -15,11 +15,11 @@ from theory.language import (
     le,
     symbols,
 )
-from theory.language.terms.gradients import descent
-from theory.language.terms.variables import a, b, c, i, j, m, x, y, z
-from theory.language.terms.vectors import Scalar, entry, function, inner
-from theory.proof import step, theorem
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.language.terms.gradients import descent
+from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, x, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, inner
+from rnnbounds.theory.proof import step, theorem
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 T, alpha, a_1, descent_growth = symbols("T alpha a_1 descent_growth")
 

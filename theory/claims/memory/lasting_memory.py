@@ -6,11 +6,22 @@ bounded.
 
 from sympy import Rational, tanh
 
-from theory.axioms.base import EXPONENTIAL, HOMOGENEITY
-from theory.axioms.functions import TANH
-from theory.language import ONE, ZERO, Assumption, assume, at, define, eq, exists, le, symbols
-from theory.language.terms.variables import a, c, j, m, vector, x, y, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.axioms.base import EXPONENTIAL, HOMOGENEITY
+from rnnbounds.theory.axioms.functions import TANH
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    assume,
+    at,
+    define,
+    eq,
+    exists,
+    le,
+    symbols,
+)
+from rnnbounds.theory.language.terms.variables import a, c, j, m, vector, x, y, z
+from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     Scalar,
     entry,
@@ -20,10 +31,10 @@ from theory.language.terms.vectors import (
     phi,
     state,
 )
-from theory.models.lemmas.powers import POWER_AT_LEAST_ONE
-from theory.models.system import SHORT_WINDOW
-from theory.proof import Step, step, theorem
-from theory.proof.methods import Exact, Identity
+from rnnbounds.theory.models.lemmas.powers import POWER_AT_LEAST_ONE
+from rnnbounds.theory.models.system import SHORT_WINDOW
+from rnnbounds.theory.proof import Step, step, theorem
+from rnnbounds.theory.proof.methods import Exact, Identity
 
 lam, T, k, h_gap, M_rho, beta_rho = symbols("lam T k h_gap M_rho beta_rho")
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from sympy import Integer
 
-from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, CAUSAL_VARIANTS
-from theory.language import assume, at, eq, le, ne, symbols
-from theory.language.terms.variables import j, m, x, x_past
-from theory.language.terms.vectors import FEED_FORWARD, RECURSION, entry, forward, state
-from theory.models.system import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
-from theory.proof import Claim, Source, step, theorem
-from theory.proof.methods import Identity
+from rnnbounds.theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, CAUSAL_VARIANTS
+from rnnbounds.theory.language import assume, at, eq, le, ne, symbols
+from rnnbounds.theory.language.terms.variables import j, m, x, x_past
+from rnnbounds.theory.language.terms.vectors import FEED_FORWARD, RECURSION, entry, forward, state
+from rnnbounds.theory.models.system import CONTRACTIVE, LONG_WINDOW, SOME_WINDOW, WINDOW
+from rnnbounds.theory.proof import Claim, Source, step, theorem
+from rnnbounds.theory.proof.methods import Identity
 
 T, k, lam, S_0 = symbols("T k lam S_0")
 forward_gap, field_gap, edge_gap, padding_gap, recurrent_gap, h_gap = symbols(
@@ -78,7 +78,7 @@ RECEPTIVE_FIELD = Claim(
             "field-one-shorter",
             "the oldest input of the window is not seen",
             eq(edge_gap, Integer(0)),
-            (WINDOW, PAST, SOME_WINDOW),
+            SOME_WINDOW,
         ),
         FIELD_FORM.variant(
             "recurrent-field",
@@ -89,13 +89,14 @@ RECEPTIVE_FIELD = Claim(
             "every-input-seen",
             "every input inside the window is seen",
             ne(edge_gap, Integer(0)),
-            (WINDOW, PAST, SOME_WINDOW),
+            SOME_WINDOW,
         ),
         FIELD_FORM.variant(
             "fading-field",
             "eight steps fade the rest of a recurrent field to one S_0/(1 − λ)",
             le(recurrent_gap, S_0 / (1 - lam)),
-            (WINDOW, PAST, LONG_WINDOW, CONTRACTIVE),
+            LONG_WINDOW,
+            CONTRACTIVE,
         ),
         *CAUSAL_VARIANTS,
     ),

@@ -7,7 +7,7 @@ et al. (attention, here over the last w positions).
 
 from sympy import Expr
 
-from theory.language import (
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -20,12 +20,12 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
-from theory.language.terms.variables import j, x, x_edge, x_past, z
-from theory.language.terms.vectors import entry, norm
-from theory.models.system import SOME_WINDOW
-from theory.proof import Form, Proof, Step, Variant, premises, step, theorem
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.language.terms.causal import INPUTS, REACH, TWO_TAPS, J, apart, delay, reach
+from rnnbounds.theory.language.terms.variables import j, x, x_edge, x_past, z
+from rnnbounds.theory.language.terms.vectors import entry, norm
+from rnnbounds.theory.models.system import SOME_WINDOW
+from rnnbounds.theory.proof import Form, Proof, Step, Variant, premises, step, theorem
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap")
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")
@@ -157,7 +157,7 @@ CAUSAL_FORMS = (DILATED, GATED, WAVENET, ATTENTION, SEEN_FORM)
 
 def shorter(form: Form, id: str, text: str, field: Expr) -> Variant:
     """The same field said to be shorter."""
-    return form.variant(id, text, assumptions=(wide(field), *form.assumptions[1:]))
+    return form.variant(id, text, wide(field))
 
 
 INSIDE = Assumption("exact window", "the input lies inside of the field: k ≤ R", le(k, R))
@@ -179,6 +179,6 @@ CAUSAL_VARIANTS = (
     SEEN_FORM.variant(
         "overlap-counted",
         "a layer sees K_l d_l inputs more, the overlap with the next counted twice",
-        assumptions=(exact(R_overlap), *SEEN_FORM.assumptions[1:]),
+        exact(R_overlap),
     ),
 )

@@ -6,13 +6,13 @@ and ς = ln(K/(c ε)) − 1 ≥ 0 it is 1 + √(2ς) + ς ≤ 3/2 + 2ς: k ≥ (
 
 from sympy import Expr, Rational, log
 
-from theory.language import ONE, ZERO, Assumption, at, le, symbols
-from theory.language.functions import REAL_POWER, RealPower, StepProduct
-from theory.models.lemmas.growth import POWERS, PRODUCT, PRODUCT_BY_ZETA
-from theory.models.lemmas.window import ELEMENTARY_STEPS, POSITIVE_RATE, elementary, rate
-from theory.models.system import ACCURACY, MEMORY
-from theory.models.weights.training import GAMMA_BOUND, SOME_STEPS
-from theory.proof import Form, Variant, step, theorem
+from rnnbounds.theory.language import ONE, ZERO, Assumption, at, le, symbols
+from rnnbounds.theory.language.functions import REAL_POWER, RealPower, StepProduct
+from rnnbounds.theory.models.lemmas.growth import POWERS, PRODUCT, PRODUCT_BY_ZETA
+from rnnbounds.theory.models.lemmas.window import ELEMENTARY_STEPS, POSITIVE_RATE, elementary, rate
+from rnnbounds.theory.models.system import ACCURACY, MEMORY
+from rnnbounds.theory.models.weights.training import GAMMA_BOUND, SOME_STEPS
+from rnnbounds.theory.proof import Form, Variant, step, theorem
 
 N, k, lam, alpha, beta, epsilon = symbols("N k lam alpha beta epsilon")
 S_0, L_f, L_w, G_0, G_1, trained_gap = symbols("S_0 L_f L_w G_0 G_1 trained_gap")
@@ -91,8 +91,4 @@ def logarithmic(bound: Form) -> Form:
 def quarter(form: Form) -> Variant:
     """A quarter of the logarithm, half a power of what is forgotten."""
     long = _long("ln(K/(c ε))/(4 c)", level / (4 * rate))
-    return form.variant(
-        "quarter-window",
-        "a quarter of the logarithm is enough",
-        assumptions=(*form.assumptions[:-1], long),
-    )
+    return form.variant("quarter-window", "a quarter of the logarithm is enough", long)

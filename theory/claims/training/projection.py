@@ -6,12 +6,12 @@ weights are measured in the Euclidean norm of their entries.
 
 from sympy import Rational
 
-from theory.axioms.base import PROJECTION
-from theory.language import ONE, assume, at, eq, le, lt, symbols
-from theory.language.terms.gradients import feasible, project
-from theory.language.terms.variables import vector
-from theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
-from theory.proof import Claim, Source, theorem
+from rnnbounds.theory.axioms.base import PROJECTION
+from rnnbounds.theory.language import ONE, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import feasible, project
+from rnnbounds.theory.language.terms.variables import vector
+from rnnbounds.theory.models.weights.projection import LEMMAS, PROJECTS, SQUARE
+from rnnbounds.theory.proof import Claim, Source, theorem
 
 proj_gap, matrix_gap, rescaled_gap = symbols("proj_gap matrix_gap rescaled_gap")
 proj_distance, feasible_distance = symbols("proj_distance feasible_distance")
@@ -59,19 +59,17 @@ PROJECTION_CLAIM = Claim(
             le(rescaled_gap, Rational(5, 4) * matrix_gap),
         ),
         GAP.variant(
-            "strict",
-            "a projection brings any two points nearer",
-            lt(proj_gap, matrix_gap),
+            "strict", "a projection brings any two points nearer", lt(proj_gap, matrix_gap)
         ),
         GAP.variant(
             "a-hundredth-less",
             "a projection brings any two points nearer by a hundredth",
-            le(proj_gap, Rational(99, 100) * matrix_gap),
+            Rational(99, 100) * matrix_gap,
         ),
         NEAREST.variant(
             "nearer-by-a-hundredth",
             "any other point of the set is further away by a hundredth",
-            le(proj_distance, Rational(99, 100) * feasible_distance),
+            Rational(99, 100) * feasible_distance,
         ),
     ),
     emphasis=1.25,

@@ -6,18 +6,18 @@ V = (λ μ; μ −λ): the outputs differ by (1 − λ²)(X − B/(1 − λ)) at
 
 from sympy import Abs, Integer, sqrt
 
-from theory.language import ZERO, Assumption, assume, at, eq, le, lt, ne, symbols
-from theory.language.definitions import larger
-from theory.language.terms.unitary import (
+from rnnbounds.theory.language import ZERO, Assumption, assume, at, eq, le, lt, ne, symbols
+from rnnbounds.theory.language.definitions import larger
+from rnnbounds.theory.language.terms.unitary import (
     LARGEST_PULSE_GAP,
     largest_pulse_gap,
     pulse,
     pulse_lower,
     pulse_upper,
 )
-from theory.language.terms.variables import j
-from theory.models.system import CONTRACTIVE
-from theory.proof import step, theorem
+from rnnbounds.theory.language.terms.variables import j
+from rnnbounds.theory.models.system import CONTRACTIVE
+from rnnbounds.theory.proof import step, theorem
 
 lam, B_x, T, unitary_gap_beyond = symbols("lam B_x T unitary_gap_beyond")
 

@@ -3,11 +3,11 @@
 ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U, D b has the states D h_t.
 """
 
-from theory.axioms.unitary import EXTENSIONAL
-from theory.claims.unitary.equivalent import STATES, off
-from theory.language import ZERO, assume, at, eq, lt, symbols
-from theory.language.terms.gradients import activation
-from theory.language.terms.unitary import (
+from rnnbounds.theory.axioms.unitary import EXTENSIONAL
+from rnnbounds.theory.claims.unitary.equivalent import STATES, off
+from rnnbounds.theory.language import ZERO, assume, at, eq, lt, symbols
+from rnnbounds.theory.language.terms.gradients import activation
+from rnnbounds.theory.language.terms.unitary import (
     J_2,
     LARGEST_SCALED_GAP,
     W_3,
@@ -23,10 +23,10 @@ from theory.language.terms.unitary import (
     start,
     unscaled,
 )
-from theory.language.terms.variables import a, i, j, v, x
-from theory.language.terms.vectors import Scalar, function, transpose
-from theory.models.cells import U, W, bias
-from theory.models.unitary.networks import (
+from rnnbounds.theory.language.terms.variables import a, i, j, v, x
+from rnnbounds.theory.language.terms.vectors import Scalar, function, transpose
+from rnnbounds.theory.models.cells import U, W, bias
+from rnnbounds.theory.models.unitary.networks import (
     BELOW,
     BLOCKS,
     BOUNDED_NETWORK,
@@ -35,8 +35,8 @@ from theory.models.unitary.networks import (
     inside,
     x_next,
 )
-from theory.proof import step, theorem
-from theory.proof.methods import Identity, Words
+from rnnbounds.theory.proof import step, theorem
+from rnnbounds.theory.proof.methods import Identity, Words
 
 B_h, T, unitary_gap_rescaled = symbols("B_h T unitary_gap_rescaled")
 

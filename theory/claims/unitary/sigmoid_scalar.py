@@ -5,15 +5,15 @@ The (Uᵀ)^j e come back to one another, as near as one likes; the powers of |w|
 
 from sympy import Abs
 
-from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.powers import RETURNS
-from theory.language import ONE, ZERO, Assumption, assume, at, eq, le, ne, symbols
-from theory.language.terms.powers import POWERS
-from theory.language.terms.variables import i, j, s, v
-from theory.language.terms.vectors import norm
-from theory.models.unitary.lines import UNROLLED
-from theory.models.unitary.local_maps import n
-from theory.models.unitary.relations import (
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.powers import RETURNS
+from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, eq, le, ne, symbols
+from rnnbounds.theory.language.terms.powers import POWERS
+from rnnbounds.theory.language.terms.variables import i, j, s, v
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.unitary.lines import UNROLLED
+from rnnbounds.theory.models.unitary.local_maps import n
+from rnnbounds.theory.models.unitary.relations import (
     EQUAL,
     ORTHOGONAL,
     SAME,
@@ -27,8 +27,15 @@ from theory.models.unitary.relations import (
     sigmoid_gap,
     units,
 )
-from theory.models.unitary.returns import MOVED_BACK, OF_W, SEQUENCE, SUPPOSED, faded, moved
-from theory.proof import step, theorem
+from rnnbounds.theory.models.unitary.returns import (
+    MOVED_BACK,
+    OF_W,
+    SEQUENCE,
+    SUPPOSED,
+    faded,
+    moved,
+)
+from rnnbounds.theory.proof import step, theorem
 
 (w_abs,) = symbols("w_abs")
 

@@ -6,15 +6,15 @@ those of an orthogonal U come back.
 
 from sympy import Symbol
 
-from theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
-from theory.axioms.powers import GELFAND, RETURNS
-from theory.claims.contraction.linear import STABLE_RADIUS
-from theory.language import ONE, ZERO, assume, at, eq, le, ne, symbols
-from theory.language.terms.powers import radius, ratio, reach
-from theory.language.terms.variables import i, j, s
-from theory.language.terms.vectors import norm
-from theory.models.unitary.lines import UNROLLED
-from theory.models.unitary.relations import (
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
+from rnnbounds.theory.claims.contraction.linear import STABLE_RADIUS
+from rnnbounds.theory.language import ONE, ZERO, assume, at, eq, le, ne, symbols
+from rnnbounds.theory.language.terms.powers import radius, ratio, reach
+from rnnbounds.theory.language.terms.variables import i, j, s
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.unitary.lines import UNROLLED
+from rnnbounds.theory.models.unitary.relations import (
     EQUAL,
     ORTHOGONAL,
     SAME,
@@ -27,8 +27,8 @@ from theory.models.unitary.relations import (
     sigmoid_gap,
     units,
 )
-from theory.models.unitary.returns import MOVED_BACK, SEQUENCE, SUPPOSED, faded, moved
-from theory.proof import step, theorem
+from rnnbounds.theory.models.unitary.returns import MOVED_BACK, SEQUENCE, SUPPOSED, faded, moved
+from rnnbounds.theory.proof import step, theorem
 
 driven, W_radius = symbols("driven W_radius")
 t_0 = Symbol("t_0", integer=True)  # a time at which the output depends on the inputs

@@ -5,19 +5,19 @@ T W T⁻¹ is.
 Source: Emami et al., Input-Output Equivalence of Unitary and Contractive RNNs, its poster.
 """
 
-from theory.language import ZERO, assume, at, eq, symbols
-from theory.language.terms.unitary import (
+from rnnbounds.theory.language import ZERO, assume, at, eq, symbols
+from rnnbounds.theory.language.terms.unitary import (
     linear_network,
     similar_network,
     similarity,
     similarity_inverse,
     start,
 )
-from theory.language.terms.variables import a, j, x
-from theory.models.cells import U, W, bias
-from theory.models.unitary.networks import x_next
-from theory.proof import step, theorem
-from theory.proof.methods import Words
+from rnnbounds.theory.language.terms.variables import a, j, x
+from rnnbounds.theory.models.cells import U, W, bias
+from rnnbounds.theory.models.unitary.networks import x_next
+from rnnbounds.theory.proof import step, theorem
+from rnnbounds.theory.proof.methods import Words
 
 T, similar_gap, similar_gap_relu = symbols("T similar_gap similar_gap_relu")
 
@@ -67,7 +67,5 @@ SIMILARITY = theorem(
     note="with the identity for its activation",
 ).by("similar outputs")
 WITH_RELU = SIMILARITY.variant(
-    "similar-relu",
-    "any change of basis commutes with ReLU too",
-    eq(similar_gap_relu, ZERO),
+    "similar-relu", "any change of basis commutes with ReLU too", eq(similar_gap_relu, ZERO)
 )

@@ -6,22 +6,30 @@ An equivalent network may have fewer, with another block: positive scales D chan
 the outputs, for ReLU commutes with them.
 """
 
-from theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
-from theory.axioms.unitary import COSINES, SINGULAR_VALUES
-from theory.claims.unitary.existence import CONTRACTION, MINIMAL, ORTHOGONAL, SMALL, E, K, Q
-from theory.claims.unitary.rescaled import RESCALED
-from theory.language import ZERO, assume, eq, le, symbols
-from theory.language.terms.unitary import J_2, W_3, J, V, rank, rows
-from theory.language.terms.variables import eye
-from theory.language.terms.vectors import transpose
-from theory.models.cells import W
-from theory.models.unitary.networks import NORM
-from theory.proof import Claim, Source, step, theorem
-from theory.proof.methods import Words
+from rnnbounds.theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
+from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES
+from rnnbounds.theory.claims.unitary.existence import (
+    CONTRACTION,
+    MINIMAL,
+    ORTHOGONAL,
+    SMALL,
+    E,
+    K,
+    Q,
+)
+from rnnbounds.theory.claims.unitary.rescaled import RESCALED
+from rnnbounds.theory.language import ZERO, assume, eq, le, symbols
+from rnnbounds.theory.language.terms.unitary import J_2, W_3, J, V, rank, rows
+from rnnbounds.theory.language.terms.variables import eye
+from rnnbounds.theory.language.terms.vectors import transpose
+from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.models.unitary.networks import NORM
+from rnnbounds.theory.proof import Claim, Source, step, theorem
+from rnnbounds.theory.proof.methods import Words
 
-lam, n, states = symbols("lam n states")
-unitary_defect, unitary_defect_transposed, unitary_defect_short = symbols(
-    "unitary_defect unitary_defect_transposed unitary_defect_short"
+n, states = symbols("n states")
+unitary_defect_transposed, unitary_defect_short = symbols(
+    "unitary_defect_transposed unitary_defect_short"
 )
 defect_rank, W_rank = symbols("defect_rank W_rank")
 
@@ -100,11 +108,9 @@ URNN_DEFECT = Claim(
             eq(unitary_defect_transposed, ZERO),
         ),
         ORTHOGONAL.variant(
-            "one-row-fewer",
-            "one added row can be left out",
-            eq(unitary_defect_short, ZERO),
+            "one-row-fewer", "one added row can be left out", eq(unitary_defect_short, ZERO)
         ),
-        ENOUGH.variant("rank-is-enough", "n + rank W states are enough", le(states, n + W_rank)),
+        ENOUGH.variant("rank-is-enough", "n + rank W states are enough", n + W_rank),
         NEEDED.variant("twice-n", "every dilation has 2n rows", le(2 * n, states)),
         NEEDED.variant(
             "one-more", "a dilation needs one row more", le(n + defect_rank + 1, states)

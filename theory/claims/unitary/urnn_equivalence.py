@@ -2,12 +2,12 @@
 
 from sympy import Max
 
-from theory.claims.unitary.equivalent import EQUIVALENCE
-from theory.claims.unitary.existence import EXISTENCE
-from theory.claims.unitary.pulse import BEYOND
-from theory.claims.unitary.similar import SIMILARITY, WITH_RELU
-from theory.language import ZERO, eq, symbols
-from theory.proof import Claim, Source
+from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
+from rnnbounds.theory.claims.unitary.existence import EXISTENCE
+from rnnbounds.theory.claims.unitary.pulse import BEYOND
+from rnnbounds.theory.claims.unitary.similar import SIMILARITY, WITH_RELU
+from rnnbounds.theory.language import ZERO, eq, symbols
+from rnnbounds.theory.proof import Claim, Source
 
 n, states = symbols("n states")
 unitary_gap, unitary_gap_unbiased, unitary_gap_undamped = symbols(
@@ -45,9 +45,7 @@ URNN_EQUIVALENCE = Claim(
             eq(unitary_gap + unitary_defect_short + excess, ZERO),
         ),
         EQUIVALENCE.variant(
-            "unbiased",
-            "the added units need no bias",
-            eq(unitary_gap_unbiased, ZERO),
+            "unbiased", "the added units need no bias", eq(unitary_gap_unbiased, ZERO)
         ),
         EQUIVALENCE.variant(
             "undamped",
@@ -60,9 +58,7 @@ URNN_EQUIVALENCE = Claim(
             eq(unitary_gap_unstarted, ZERO),
         ),
         EQUIVALENCE.variant(
-            "scant",
-            "a bias a hundredth smaller does as well",
-            eq(unitary_gap_scant, ZERO),
+            "scant", "a bias a hundredth smaller does as well", eq(unitary_gap_scant, ZERO)
         ),
         BEYOND.variant(
             "any-input",

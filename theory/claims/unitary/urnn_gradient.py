@@ -4,21 +4,21 @@ A step's derivative is diag(ρ') V.  V keeps norms, but ρ' is 0 of the units th
 equivalent of a contractive network all added ones, at all times.
 """
 
-from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.axioms.gradients import CHAIN_RULE_LAYER
-from theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
-from theory.claims.contraction.rnn import SECANTS
-from theory.claims.unitary.vanishing_equivalent import VANISHING
-from theory.language import ONE, at, eq, le, lt, symbols
-from theory.language.terms.gradients import slopes
-from theory.language.terms.unitary import d_run
-from theory.language.terms.variables import j, s, x
-from theory.language.terms.vectors import norm
-from theory.models.cells import RNN, U, W, bias
-from theory.models.slopes import SLOPES
-from theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
-from theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from theory.proof import Claim, Source, step, theorem
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
+from rnnbounds.theory.axioms.gradients import CHAIN_RULE_LAYER
+from rnnbounds.theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
+from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.unitary.vanishing_equivalent import VANISHING
+from rnnbounds.theory.language import ONE, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import slopes
+from rnnbounds.theory.language.terms.unitary import d_run
+from rnnbounds.theory.language.terms.variables import j, s, x
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.cells import RNN, U, W, bias
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
+from rnnbounds.theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
+from rnnbounds.theory.proof import Claim, Source, step, theorem
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
@@ -63,21 +63,16 @@ URNN_GRADIENT = Claim(
         BOUNDED.variant(
             "isometric", "an orthogonal matrix keeps the gradient's length", eq(dh_dh, ONE)
         ),
-        BOUNDED.variant(
-            "strict",
-            "every step shrinks the gradient",
-            lt(dh_dh, ONE),
-            (*BOUNDED.assumptions, SOME_WINDOW),
-        ),
+        BOUNDED.variant("strict", "every step shrinks the gradient", lt(dh_dh, ONE), SOME_WINDOW),
         BOUNDED.variant(
             "any-slope",
             "the matrix alone decides, whatever the slope of ρ is",
-            assumptions=tuple(part for part in BOUNDED.assumptions if part is not SLOPE),
+            without="slope at most one",
         ),
         VANISHING.variant(
             "one-more-power",
             "the equivalent's gradients vanish like the network's own, λ^k",
-            le(dh_dh, lam**k),
+            lam**k,
         ),
     ),
     extremal="linear networks and permutations: equality; the equivalent of λI, with all units on",

@@ -22,7 +22,7 @@ from tempfile import TemporaryFile
 from threading import Lock
 from typing import IO
 
-from theory.errors import MachineError
+from rnnbounds.theory.errors import MachineError
 
 SERVER = Path(__file__).with_name("server.py")
 STEPS = 10_000_000  # of z3's own count, for one query

@@ -4,7 +4,7 @@ A list P of analytic functions is an operator: P c = Σ c_i P_i is a function of
 norm is half of how far it varies, which is 0 of constants alone.
 """
 
-from theory.language.terms.vectors import Norm, Operator, Scalar, Vector, function
+from rnnbounds.theory.language.terms.vectors import Norm, Operator, Scalar, Vector, function
 
 
 class FunctionList(Operator):

@@ -8,11 +8,11 @@ differ from time to time.  A time is a real variable here: inputs have whole one
 
 from sympy import Expr, Integer, Symbol
 
-from theory.language.definitions import define
-from theory.language.law import Clause, law
-from theory.language.statement import eq
-from theory.language.terms.variables import a, b, j, z
-from theory.language.terms.vectors import Scalar, entry, function, norm
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.law import Clause, law
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import a, b, j, z
+from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, norm
 
 # tap(x, j, t), what step j has gathered at time t
 tap = function("tap", module=__name__, defined=True)

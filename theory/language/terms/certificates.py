@@ -1,10 +1,10 @@
 """Formal terms of what a certificate says: the whole state, where the output is a part of it; runs
 from any state at any time."""
 
-from theory.language.definitions import define
-from theory.language.statement import eq
-from theory.language.terms.variables import j, s, v, x
-from theory.language.terms.vectors import Norm, Scalar, entry, function, phi
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import j, s, v, x
+from rnnbounds.theory.language.terms.vectors import Norm, Scalar, entry, function, phi
 
 # unitary_computed(x, j): of a unitary network the first n states after j steps in float64,
 # unscaled; computed_double(x, j): the state of its model so

@@ -5,10 +5,10 @@ A gate is σ or tanh, entry by entry, of W h + U x + b.  A GRU's state is its ou
 
 from sympy import Expr, tanh
 
-from theory.language.definitions import define
-from theory.language.statement import eq
-from theory.language.terms.variables import j, operator, v, x
-from theory.language.terms.vectors import Norm, Scalar, entry, function, phi
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import j, operator, v, x
+from rnnbounds.theory.language.terms.vectors import Norm, Scalar, entry, function, phi
 
 # boxed(v), the state of the box nearest to v: each state of the box is one, boxed(v) = v
 boxed = function("boxed", module=__name__)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from theory.language.terms.vectors import Operator, Scalar, function
+from rnnbounds.theory.language.terms.vectors import Operator, Scalar, function
 
 _map, _number, _operator = (
     partial(function, module=__name__),

@@ -9,9 +9,9 @@ derivative in a block is a covector in the dual norm: that of ‖·‖_box, or t
 
 from sympy import Symbol
 
-from theory.language.terms.gates import boxed, unit_weights
-from theory.language.terms.variables import a, b, vector
-from theory.language.terms.vectors import Scalar, function, max_norm
+from rnnbounds.theory.language.terms.gates import boxed, unit_weights
+from rnnbounds.theory.language.terms.variables import a, b, vector
+from rnnbounds.theory.language.terms.vectors import Scalar, function, max_norm
 
 unit_value = function("unit_value", Scalar, __name__)  # unit_value(u, s) = u(s)
 unit_slope = function("unit_slope", module=__name__)  # unit_slope(u, s, c) = ∂u/∂c at s

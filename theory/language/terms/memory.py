@@ -1,9 +1,9 @@
 """Formal terms of linear recurrences: modes, powers of a Jordan block, scans of one unit."""
 
-from theory.language.definitions import define
-from theory.language.statement import eq
-from theory.language.terms.variables import j, s, v, x
-from theory.language.terms.vectors import Operator, Scalar, entry, function
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import j, s, v, x
+from rnnbounds.theory.language.terms.vectors import Operator, Scalar, entry, function
 
 # mode(x, s, j): one mode of a diagonal recurrence after j steps from zero at time s
 mode, turned, pushed = (function(name, module=__name__) for name in ("mode", "turned", "pushed"))

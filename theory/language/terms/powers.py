@@ -1,9 +1,9 @@
 """Formal terms of the powers of an operator, and of how fast they fade."""
 
-from theory.language.definitions import define
-from theory.language.statement import eq
-from theory.language.terms.variables import A, j, v
-from theory.language.terms.vectors import Norm, Scalar, function
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import A, j, v
+from rnnbounds.theory.language.terms.vectors import Norm, Scalar, function
 
 power = function("power", module=__name__, defined=True)  # power(A, v, j) = A^j v
 radius = function("radius", Norm, __name__)  # the spectral radius

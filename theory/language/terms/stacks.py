@@ -2,10 +2,10 @@
 
 from sympy import Expr
 
-from theory.language.definitions import define
-from theory.language.statement import eq
-from theory.language.terms.variables import j, s, v, vector, x
-from theory.language.terms.vectors import entry, function
+from rnnbounds.theory.language.definitions import define
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import j, s, v, vector, x
+from rnnbounds.theory.language.terms.vectors import entry, function
 
 lower, upper = function("lower", module=__name__), function("upper_layer", module=__name__)
 # lower_run(v, x, s, j) and upper_run(v, p, x, s, j): after j steps from the states v and p at s

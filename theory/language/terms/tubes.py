@@ -7,8 +7,8 @@ with the same coordinates, in which the difference of both has generators too.  
 none of the set stand for 0.
 """
 
-from theory.language.terms.variables import vector
-from theory.language.terms.vectors import Operator, Scalar, function
+from rnnbounds.theory.language.terms.variables import vector
+from rnnbounds.theory.language.terms.vectors import Operator, Scalar, function
 
 # Bound variables: a line, a pair, and two units
 line, pair = vector("line"), vector("pair")

@@ -7,10 +7,10 @@ m units of V, J_2 the added ones.
 
 from sympy import Abs, Integer
 
-from theory.language.definitions import define, larger
-from theory.language.statement import eq
-from theory.language.terms.variables import b, j, operator, vector, x
-from theory.language.terms.vectors import Norm, Operator, Scalar, function, norm, readout
+from rnnbounds.theory.language.definitions import define, larger
+from rnnbounds.theory.language.statement import eq
+from rnnbounds.theory.language.terms.variables import b, j, operator, vector, x
+from rnnbounds.theory.language.terms.vectors import Norm, Operator, Scalar, function, norm, readout
 
 network = function("network", module=__name__)  # network(x, j) = h_j
 # urnn(b_2, x, j) = s_j with the bias b_2 of the added units, upper(b_2, x, j) its first n entries,

@@ -10,13 +10,13 @@ from typing import Any
 
 from sympy import Abs, Expr, Symbol, tanh
 
-from theory.language import ONE, Assumption, assume, at, le, symbols
-from theory.language.terms.gates import boxed, to_output
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, i, m, operator, vector, x
-from theory.language.terms.vectors import Scalar, entry, function, max_norm
-from theory.models.gates.gated_steps import QUARTER
-from theory.proof import Step, step
+from rnnbounds.theory.language import ONE, Assumption, assume, at, le, symbols
+from rnnbounds.theory.language.terms.gates import boxed, to_output
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import a, b, i, m, operator, vector, x
+from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, max_norm
+from rnnbounds.theory.models.gates.gated_steps import QUARTER
+from rnnbounds.theory.proof import Step, step
 
 new = entry(x, m + 1)
 one, two = boxed(a), boxed(b)

@@ -10,12 +10,12 @@ from functools import cache
 
 from sympy import Abs, Expr, Max, tanh
 
-from theory.language import ONE, Assumption, Statement, assume, eq, le, symbols
-from theory.language.terms.gates import boxed, output_box, sigmoid, to_output
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import c, i, m, v, vector, z
-from theory.language.terms.vectors import function, max_norm, phi
-from theory.models.gates.gate import Gate, gate_norms, new
+from rnnbounds.theory.language import ONE, Assumption, Statement, assume, eq, le, symbols
+from rnnbounds.theory.language.terms.gates import boxed, output_box, sigmoid, to_output
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import c, i, m, v, vector, z
+from rnnbounds.theory.language.terms.vectors import function, max_norm, phi
+from rnnbounds.theory.models.gates.gate import Gate, gate_norms, new
 
 z_low, c_n_inf = symbols("z_low c_n_inf")
 R, Z = Gate("r", sigmoid), Gate("z", sigmoid)

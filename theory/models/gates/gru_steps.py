@@ -7,23 +7,16 @@ and as z is between two bounds, the worst is one of them.
 
 from sympy import Abs, Expr, symbols
 
-from theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.gates import LARGEST_ENTRY
-from theory.language import ONE, ZERO, at, le
-from theory.language.terms.gates import boxed, to_output
-from theory.language.terms.variables import a, b, i, m, v
-from theory.language.terms.vectors import phi
-from theory.models.gates.gate import dh, new, one, two
-from theory.models.gates.gated_steps import (
-    ENTRY,
-    FED,
-    SIGMOID_BELOW_ONE,
-    SLOPES_OF_GATES,
-    TANH_BELOW_ONE,
-    by_entries,
-)
-from theory.models.gates.gru_model import (
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_MAX
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.gates import LARGEST_ENTRY
+from rnnbounds.theory.language import ONE, ZERO, at, le
+from rnnbounds.theory.language.terms.gates import boxed, to_output
+from rnnbounds.theory.language.terms.variables import a, b, i, m, v
+from rnnbounds.theory.language.terms.vectors import phi
+from rnnbounds.theory.models.gates import gated_steps
+from rnnbounds.theory.models.gates.gate import dh, new, one, two
+from rnnbounds.theory.models.gates.gru_model import (
     CHO_N,
     Candidate,
     N,
@@ -38,7 +31,7 @@ from theory.models.gates.gru_model import (
     torch_kappa,
     z_low,
 )
-from theory.proof import Step, step
+from rnnbounds.theory.proof import Step, step
 
 # Bounds on how far h, ν and z move, and on what z makes of the first two, whatever they are.
 moves_h, moves_n, moves_z, L = symbols("moves_h moves_n moves_z L_", real=True)
@@ -68,7 +61,7 @@ def output_moves(candidate: Candidate) -> Step:
     )
 
 
-INSIDE = by_entries(
+INSIDE = gated_steps.by_entries(
     "an output inside", "outputs inside", to_output * boxed(v), ONE, (v,), at("box", v, i)
 )
 HIDDEN = step("hidden part", le(Abs(N.hidden(boxed(v))), N.size + c_n_inf), forall=(v, i)).by(
@@ -97,7 +90,7 @@ TORCH_CANDIDATE = (
 )
 resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
 CHO_CANDIDATE = (
-    *by_entries(
+    *gated_steps.by_entries(
         "a reset output moves",
         "the reset outputs move",
         resets[0] - resets[1],
@@ -128,16 +121,16 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
     """All, in the maximum norm."""
     moved = (dh, kappa * dh, Z.moves, factor(kappa, ZERO) * dh)
     return (
-        *SLOPES_OF_GATES,
-        TANH_BELOW_ONE,
-        SIGMOID_BELOW_ONE,
-        FED,
-        ENTRY,
+        *gated_steps.SLOPES_OF_GATES,
+        gated_steps.TANH_BELOW_ONE,
+        gated_steps.SIGMOID_BELOW_ONE,
+        gated_steps.FED,
+        gated_steps.ENTRY,
         R.step,
         Z.step,
         *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
         output_moves(candidate),
-        *by_entries(
+        *gated_steps.by_entries(
             "the outputs move, each",
             "the outputs move",
             to_output * change,

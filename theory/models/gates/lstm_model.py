@@ -7,14 +7,21 @@ and |c⁺_j| ≤ f̄_j|c_j| + ī_j ḡ_j ≤ c̄_j keeps the cells in the box (M
 
 from sympy import Abs, Expr, tanh
 
-from theory.language import assume, at, eq, le, symbols
-from theory.language.terms.gates import boxed, cell_box, output_box, sigmoid, to_cell, to_output
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import c, i, m, v
-from theory.language.terms.vectors import phi
-from theory.models.gates.gate import Gate, gate_norms, new
-from theory.models.gates.gated_steps import TANH_INSIDE, TANH_RISES
-from theory.proof import step
+from rnnbounds.theory.language import assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gates import (
+    boxed,
+    cell_box,
+    output_box,
+    sigmoid,
+    to_cell,
+    to_output,
+)
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import c, i, m, v
+from rnnbounds.theory.language.terms.vectors import phi
+from rnnbounds.theory.models.gates.gate import Gate, gate_norms, new
+from rnnbounds.theory.models.gates.gated_steps import TANH_INSIDE, TANH_RISES
+from rnnbounds.theory.proof import step
 
 B_c, tau = symbols("B_c tau")
 I, F, G, O = GATES = (Gate("i", sigmoid), Gate("f", sigmoid), Gate("g", tanh), Gate("o", sigmoid))

@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 from sympy import Abs, Expr, tanh
 
-from theory.axioms.entries import DIFFERENCES
-from theory.language import Use, at, le
-from theory.language.terms.gates import boxed, to_cell, to_output
-from theory.language.terms.variables import a, b, i, m, v
-from theory.language.terms.vectors import max_norm, phi
-from theory.models.gates.gate import dh, new, one, two
-from theory.models.gates.gated_steps import ENTRY, FED, SLOPES_OF_GATES, by_entries
-from theory.models.gates.lstm_model import GATES, STAYS, B_c, F, G, I, O, cell, tau
-from theory.proof import Step, step
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.language import Use, at, le
+from rnnbounds.theory.language.terms.gates import boxed, to_cell, to_output
+from rnnbounds.theory.language.terms.variables import a, b, i, m, v
+from rnnbounds.theory.language.terms.vectors import max_norm, phi
+from rnnbounds.theory.models.gates.gate import dh, new, one, two
+from rnnbounds.theory.models.gates.gated_steps import ENTRY, FED, SLOPES_OF_GATES, by_entries
+from rnnbounds.theory.models.gates.lstm_model import GATES, STAYS, B_c, F, G, I, O, cell, tau
+from rnnbounds.theory.proof import Step, step
 
 next_one, next_two = phi(one, new), phi(two, new)
 dc = max_norm(to_cell * (one - two))

@@ -2,8 +2,8 @@
 
 from sympy import Abs, Expr, Integer, Symbol
 
-from theory.language import ONE, ZERO, Assumption, Clause, Statement, assume, eq, le
-from theory.language.terms.jets import (
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, Statement, assume, eq, le
+from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     LEAF,
     MIXTURE,
@@ -36,9 +36,9 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_value,
 )
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, c, i, v, z
-from theory.language.terms.vectors import norm, weighted
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import a, b, c, i, v, z
+from rnnbounds.theory.language.terms.vectors import norm, weighted
 
 p, q, g = first(v), second(v), gate(v)
 OPERANDS = (p, q, g)

@@ -7,9 +7,9 @@ so that their values on an interval lie between those at its ends.
 
 from sympy import Abs, Expr, Max, tanh
 
-from theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le
-from theory.language.terms.gates import sigmoid
-from theory.language.terms.jets import (
+from rnnbounds.theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le
+from rnnbounds.theory.language.terms.gates import sigmoid
+from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
     PRODUCT,
@@ -23,11 +23,11 @@ from theory.language.terms.jets import (
     spread,
     unit_value,
 )
-from theory.language.terms.variables import a, j, v
-from theory.models.gates.gated_steps import TANH_RISES
-from theory.models.jets.model import LENGTH, OPERANDS, g, of_kind, p, q
-from theory.proof import step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.language.terms.variables import a, j, v
+from rnnbounds.theory.models.gates.gated_steps import TANH_RISES
+from rnnbounds.theory.models.jets.model import LENGTH, OPERANDS, g, of_kind, p, q
+from rnnbounds.theory.proof import step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 
 def within(u: Expr) -> Statement:

@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from sympy import Abs, Add, Expr
 
-from theory.axioms.base import HOMOGENEITY_WEIGHTED, TRIANGLE_WEIGHTED
-from theory.axioms.jets import CHAIN_RULE_UNITS
-from theory.language import ONE, ZERO, Statement, Use, at, le
-from theory.language.terms.jets import (
+from rnnbounds.theory.axioms.base import HOMOGENEITY_WEIGHTED, TRIANGLE_WEIGHTED
+from rnnbounds.theory.axioms.jets import CHAIN_RULE_UNITS
+from rnnbounds.theory.language import ONE, ZERO, Statement, Use, at, le
+from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     MIXTURE,
     PRODUCT,
@@ -30,10 +30,18 @@ from theory.language.terms.jets import (
     unit_slope,
     unit_value,
 )
-from theory.language.terms.variables import a, b, c, j, v
-from theory.language.terms.vectors import weighted
-from theory.models.jets.model import g, mixed_bent, mixed_crossing, mixed_steep, of_kind, p, q
-from theory.proof import Step, step
+from rnnbounds.theory.language.terms.variables import a, b, c, j, v
+from rnnbounds.theory.language.terms.vectors import weighted
+from rnnbounds.theory.models.jets.model import (
+    g,
+    mixed_bent,
+    mixed_crossing,
+    mixed_steep,
+    of_kind,
+    p,
+    q,
+)
+from rnnbounds.theory.proof import Step, step
 
 Parts: TypeAlias = tuple[tuple[Expr, Expr], ...]  # (z, A), … for z A + …
 

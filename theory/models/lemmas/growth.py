@@ -2,14 +2,14 @@
 
 from sympy import log
 
-from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.axioms.functions import GAMMA
-from theory.language import ONE, ZERO, at, eq, le, lt
-from theory.language.functions import STEP_PRODUCT, StepProduct
-from theory.language.terms.variables import j, m, y, z
-from theory.language.terms.vectors import exponential
-from theory.proof import Step, step
-from theory.proof.methods import RANGE, Monotone, Smt
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from rnnbounds.theory.axioms.functions import GAMMA
+from rnnbounds.theory.language import ONE, ZERO, at, eq, le, lt
+from rnnbounds.theory.language.functions import STEP_PRODUCT, StepProduct
+from rnnbounds.theory.language.terms.variables import j, m, y, z
+from rnnbounds.theory.language.terms.vectors import exponential
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import RANGE, Monotone, Smt
 
 TANGENT_RIGHT, TANGENT_LEFT = (
     Step(

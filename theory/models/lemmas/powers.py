@@ -2,11 +2,11 @@
 
 from sympy import Expr, Integer, log
 
-from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.language import Assumption, Statement, Use, eq, le, symbols
-from theory.language.terms.variables import j, m
-from theory.language.terms.vectors import exponential
-from theory.proof import Step, step
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from rnnbounds.theory.language import Assumption, Statement, Use, eq, le, symbols
+from rnnbounds.theory.language.terms.variables import j, m
+from rnnbounds.theory.language.terms.vectors import exponential
+from rnnbounds.theory.proof import Step, step
 
 (lam,) = symbols("lam")
 

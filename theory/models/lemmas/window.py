@@ -5,16 +5,16 @@ With c = ln(1/λ) and u = c (k + p/q) the condition is u − ln u ≥ L, L = c p
 
 from sympy import Expr, Symbol, log, sqrt
 
-from theory.axioms.base import EXPONENTIAL, LOGARITHM
-from theory.axioms.functions import LAMBERT_ROOT
-from theory.language import ONE, ZERO, at, le, lt, symbols
-from theory.language.functions import LambertRoot
-from theory.language.terms.variables import j, y, z
-from theory.language.terms.vectors import exponential
-from theory.models.lemmas.growth import TANGENTS
-from theory.models.lemmas.powers import decay, positive_rate, rate_of
-from theory.proof import Step, step
-from theory.proof.methods import Monotone, Smt
+from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
+from rnnbounds.theory.axioms.functions import LAMBERT_ROOT
+from rnnbounds.theory.language import ONE, ZERO, at, le, lt, symbols
+from rnnbounds.theory.language.functions import LambertRoot
+from rnnbounds.theory.language.terms.variables import j, y, z
+from rnnbounds.theory.language.terms.vectors import exponential
+from rnnbounds.theory.models.lemmas.growth import TANGENTS
+from rnnbounds.theory.models.lemmas.powers import decay, positive_rate, rate_of
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import Monotone, Smt
 
 lam, epsilon = symbols("lam epsilon")
 rate, DECAY, POSITIVE_RATE = rate_of(lam), decay(lam), positive_rate(lam)

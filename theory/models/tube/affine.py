@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sympy import Abs, Add, Expr, symbols
 
-from theory.language import ZERO, Instance, Statement, at, le
-from theory.language.functions import MULTIPLE, SCALED_REST, Multiple, ScaledRest
-from theory.proof import step
+from rnnbounds.theory.language import ZERO, Instance, Statement, at, le
+from rnnbounds.theory.language.functions import MULTIPLE, SCALED_REST, Multiple, ScaledRest
+from rnnbounds.theory.proof import step
 
 
 @dataclass(frozen=True)

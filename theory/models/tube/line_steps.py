@@ -2,17 +2,26 @@
 
 from sympy import Abs, Expr
 
-from theory.axioms.entries import DIFFERENCES
-from theory.axioms.gates import LEAST_BOUND
-from theory.language import ONE, Use, at, eq, le
-from theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, depth, shown
-from theory.language.terms.tubes import anchor, carried, fed, later, line, met, spot, unboxed
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import c, i, j, v
-from theory.language.terms.vectors import max_norm, phi
-from theory.models.jets.model import LENGTH, of_kind
-from theory.models.tube.affine import MULTIPLES, written_out
-from theory.models.tube.lines import (
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.language import ONE, Use, at, eq, le
+from rnnbounds.theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, depth, shown
+from rnnbounds.theory.language.terms.tubes import (
+    anchor,
+    carried,
+    fed,
+    later,
+    line,
+    met,
+    spot,
+    unboxed,
+)
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import c, i, j, v
+from rnnbounds.theory.language.terms.vectors import max_norm, phi
+from rnnbounds.theory.models.jets.model import LENGTH, of_kind
+from rnnbounds.theory.models.tube.affine import MULTIPLES, written_out
+from rnnbounds.theory.models.tube.lines import (
     OF_ACTIVATION,
     OF_PRODUCT,
     OF_SUM,
@@ -23,8 +32,8 @@ from theory.models.tube.lines import (
     q,
     slope,
 )
-from theory.proof import Step, step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 known = off(v).known
 _all = (line, v, c)

@@ -8,8 +8,8 @@ of the input x.  Differences are times factors that are known up to a radius,
 
 from sympy import Abs, Expr
 
-from theory.language import ONE, ZERO, Clause, Statement, assume, eq, le, lt
-from theory.language.terms.jets import (
+from rnnbounds.theory.language import ONE, ZERO, Clause, Statement, assume, eq, le, lt
+from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     LEAF,
     PRODUCT,
@@ -21,7 +21,7 @@ from theory.language.terms.jets import (
     second,
     shown,
 )
-from theory.language.terms.tubes import (
+from rnnbounds.theory.language.terms.tubes import (
     anchor,
     boxed_by,
     carried,
@@ -41,11 +41,11 @@ from theory.language.terms.tubes import (
     unit_at,
     width,
 )
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import a, b, c, i, v
-from theory.language.terms.vectors import phi
-from theory.models.jets.model import LENGTH, of_kind
-from theory.models.tube.affine import Affine, Factor
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import a, b, c, i, v
+from rnnbounds.theory.language.terms.vectors import phi
+from rnnbounds.theory.models.jets.model import LENGTH, of_kind
+from rnnbounds.theory.models.tube.affine import Affine, Factor
 
 p, q = first(v), second(v)
 

@@ -2,10 +2,10 @@
 
 from sympy import Abs, Add, Expr
 
-from theory.axioms.entries import DIFFERENCES
-from theory.language import Statement, Use, at, eq, le
-from theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, depth, shown
-from theory.language.terms.tubes import (
+from rnnbounds.theory.axioms.entries import DIFFERENCES
+from rnnbounds.theory.language import Statement, Use, at, eq, le
+from rnnbounds.theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, depth, shown
+from rnnbounds.theory.language.terms.tubes import (
     anchor,
     fed,
     gap_carried,
@@ -17,13 +17,13 @@ from theory.language.terms.tubes import (
     spot,
     unit,
 )
-from theory.language.terms.variables import c, i, j, v
-from theory.language.terms.vectors import phi
-from theory.models.jets.model import LENGTH, of_kind
-from theory.models.tube.affine import Affine, Factor, written_out
-from theory.models.tube.line_steps import residual_steps
-from theory.models.tube.lines import by_weight, off, p, q
-from theory.models.tube.pairs import (
+from rnnbounds.theory.language.terms.variables import c, i, j, v
+from rnnbounds.theory.language.terms.vectors import phi
+from rnnbounds.theory.models.jets.model import LENGTH, of_kind
+from rnnbounds.theory.models.tube.affine import Affine, Factor, written_out
+from rnnbounds.theory.models.tube.line_steps import residual_steps
+from rnnbounds.theory.models.tube.lines import by_weight, off, p, q
+from rnnbounds.theory.models.tube.pairs import (
     OF_PRODUCT,
     OF_SUM,
     TURNS,
@@ -34,8 +34,8 @@ from theory.models.tube.pairs import (
     half_off,
     middle,
 )
-from theory.proof import Step, step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 known = gap(v).known
 _all = (pair, v, c)

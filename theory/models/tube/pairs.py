@@ -9,9 +9,9 @@ m = ½(p̂ + p̂′) and d = q̂ − q̂′; and D(f(p)) is D, o and o′ of p t
 
 from sympy import Abs, Add, Expr
 
-from theory.language import ZERO, Clause, assume, eq, le, lt
-from theory.language.terms.jets import ACTIVATION, LEAF, PRODUCT, SUM, shown
-from theory.language.terms.tubes import (
+from rnnbounds.theory.language import ZERO, Clause, assume, eq, le, lt
+from rnnbounds.theory.language.terms.jets import ACTIVATION, LEAF, PRODUCT, SUM, shown
+from rnnbounds.theory.language.terms.tubes import (
     centre,
     error,
     gap_boxed_by,
@@ -28,11 +28,11 @@ from theory.language.terms.tubes import (
     turn_off,
     two,
 )
-from theory.language.terms.unitary import part
-from theory.language.terms.variables import c, i, v
-from theory.models.jets.model import of_kind
-from theory.models.tube.affine import Affine, Factor
-from theory.models.tube.lines import by_weight, exact, located, off, p, q
+from rnnbounds.theory.language.terms.unitary import part
+from rnnbounds.theory.language.terms.variables import c, i, v
+from rnnbounds.theory.models.jets.model import of_kind
+from rnnbounds.theory.models.tube.affine import Affine, Factor
+from rnnbounds.theory.models.tube.lines import by_weight, exact, located, off, p, q
 
 TWO = (one(pair), two(pair))
 

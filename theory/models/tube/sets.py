@@ -2,10 +2,10 @@
 
 from sympy import Expr
 
-from theory.language import ONE, Clause, Statement, assume, at, eq, le, symbols
-from theory.language.quantities.near import recorded
-from theory.language.terms.certificates import BEGUN, begun, on_record
-from theory.language.terms.tubes import (
+from rnnbounds.theory.language import ONE, Clause, Statement, assume, at, eq, le, symbols
+from rnnbounds.theory.language.quantities.near import recorded
+from rnnbounds.theory.language.terms.certificates import BEGUN, begun, on_record
+from rnnbounds.theory.language.terms.tubes import (
     alone,
     anchor,
     both,
@@ -28,13 +28,13 @@ from theory.language.terms.tubes import (
     two,
     unboxed,
 )
-from theory.language.terms.variables import a, b, c, j, m, s, v, x
-from theory.language.terms.vectors import entry, max_norm, phi
-from theory.models.tube.line_steps import LINES
-from theory.models.tube.pair_steps import PAIRS
-from theory.models.tube.pairs import TWO
-from theory.proof import step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.language.terms.variables import a, b, c, j, m, s, v, x
+from rnnbounds.theory.language.terms.vectors import entry, max_norm, phi
+from rnnbounds.theory.models.tube.line_steps import LINES
+from rnnbounds.theory.models.tube.pair_steps import PAIRS
+from rnnbounds.theory.models.tube.pairs import TWO
+from rnnbounds.theory.proof import step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 delta, states = symbols("near_delta near_states_told")
 

@@ -2,16 +2,16 @@
 
 from sympy import Expr, Symbol
 
-from theory.axioms.analytic import BASIS, EMPTY, HOMOMORPHISM, LARGEST, NO_LONELY_POLE, TANH_POLES
-from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
-from theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
-from theory.language.terms.analytic import lines, slope, support, tangents, unit
-from theory.language.terms.unitary import rank
-from theory.language.terms.variables import a, b, c, i, operator, v, z
-from theory.language.terms.vectors import inner, norm
-from theory.models.unitary import lines as model
-from theory.models.unitary.lines import PAIRS, UNROLLED, history, inputs, present
-from theory.proof import step, theorem
+from rnnbounds.theory.axioms import analytic
+from rnnbounds.theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
+from rnnbounds.theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
+from rnnbounds.theory.language.terms.analytic import lines, slope, support, tangents, unit
+from rnnbounds.theory.language.terms.unitary import rank
+from rnnbounds.theory.language.terms.variables import a, b, c, i, operator, v, z
+from rnnbounds.theory.language.terms.vectors import inner, norm
+from rnnbounds.theory.models.unitary import lines as model
+from rnnbounds.theory.models.unitary.lines import PAIRS, UNROLLED, history, inputs, present
+from rnnbounds.theory.proof import step, theorem
 
 sign_classes, sample_rank = symbols("sign_classes sample_rank")
 
@@ -66,9 +66,9 @@ INDEPENDENT = theorem(
         ).by(
             at("tanh network", representatives * v, 0, 0, 0),
             at("tanh network", v, u, other, sign),
-            LARGEST.at(P, Y, chosen, u),
-            TANH_POLES.at(P, Y, u, *pole),
-            NO_LONELY_POLE.at(P, Y, chosen, u, *pole),
+            analytic.LARGEST.at(P, Y, chosen, u),
+            analytic.TANH_POLES.at(P, Y, u, *pole),
+            analytic.NO_LONELY_POLE.at(P, Y, chosen, u, *pole),
             at("lines", t_0, chosen),
             at("slopes up to the sign", t_0, chosen),
             at("the same unit", t_0, chosen),
@@ -77,11 +77,11 @@ INDEPENDENT = theorem(
             at("a pole is shared", v),
             at("tanh network", representatives * v, 0, 0, 0),
             at("tanh network", v, u, 0, 0),
-            EMPTY.at(P, chosen),
-            LARGEST.at(P, Y, chosen, u),
-            HOMOMORPHISM.at(P, Y, u, u, 1),
+            analytic.EMPTY.at(P, chosen),
+            analytic.LARGEST.at(P, Y, chosen, u),
+            analytic.HOMOMORPHISM.at(P, Y, u, u, 1),
             at("unrolled", t_0),
-            BASIS.at(P, inputs(t_0)),
+            analytic.BASIS.at(P, inputs(t_0)),
         ),
     ),
     note="equal as functions of the inputs",

@@ -2,12 +2,12 @@
 
 from sympy import Expr
 
-from theory.axioms.base import LEAST_EIGENVALUE
-from theory.language import ONE, Assumption, assume, eq, le, symbols
-from theory.language.terms.variables import eye, j, s, x
-from theory.language.terms.vectors import entry, least, norm, state, transpose
-from theory.proof import Step, step
-from theory.proof.methods import Words
+from rnnbounds.theory.axioms.base import LEAST_EIGENVALUE
+from rnnbounds.theory.language import ONE, Assumption, assume, eq, le, symbols
+from rnnbounds.theory.language.terms.variables import eye, j, s, x
+from rnnbounds.theory.language.terms.vectors import entry, least, norm, state, transpose
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import Words
 
 (L_rho,) = symbols("L_rho")
 

@@ -4,11 +4,22 @@ from dataclasses import replace
 
 from sympy import Expr
 
-from theory.language import ONE, ZERO, Assumption, Clause, assume, define, eq, le, lt, symbols
-from theory.language.terms.unitary import beside, rank, rows
-from theory.language.terms.variables import A, B, j, operator, v, z
-from theory.language.terms.vectors import Operator, function, norm
-from theory.models.unitary.local_maps import (
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Clause,
+    assume,
+    define,
+    eq,
+    le,
+    lt,
+    symbols,
+)
+from rnnbounds.theory.language.terms.unitary import beside, rank, rows
+from rnnbounds.theory.language.terms.variables import A, B, j, operator, v, z
+from rnnbounds.theory.language.terms.vectors import Operator, function, norm
+from rnnbounds.theory.models.unitary.local_maps import (
     D,
     E,
     T,
@@ -19,7 +30,7 @@ from theory.models.unitary.local_maps import (
     scalar_W,
     states,
 )
-from theory.models.unitary.moves import Affine, G_n, I_n, bias, candidate, d, network
+from rnnbounds.theory.models.unitary.moves import Affine, G_n, I_n, bias, candidate, d, network
 
 (active,) = symbols("active")
 idle = operator("D_idle")

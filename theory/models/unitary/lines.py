@@ -10,7 +10,7 @@ makes that one equal to it, up to the sign.  One of the two is dropped, until no
 
 from sympy import Expr
 
-from theory.axioms.analytic import (
+from rnnbounds.theory.axioms.analytic import (
     AX,
     BASIS,
     COMBINATIONS,
@@ -25,9 +25,9 @@ from theory.axioms.analytic import (
     TANH_POLES,
     TRANSCENDENCE,
 )
-from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.language import ONE, ZERO, assume, at, eq, le, ne
-from theory.language.terms.analytic import (
+from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.language import ONE, ZERO, assume, at, eq, le, ne
+from rnnbounds.theory.language.terms.analytic import (
     FunctionList,
     analytic,
     basis,
@@ -43,11 +43,11 @@ from theory.language.terms.analytic import (
     tangents,
     transcendence,
 )
-from theory.language.terms.unitary import rank
-from theory.language.terms.variables import A, b, c, i, j, z
-from theory.language.terms.vectors import Operator, function, inner, norm
-from theory.proof import Step, step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.language.terms.unitary import rank
+from rnnbounds.theory.language.terms.variables import A, b, c, i, j, z
+from rnnbounds.theory.language.terms.vectors import Operator, function, inner, norm
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 # history(i), the list; inputs(i), the inputs at the times 0, …, i, each a function of them all
 history, inputs = (function(name, FunctionList, __name__) for name in ("history", "inputs"))

@@ -9,10 +9,10 @@ many hyperplanes a unit is on, off, or 0 all around, which counts as off.
 
 from sympy import Symbol
 
-from theory.language import ZERO, Assumption, Clause, assume, eq, le, symbols
-from theory.language.terms.unitary import rank, rows
-from theory.language.terms.variables import m, operator, v
-from theory.language.terms.vectors import Operator, function, norm
+from rnnbounds.theory.language import ZERO, Assumption, Clause, assume, eq, le, symbols
+from rnnbounds.theory.language.terms.unitary import rank, rows
+from rnnbounds.theory.language.terms.variables import m, operator, v
+from rnnbounds.theory.language.terms.vectors import Operator, function, norm
 
 n, states, T, separation = symbols("n states T separation")
 pattern_constant, scalar_W = symbols("pattern_constant scalar_W")

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, le, lt
-from theory.language.terms.unitary import identity
-from theory.language.terms.variables import i, j, m, v, vector, x
-from theory.language.terms.vectors import Scalar, entry, function, norm
-from theory.models.unitary.local_maps import SAME, E, G, T, V, W, n, pattern
-from theory.proof import Step, step
-from theory.proof.methods import HYPOTHESIS, Identity, Induction
+from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, le, lt
+from rnnbounds.theory.language.terms.unitary import identity
+from rnnbounds.theory.language.terms.variables import i, j, m, v, vector, x
+from rnnbounds.theory.language.terms.vectors import Scalar, entry, function, norm
+from rnnbounds.theory.models.unitary.local_maps import SAME, E, G, T, V, W, n, pattern
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity, Induction
 
 # nudged(m, v): the inputs x, of which x_m is moved by small(m, v) v
 nudged, small = function("nudged", module=__name__), function("small", Scalar, __name__)

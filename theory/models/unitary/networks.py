@@ -2,9 +2,9 @@
 
 from sympy import Max
 
-from theory.language import assume, eq, le, symbols
-from theory.language.terms.gradients import activation
-from theory.language.terms.unitary import (
+from rnnbounds.theory.language import assume, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import activation
+from rnnbounds.theory.language.terms.unitary import (
     J_2,
     W_3,
     J,
@@ -18,10 +18,10 @@ from theory.language.terms.unitary import (
     upper,
     urnn,
 )
-from theory.language.terms.variables import A, a, b, i, j, v, x, z
-from theory.language.terms.vectors import entry, norm, transpose
-from theory.models.cells import U, W, bias
-from theory.models.system import CONTRACTIVE
+from rnnbounds.theory.language.terms.variables import A, a, b, i, j, v, x, z
+from rnnbounds.theory.language.terms.vectors import entry, norm, transpose
+from rnnbounds.theory.models.cells import U, W, bias
+from rnnbounds.theory.models.system import CONTRACTIVE
 
 lam, S_0, B_h = symbols("lam S_0 B_h")
 

@@ -2,12 +2,12 @@
 
 from sympy import Symbol
 
-from theory.language import Assumption, law, le, symbols
-from theory.language.terms.certificates import computed_double, unitary_computed
-from theory.language.terms.variables import j, x
-from theory.language.terms.vectors import computed, norm, state
-from theory.language.vocabulary import DEFINITIONS
-from theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.language import Assumption, law, le, symbols
+from rnnbounds.theory.language.terms.certificates import computed_double, unitary_computed
+from rnnbounds.theory.language.terms.variables import j, x
+from rnnbounds.theory.language.terms.vectors import computed, norm, state
+from rnnbounds.theory.language.vocabulary import DEFINITIONS
+from rnnbounds.theory.models.geometry import EUCLIDEAN
 
 S_0, lam = symbols("S_0 lam")
 bound, reached, defect, drift, drift_own = symbols(

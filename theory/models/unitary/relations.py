@@ -9,9 +9,9 @@ interval, have as their norm half of how far they vary, which is 0 of constants 
 
 from sympy import Expr, Rational, Symbol, tanh
 
-from theory.axioms.base import HOMOGENEITY, TRIANGLE
-from theory.axioms.functions import TANH
-from theory.language import (
+from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
+from rnnbounds.theory.axioms.functions import TANH
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -25,13 +25,13 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.analytic import FunctionList, support, tangents
-from theory.language.terms.unitary import J_2, J, rows
-from theory.language.terms.variables import a, b, j, operator, v, vector, z
-from theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
-from theory.models.unitary.lines import INDEPENDENCE, history, present
-from theory.models.unitary.local_maps import W, n, states
-from theory.proof import step
+from rnnbounds.theory.language.terms.analytic import FunctionList, support, tangents
+from rnnbounds.theory.language.terms.unitary import J_2, J, rows
+from rnnbounds.theory.language.terms.variables import a, b, j, operator, v, vector, z
+from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
+from rnnbounds.theory.models.unitary.lines import INDEPENDENCE, history, present
+from rnnbounds.theory.models.unitary.local_maps import W, n, states
+from rnnbounds.theory.proof import step
 
 sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation sigmoidal")
 

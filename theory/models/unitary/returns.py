@@ -2,17 +2,26 @@
 
 from sympy import Expr
 
-from theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
-from theory.language import ZERO, at, eq, le
-from theory.language.terms.powers import POWERS, power
-from theory.language.terms.unitary import rows
-from theory.language.terms.variables import i, j
-from theory.language.terms.vectors import norm
-from theory.language.vocabulary import unfold
-from theory.models.unitary.local_maps import states
-from theory.models.unitary.relations import EQUAL, RELATIONS, back, back_other, c, e, others, units
-from theory.proof import step
-from theory.proof.methods import HYPOTHESIS
+from rnnbounds.theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
+from rnnbounds.theory.language import ZERO, at, eq, le
+from rnnbounds.theory.language.terms.powers import POWERS, power
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import i, j
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.language.vocabulary import unfold
+from rnnbounds.theory.models.unitary.local_maps import states
+from rnnbounds.theory.models.unitary.relations import (
+    EQUAL,
+    RELATIONS,
+    back,
+    back_other,
+    c,
+    e,
+    others,
+    units,
+)
+from rnnbounds.theory.proof import step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 
 def moved(steps: Expr) -> Expr:

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from sympy import Expr, Symbol
 
-from theory.kernel import door
-from theory.language import Assumption, Clause, Law, Statement
-from theory.language.terms.variables import w, w_other
-from theory.language.vocabulary import unfold
-from theory.proof.everywhere import OF_WEIGHTS, Everywhere
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.language import Assumption, Clause, Law, Statement
+from rnnbounds.theory.language.terms.variables import w, w_other
+from rnnbounds.theory.language.vocabulary import unfold
+from rnnbounds.theory.proof.everywhere import OF_WEIGHTS, Everywhere
 
 OF_ALL = ", for all weights of Ω"
 

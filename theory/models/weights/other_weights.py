@@ -4,16 +4,28 @@ from dataclasses import dataclass, replace
 
 from sympy import Expr
 
-from theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
-from theory.language import ONE, ZERO, Assumption, Clause, Use, assume, at, eq, law, le, symbols
-from theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
-from theory.language.terms.variables import a, b, c, j, w, w_other, x
-from theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
-from theory.models.box_geometry import BoxGeometry, inside
-from theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, in_norm
-from theory.models.system import DIFFERENTIABLE
-from theory.models.weights.every_weight import written_out
-from theory.proof import Step, step
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE_OTHER
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Clause,
+    Use,
+    assume,
+    at,
+    eq,
+    law,
+    le,
+    symbols,
+)
+from rnnbounds.theory.language.terms.gradients import d_loss, d_state, d_weights, sensitivity
+from rnnbounds.theory.language.terms.variables import a, b, c, j, w, w_other, x
+from rnnbounds.theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
+from rnnbounds.theory.models.box_geometry import BoxGeometry, inside
+from rnnbounds.theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, in_norm
+from rnnbounds.theory.models.system import DIFFERENTIABLE
+from rnnbounds.theory.models.weights.every_weight import written_out
+from rnnbounds.theory.proof import Step, step
 
 T, beta_rho = symbols("T beta_rho")
 

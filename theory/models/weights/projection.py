@@ -1,12 +1,12 @@
 """Projections onto closed convex sets are non-expansive: two points and the angle they make."""
 
-from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
-from theory.axioms.entries import INNER_PRODUCT
-from theory.language import ONE, assume, at, eq, le
-from theory.language.terms.gradients import project, projects
-from theory.language.terms.variables import a, b, c, v
-from theory.language.terms.vectors import inner, norm
-from theory.proof import step
+from rnnbounds.theory.axioms.base import PROJECTION, PROJECTION_INSIDE
+from rnnbounds.theory.axioms.entries import INNER_PRODUCT
+from rnnbounds.theory.language import ONE, assume, at, eq, le
+from rnnbounds.theory.language.terms.gradients import project, projects
+from rnnbounds.theory.language.terms.variables import a, b, c, v
+from rnnbounds.theory.language.terms.vectors import inner, norm
+from rnnbounds.theory.proof import step
 
 PROJECTS = assume(
     "projection",

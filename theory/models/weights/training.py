@@ -6,7 +6,7 @@ one start.
 
 from sympy import Expr
 
-from theory.language import (
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -18,7 +18,7 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.terms.gradients import (
+from rnnbounds.theory.language.terms.gradients import (
     feasible,
     loss_gradient,
     project,
@@ -27,12 +27,12 @@ from theory.language.terms.gradients import (
     weights,
     weights_hat,
 )
-from theory.language.terms.variables import j, m, w, w_other
-from theory.language.terms.vectors import norm
+from rnnbounds.theory.language.terms.variables import j, m, w, w_other
+from rnnbounds.theory.language.terms.vectors import norm
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 inverse_steps, constant_steps = symbols("inverse_steps constant_steps")
-S_0, L_w, G_0, G_1, D_1 = symbols("S_0 L_w G_0 G_1 D_1")
+G_0, G_1, D_1 = symbols("G_0 G_1 D_1")
 
 
 def _feasible(point: Expr) -> Statement:

@@ -1,13 +1,13 @@
 """Runs with any weights of Ω: bounded, forgetful, Lipschitz in the weights; what they predict."""
 
-from theory.axioms.base import TRIANGLE
-from theory.language import ONE, at, eq, le, symbols
-from theory.language.terms.gradients import feasible, weights, weights_hat
-from theory.language.terms.variables import j, v, w, x
-from theory.language.terms.vectors import RUN, entry, norm, phi, readout, state
-from theory.models.geometry import EUCLIDEAN
-from theory.models.sensitivity import forgetting, states
-from theory.proof import step
+from rnnbounds.theory.axioms.base import TRIANGLE
+from rnnbounds.theory.language import ONE, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import feasible, weights, weights_hat
+from rnnbounds.theory.language.terms.variables import j, v, w, x
+from rnnbounds.theory.language.terms.vectors import RUN, entry, norm, phi, readout, state
+from rnnbounds.theory.models.geometry import EUCLIDEAN
+from rnnbounds.theory.models.sensitivity import forgetting, states
+from rnnbounds.theory.proof import step
 
 N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
 

@@ -6,18 +6,13 @@ S_t − S′_t = A′_t (S_{t−1} − S′_{t−1}) + (A_t − A′_t) S_{t−1
 
 from sympy import Expr
 
-from theory.axioms.gradients import (
-    CHAIN_RULE_OTHER,
-    CHAIN_RULE_WEIGHTS,
-    WEIGHTS_START,
-    WEIGHTS_START_OTHER,
-)
-from theory.language import at, eq, le
-from theory.language.terms.gradients import d_loss, sensitivity
-from theory.language.terms.variables import j, w_other, x, y, z
-from theory.language.terms.vectors import RECURSION, RUN, norm, phi, state
-from theory.models.geometry import Geometry
-from theory.models.weights.other_weights import (
+from rnnbounds.theory.axioms import gradients
+from rnnbounds.theory.language import at, eq, le
+from rnnbounds.theory.language.terms.gradients import d_loss, sensitivity
+from rnnbounds.theory.language.terms.variables import j, w_other, x, y, z
+from rnnbounds.theory.language.terms.vectors import RECURSION, RUN, norm, phi, state
+from rnnbounds.theory.models.geometry import Geometry
+from rnnbounds.theory.models.weights.other_weights import (
     A,
     A_mixed,
     A_other,
@@ -32,7 +27,7 @@ from theory.models.weights.other_weights import (
     h_other,
     x_next,
 )
-from theory.proof import Step, step
+from rnnbounds.theory.proof import Step, step
 
 
 def change_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:
@@ -112,8 +107,8 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
             le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + added),
             forall=(j,),
         ).by(
-            CHAIN_RULE_WEIGHTS.at(x, 0, j),
-            CHAIN_RULE_OTHER.at(x, 0, j),
+            gradients.CHAIN_RULE_WEIGHTS.at(x, 0, j),
+            gradients.CHAIN_RULE_OTHER.at(x, 0, j),
             at("differentiable", 0, j),
             at("differentiable, other weights", 0, j),
             g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
@@ -142,8 +137,8 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
         ).by_induction(
             base=(
                 at("change, bounded", 0),
-                WEIGHTS_START.at(x, 0),
-                WEIGHTS_START_OTHER.at(x, 0),
+                gradients.WEIGHTS_START.at(x, 0),
+                gradients.WEIGHTS_START_OTHER.at(x, 0),
                 "contractive",
             ),
             step=(

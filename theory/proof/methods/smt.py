@@ -2,12 +2,12 @@
 
 from typing import ClassVar
 
-from theory.kernel.rewriting import prepare
-from theory.kernel.smt import Asked as Asked
-from theory.kernel.smt import entail as entail
-from theory.kernel.smt import heard as heard
-from theory.kernel.statements import Statement
-from theory.proof.methods.base import Direct, Scope
+from rnnbounds.theory.kernel.rewriting import prepare
+from rnnbounds.theory.kernel.smt import Asked as Asked
+from rnnbounds.theory.kernel.smt import entail as entail
+from rnnbounds.theory.kernel.smt import heard as heard
+from rnnbounds.theory.kernel.statements import Statement
+from rnnbounds.theory.proof.methods.base import Direct, Scope
 
 
 class Smt(Direct):

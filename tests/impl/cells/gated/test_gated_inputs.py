@@ -2,8 +2,8 @@ import pytest
 import torch
 from gated_draws import model
 
-from impl.cells.table import CELLS, kind_of
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.reading.adapters import load_model
 
 CELLS_OF = ("lstm", "gru", "gru-cho")
 

@@ -11,10 +11,10 @@ from gated_draws import (
 )
 from torch import Tensor
 
-from impl.cells.analysis import ProgramAnalysis
-from impl.cells.gated.gru import GRU
-from impl.norms.weighted import perron_vector
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.analysis import ProgramAnalysis
+from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.norms.weighted import perron_vector
+from rnnbounds.impl.reading.adapters import load_model
 
 BOTH = pytest.mark.parametrize("make", [gru, cho])
 

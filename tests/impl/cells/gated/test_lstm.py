@@ -9,10 +9,10 @@ from gated_draws import (
 )
 from torch import Tensor
 
-from impl.cells.analysis import ProgramAnalysis
-from impl.cells.gated.lstm import LSTM
-from impl.norms.comparison import two_norm_steps
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.analysis import ProgramAnalysis
+from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.norms.comparison import two_norm_steps
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def analysed(B: float = 1.0, **parts: float) -> tuple[LSTM, ProgramAnalysis]:

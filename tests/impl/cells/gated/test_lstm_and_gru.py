@@ -15,7 +15,7 @@ from gated_draws import (
     scalar,
 )
 
-from impl.reading.adapters import load_model
+from rnnbounds.impl.reading.adapters import load_model
 
 MODULES = (torch.nn.LSTM, torch.nn.LSTMCell, torch.nn.GRU, torch.nn.GRUCell)
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from stack_draws import inputs, net
 
-from impl.certificate.certify import certify
-from impl.convert.truncate import unrolled
-from impl.errors import NotFiniteError
-from impl.reading.adapters import load_model
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import unrolled
+from rnnbounds.impl.errors import NotFiniteError
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def model(**options):

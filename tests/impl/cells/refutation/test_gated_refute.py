@@ -7,13 +7,13 @@ from flint import arb_mat, ctx
 from gated_draws import cho, draw, generator, gru, lstm
 from torch import Tensor
 
-from impl.arithmetic.inputs.sets import input_box, input_rows
-from impl.cells.refutation import gated_refute
-from impl.cells.refutation.constants import GIVEN, further
-from impl.cells.refutation.gated_refute import FrozenGated, refute_gated
-from impl.cells.refutation.refute import SIZE
-from impl.certificate.certify import certify
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
+from rnnbounds.impl.cells.refutation import gated_refute
+from rnnbounds.impl.cells.refutation.constants import GIVEN, further
+from rnnbounds.impl.cells.refutation.gated_refute import FrozenGated, refute_gated
+from rnnbounds.impl.cells.refutation.refute import SIZE
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.reading.adapters import load_model
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from flint import arb_mat
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.refutation.growth import growth
-from impl.numbers.spectra.krawczyk import column
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.refutation.growth import growth
+from rnnbounds.impl.numbers.spectra.krawczyk import column
 
 RELU, LEAKY = ACTIVATIONS["relu"], ACTIVATIONS["leaky-relu"]
 NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]

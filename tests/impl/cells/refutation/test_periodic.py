@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from impl.arithmetic.activation import ACTIVATIONS
-from impl.cells.refutation.periodic import (
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.refutation.periodic import (
     PERIODS,
     Frozen,
     candidates,
@@ -11,7 +11,7 @@ from impl.cells.refutation.periodic import (
     point,
     repeller,
 )
-from impl.numbers.spectra.krawczyk import column
+from rnnbounds.impl.numbers.spectra.krawczyk import column
 
 
 @pytest.fixture(autouse=True)

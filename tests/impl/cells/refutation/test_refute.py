@@ -3,10 +3,10 @@ import pytest
 import torch
 from draws import doubles
 
-from impl.cells.refutation import refute as module
-from impl.cells.refutation.refute import refute
-from impl.numbers.outward import norm_up
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.refutation import refute as module
+from rnnbounds.impl.cells.refutation.refute import refute
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.reading.adapters import load_model
 
 NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]
 

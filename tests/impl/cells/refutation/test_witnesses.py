@@ -6,12 +6,12 @@ import pytest
 import torch
 from gated_draws import draw, lstm
 
-from impl.cells.refutation import refute
-from impl.cells.refutation.gated_refute import refute_gated
-from impl.cells.refutation.refute import ALL, BOX, SIZE
-from impl.certificate.certify import certify
-from impl.numbers.spectra import eigenvalues
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.refutation import refute
+from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
+from rnnbounds.impl.cells.refutation.refute import ALL, BOX, SIZE
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.numbers.spectra import eigenvalues
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def latch(forget: float = 9.0) -> dict[str, torch.Tensor]:

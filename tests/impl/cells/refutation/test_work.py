@@ -6,12 +6,12 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from impl.cells.refutation import work
-from impl.cells.refutation.refute import unsought
-from impl.certificate import certify as certify_module
-from impl.certificate.certify import certify
-from impl.reading.adapters import load_model
-from impl.reading.sources import Source
+from rnnbounds.impl.cells.refutation import work
+from rnnbounds.impl.cells.refutation.refute import unsought
+from rnnbounds.impl.certificate import certify as certify_module
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.reading.sources import Source
 
 
 def rotating() -> Source:

@@ -7,11 +7,11 @@ from flint import acb, arb, ctx
 from program_draws import cells, inputs, weights
 from scipy import signal
 
-from impl.arithmetic.entries.balls import Balls
-from impl.cells.scans.diagonal import from_s4d, layout
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.errors import ShapeError
+from rnnbounds.impl.arithmetic.entries.balls import Balls
+from rnnbounds.impl.cells.scans.diagonal import from_s4d, layout
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.errors import ShapeError
 
 CONVENTIONS = ("real", "complex", "lru", "s4d")
 

@@ -5,13 +5,13 @@ import torch
 from flint import arb, arb_mat, ctx
 from program_draws import cells, inputs, weights
 
-from impl.arithmetic.entries.balls import Balls, Columns
-from impl.cells.programs import jacobian
-from impl.cells.scans.scan import measured_rate
-from impl.cells.table import kind_of
-from impl.certificate.certify import certify
-from impl.convert.truncate import NotCertifiedError, truncate
-from impl.errors import ShapeError
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.cells.programs import jacobian
+from rnnbounds.impl.cells.scans.scan import measured_rate
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
+from rnnbounds.impl.errors import ShapeError
 
 SCANS = ("min-gru", "min-lstm", "selective")
 EACH = pytest.mark.parametrize("name", SCANS)

@@ -4,11 +4,11 @@ import pytest
 import torch
 from stack_draws import net
 
-from impl.cells.stacks.cascade import cascade, radius
-from impl.cells.stacks.layer_analysis import boxed
-from impl.cells.table import kind_of
-from impl.norms.state_norms import StateNorm
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.stacks.cascade import cascade, radius
+from rnnbounds.impl.cells.stacks.layer_analysis import boxed
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.norms.state_norms import StateNorm
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def layer(lam: float, drive: float = 1.0, **more: float) -> StateNorm:

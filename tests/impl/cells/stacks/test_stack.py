@@ -6,16 +6,16 @@ from draws import doubles
 from flint import arb_mat
 from stack_draws import MODULES, inputs, net
 
-from impl.cells.stacks.stack import stacked
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import NormError, NotTrainedError, certify
-from impl.convert.truncate import (
+from rnnbounds.impl.cells.stacks.stack import stacked
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import NormError, NotTrainedError, certify
+from rnnbounds.impl.convert.truncate import (
     NotCertifiedError,
     truncate,
     unrolled,
 )
-from impl.reading.adapters import load_model
-from impl.training.certificate import Task
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.impl.training.certificate import Task
 
 NAMES = tuple(MODULES)
 

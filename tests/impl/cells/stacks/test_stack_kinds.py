@@ -2,10 +2,10 @@ import pytest
 import torch
 from stack_draws import inputs
 
-from impl.cells.table import CELLS, kind_of
-from impl.certificate.certify import certify
-from impl.convert.truncate import unrolled
-from impl.reading.adapters import load_model
+from rnnbounds.impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.convert.truncate import unrolled
+from rnnbounds.impl.reading.adapters import load_model
 
 KINDS = (
     "linear", "rnn-gelu", "gru-cho", "leaky-tanh", "deep-tanh", "diagonal", "min-gru", "min-lstm",

@@ -8,15 +8,15 @@ import torch
 from draws import doubles, normal
 from gated_draws import draw, gru, lstm
 
-from impl.arithmetic.inputs.ends import Ball, inputs_of
-from impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
-from impl.certificate.certify import certify
-from impl.errors import InputError
-from impl.memory.adversary import attack as module
-from impl.memory.adversary.attack import ContradictionError, attack, bracket, states_of
-from impl.memory.adversary.search import Search
-from impl.numbers.outward import norm_up
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.inputs.ends import Ball, inputs_of
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.memory.adversary import attack as module
+from rnnbounds.impl.memory.adversary.attack import ContradictionError, attack, bracket, states_of
+from rnnbounds.impl.memory.adversary.search import Search
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.reading.adapters import load_model
 
 WORK = 2**32  # enough where memories are short
 

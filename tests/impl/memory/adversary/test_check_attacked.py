@@ -6,12 +6,12 @@ import pytest
 import torch
 from draws import doubles
 
-from impl.arithmetic.inputs.sets import input_box
-from impl.certificate.inputs import input_tensor
-from impl.checker.witnesses import begins_as_attacked
-from impl.memory.adversary.attack import attack
-from impl.memory.adversary.check import WitnessFileError, check_attacked, save_attacked
-from impl.reading.adapters import load_model
+from rnnbounds.impl.arithmetic.inputs.sets import input_box
+from rnnbounds.impl.certificate.inputs import input_tensor
+from rnnbounds.impl.format.witnesses import begins_as_attacked
+from rnnbounds.impl.memory.adversary.attack import attack
+from rnnbounds.impl.memory.adversary.check import WitnessFileError, check_attacked, save_attacked
+from rnnbounds.impl.reading.adapters import load_model
 
 HELD = {"weight_hh": doubles([[0.5]]), "weight_ih": doubles([[1.0]])}
 

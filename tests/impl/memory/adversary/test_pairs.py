@@ -4,7 +4,7 @@ import pytest
 import torch
 from gated_draws import draw, lstm
 
-from impl.memory.adversary import pairs
+from rnnbounds.impl.memory.adversary import pairs
 
 
 @pytest.mark.parametrize("outputs", [None, 2])

@@ -8,11 +8,11 @@ import torch
 from draws import doubles, normal
 from flint import ctx
 
-from impl.memory.adversary import proof
-from impl.memory.adversary.attack import states_of
-from impl.memory.adversary.pairs import gaps
-from impl.memory.adversary.proof import affordable, proved_gap
-from impl.reading.adapters import load_model
+from rnnbounds.impl.memory.adversary import proof
+from rnnbounds.impl.memory.adversary.attack import states_of
+from rnnbounds.impl.memory.adversary.pairs import gaps
+from rnnbounds.impl.memory.adversary.proof import affordable, proved_gap
+from rnnbounds.impl.reading.adapters import load_model
 
 
 def proved(model, x, past, epsilon):

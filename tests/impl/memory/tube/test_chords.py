@@ -6,8 +6,8 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from impl.arithmetic.activation import ACTIVATIONS, activation
-from impl.memory.tube.chords import Curve, Known, curve
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
+from rnnbounds.impl.memory.tube.chords import Curve, Known, curve
 
 ELEMENTARY = {
     "exp": lambda z: z.exp(), "sin": lambda z: z.sin(), "cos": lambda z: z.cos(),

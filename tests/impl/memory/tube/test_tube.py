@@ -7,20 +7,20 @@ import pytest
 import torch
 from flint import arb, ctx
 
-from impl.arithmetic.base import Arithmetic, V
-from impl.cells.table import CELLS
-from impl.errors import InputError
-from impl.memory import exact
-from impl.memory.runs import Runner
-from impl.memory.tube import near as limits
-from impl.memory.tube import runs
-from impl.memory.tube.near import Near, near
-from impl.memory.tube.runs import Around
-from impl.memory.tube.zonotopes import Zonotope
-from impl.reading.adapters import load_model
-from properties.systems.certified.near import NearData
-from properties.systems.certified.near_batch import model, recorded
-from properties.systems.certified.specs import COMMON, STACKS
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.cells.table import CELLS
+from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.memory import exact
+from rnnbounds.impl.memory.runs import Runner
+from rnnbounds.impl.memory.tube import near as limits
+from rnnbounds.impl.memory.tube import runs
+from rnnbounds.impl.memory.tube.near import Near, near
+from rnnbounds.impl.memory.tube.runs import Around
+from rnnbounds.impl.memory.tube.zonotopes import Zonotope
+from rnnbounds.impl.reading.adapters import load_model
+from rnnbounds.properties.systems.certified.near import NearData
+from rnnbounds.properties.systems.certified.near_batch import model, recorded
+from rnnbounds.properties.systems.certified.specs import COMMON, STACKS
 
 T, DELTA, START = 6, 2.0**-5, 2.0**-4
 

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, relu, scaled_dot_product_attention
 
-from impl.errors import RangeError, ShapeError
-from impl.models.causal.attention import Attention, WindowedAttention
-from impl.models.causal.base import Affine
+from rnnbounds.impl.errors import RangeError, ShapeError
+from rnnbounds.impl.models.causal.attention import Attention, WindowedAttention
+from rnnbounds.impl.models.causal.base import Affine
 
 
 def inputs(T: int = 9) -> Tensor:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.models.causal.attention import WindowedAttention
-from impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
+from rnnbounds.impl.models.causal.attention import WindowedAttention
+from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
 
 LARGEST = torch.finfo(torch.float64).max
 CHANGES = (1e300, -1e300, LARGEST, -0.0, 0.0, 5e-324, 1.0)

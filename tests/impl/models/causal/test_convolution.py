@@ -5,9 +5,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
-from impl.errors import RangeError, ShapeError, UnknownActivationError
-from impl.models.causal.base import Affine, Convolution, fields_add, gate
-from impl.models.causal.convolution import TCN, Block, GatedConvolution, GatedLayer, WaveNet
+from rnnbounds.impl.errors import RangeError, ShapeError, UnknownActivationError
+from rnnbounds.impl.models.causal.base import Affine, Convolution, fields_add, gate
+from rnnbounds.impl.models.causal.convolution import (
+    TCN,
+    Block,
+    GatedConvolution,
+    GatedLayer,
+    WaveNet,
+)
 
 
 def oracle(layer: Convolution, x: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from draws import doubles, normal
 from flint import acb_mat, arb, arb_mat, ctx
 
-from impl.numbers.spectra.discs import outside_discs
+from rnnbounds.impl.numbers.spectra.discs import outside_discs
 
 
 def modulus(mid: torch.Tensor, radius: torch.Tensor) -> float | None:

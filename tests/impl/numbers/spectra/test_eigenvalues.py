@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from flint import arb, arb_mat
 
-from impl.numbers.spectra import eigenvalues
-from impl.numbers.spectra.eigenvalues import outside, outside_ball
+from rnnbounds.impl.numbers.spectra import eigenvalues
+from rnnbounds.impl.numbers.spectra.eigenvalues import outside, outside_ball
 
 BELOW, ABOVE = math.nextafter(1, 0), math.nextafter(1, 2)
 DIAGONAL = np.diag(np.ones(7), 1)

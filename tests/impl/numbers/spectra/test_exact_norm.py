@@ -4,8 +4,8 @@ import pytest
 import torch
 from flint import arb, arb_mat, ctx, fmpq
 
-from impl.errors import ShapeError
-from impl.numbers.spectra.exact_norm import (
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.spectra.exact_norm import (
     _by_squaring,
     ball_norm,
     positive_semidefinite,

@@ -5,9 +5,9 @@ import pytest
 import torch
 from flint import arb_mat, ctx
 
-from impl.numbers.outward import UNIT, gamma
-from impl.numbers.spectra.exact_norm import ball_norm
-from impl.numbers.spectra.inverse import certified_inverse
+from rnnbounds.impl.numbers.outward import UNIT, gamma
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
 
 
 def test_norm_is_certified() -> None:

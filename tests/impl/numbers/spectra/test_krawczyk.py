@@ -1,7 +1,7 @@
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from impl.numbers.spectra.krawczyk import column, disjoint, unique_zero
+from rnnbounds.impl.numbers.spectra.krawczyk import column, disjoint, unique_zero
 
 
 def parabola(y):

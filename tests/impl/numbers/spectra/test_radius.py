@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
-from impl.errors import ShapeError
-from impl.numbers.spectra.radius import spectral_radius_bound
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.spectra.radius import spectral_radius_bound
 
 
 def test_known_radii() -> None:

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from impl.errors import ShapeError
-from impl.numbers.spectra import spectral_norm as norm_module
-from impl.numbers.spectra.exact_norm import rational_norm_at_most
-from impl.numbers.spectra.spectral_norm import certified_norm, frobenius_bound, gate
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.numbers.spectra import spectral_norm as norm_module
+from rnnbounds.impl.numbers.spectra.exact_norm import rational_norm_at_most
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, frobenius_bound, gate
 
 SIZES = [(1, 1), (1, 4), (2, 2), (3, 5), (8, 8), (16, 16)]
 

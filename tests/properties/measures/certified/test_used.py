@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from properties.measures.certified import used
-from properties.systems.batch import build
-from properties.systems.table import system
+from rnnbounds.properties.measures.certified import used
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
 
 
 def batch(kind: str = "certified", **fields: Any) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from properties.measures.readings.adjoints import Vector, hadamard, minus, plus
+from rnnbounds.properties.measures.readings.adjoints import Vector, hadamard, minus, plus
 
 ENTRYWISE = [hadamard, plus, minus]
 

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from properties.measures.runs import modules as field
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.table import FAMILIES, system
+from rnnbounds.properties.measures.runs import modules as field
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import FAMILIES, system
 
 
 @pytest.mark.parametrize("kind", FAMILIES["cell"].members)

@@ -11,16 +11,16 @@ from flint import ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import readings
 
-from properties.attacks.extremal import SPECIAL
-from properties.judging.judge import Verdict, judge
-from properties.measures.readings.adjoints import Run
-from properties.measures.readings.gradients import in_balls, rational_run, run_of
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
-from properties.systems.table import system
-from properties.systems.vanilla.learning_instances import scalar
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.readings.adjoints import Run
+from rnnbounds.properties.measures.readings.gradients import in_balls, rational_run, run_of
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import INPUTS, LOSSES, REGIMES, TRAINED, SystemSpec
+from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.vanilla.learning_instances import scalar
+from rnnbounds.theory.language.parse import parse_statement
 
 WINDOWED = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
 SINGLE = ("dphi_w", "dphi_w_gap", "dphi_h_gap", "dp", "dp_gap")
@@ -122,7 +122,7 @@ def test_far_below_the_rounding_of_a_gradient(activation: str) -> None:
     batch = build(spec)
     lam, k = batch.constant("lam").hi.item(), 250
     assert lam**k * batch.constant("G_0").hi.item() < 1e-50
-    from properties.judging.referee import settle
+    from rnnbounds.properties.judging.referee import settle
 
     for text, verdict in ((f"grad_gap <= {bound}", "HOLDS"), (f"grad_gap > {bound}", "VIOLATED")):
         statement = parse_statement(text.replace(">", "<=") if verdict == "HOLDS" else text)

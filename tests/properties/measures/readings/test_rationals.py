@@ -2,9 +2,16 @@
 
 import pytest
 
-from properties.measures.readings.rationals import gap, minus, rolled, seen, started, truncated
-from properties.systems.batch import build
-from properties.systems.table import system
+from rnnbounds.properties.measures.readings.rationals import (
+    gap,
+    minus,
+    rolled,
+    seen,
+    started,
+    truncated,
+)
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from impl.convert.feedforward import FeedForward
-from properties.attacks.search import random_specs
-from properties.measures.readings import receptive_field as field
-from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, system
+from rnnbounds.impl.convert.feedforward import FeedForward
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.measures.readings import receptive_field as field
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, system
 
 SPEC = system(
     regime="gaussian", inputs="gaussian", n=2, d=2, T=4, K=4, bias=0.5, batch=2, sequences=2

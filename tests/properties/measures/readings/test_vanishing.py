@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from properties.judging.judge import Verdict, judge
-from properties.measures.readings.vanishing import meetings
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
-from properties.systems.table import parse_spec, system
-from theory import claim
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.readings.vanishing import meetings
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.theory import claim
 
 NAMES = ("grad_gap", "grad_gap_mean", "tbptt_gap", "tb_gap")
 K = 8

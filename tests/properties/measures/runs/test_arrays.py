@@ -6,11 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from properties.measures.runs import rounded
-from properties.measures.runs.arrays import held, joined, least, marked, silent, told, zeros
-from properties.measures.runs.readings import length_of, spectral
-from properties.measures.runs.rounded import Rounded
-from properties.measures.runs.runs import product
+from rnnbounds.properties.measures.runs import rounded
+from rnnbounds.properties.measures.runs.arrays import (
+    held,
+    joined,
+    least,
+    marked,
+    silent,
+    told,
+    zeros,
+)
+from rnnbounds.properties.measures.runs.readings import length_of, spectral
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.measures.runs.runs import product
 
 
 def test_both_ways() -> None:

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from impl.arithmetic.activation import ACTIVATIONS
-from properties.attacks.extremal import extremal_specs
-from properties.measures.measure import Measure
-from properties.measures.runs.of_run import of_run
-from properties.measures.table import MEASURES
-from properties.systems.batch import Batch, build
-from properties.systems.spec import SystemSpec
-from properties.systems.table import FAMILIES, system
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.measures.measure import Measure
+from rnnbounds.properties.measures.runs.of_run import of_run
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import FAMILIES, system
 
 PRECISION = 256
 

@@ -6,11 +6,11 @@ from flint import arb, ctx
 from msgspec.structs import replace
 from seen import PRECISION
 
-from impl.numbers.ball_functions import sigmoid
-from properties.measures.runs.rounded import Rounded, step
-from properties.systems.batch import build
-from properties.systems.gated.extremal import GATED_SPECIAL
-from properties.systems.table import system
+from rnnbounds.impl.numbers.ball_functions import sigmoid
+from rnnbounds.properties.measures.runs.rounded import Rounded, step
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL
+from rnnbounds.properties.systems.table import system
 
 
 @pytest.mark.parametrize("module", [torch.nn.LSTMCell, torch.nn.GRUCell])

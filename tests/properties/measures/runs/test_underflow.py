@@ -3,16 +3,16 @@
 import pytest
 import torch
 
-from impl.numbers.outward import TINY
-from properties.judging.judge import Verdict, judge
-from properties.measures.readings.slack import NORM_FLOOR
-from properties.measures.runs import rounded
-from properties.measures.runs.readings import length_of, spectral
-from properties.measures.runs.rounded import Rounded
-from properties.measures.runs.runs import product
-from properties.systems.batch import build
-from properties.systems.table import system
-from theory.language.parse import parse_statement
+from rnnbounds.impl.numbers.outward import TINY
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.readings.slack import NORM_FLOOR
+from rnnbounds.properties.measures.runs import rounded
+from rnnbounds.properties.measures.runs.readings import length_of, spectral
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.measures.runs.runs import product
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory.language.parse import parse_statement
 
 SMALL = torch.full((1, 2, 1), 1e-200, dtype=torch.float64)
 

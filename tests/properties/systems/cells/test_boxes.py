@@ -4,16 +4,16 @@ import pytest
 import torch
 from any_kind import any_system
 
-from impl.cells.gated.gru import GRU
-from impl.cells.gated.lstm import LSTM
-from impl.cells.scans.diagonal import Diagonal
-from impl.cells.scans.min_gru import MinGRU
-from properties.errors import BoxError
-from properties.judging.boxes import confirm
-from properties.judging.judge import Verdict, judge
-from properties.systems.batch import Batch, build
-from properties.systems.table import FAMILIES, parse_spec, system
-from theory import claim as claim_of
+from rnnbounds.impl.cells.gated.gru import GRU
+from rnnbounds.impl.cells.gated.lstm import LSTM
+from rnnbounds.impl.cells.scans.diagonal import Diagonal
+from rnnbounds.impl.cells.scans.min_gru import MinGRU
+from rnnbounds.properties.errors import BoxError
+from rnnbounds.properties.judging.boxes import confirm
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.table import FAMILIES, parse_spec, system
+from rnnbounds.theory import claim as claim_of
 
 TRUNCATION = next(form for form in claim_of("truncation").forms if form.name == "box")
 

@@ -12,22 +12,22 @@ from flint import arb, ctx
 from msgspec.structs import replace
 from seen import readings
 
-from impl.arithmetic.base import Floats, Rows
-from properties.attacks.extremal import extremal_specs
-from properties.attacks.shrink import shrink
-from properties.errors import SpecError
-from properties.measures.cells import MEASURES as CELLS
-from properties.measures.readings.balls import ball_pair
-from properties.measures.runs.gaps import Gap
-from properties.measures.runs.readings import runs
-from properties.measures.runs.rounded import Rounded
-from properties.measures.table import MEASURES
-from properties.runs.replay import dump, replay
-from properties.systems.batch import Batch, build
-from properties.systems.spec import LOSSES, SystemSpec, check_spec
-from properties.systems.table import FAMILIES, parse_spec, system
-from theory import CLAIMS
-from theory.language.parse import parse_statement
+from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.properties.attacks.extremal import extremal_specs
+from rnnbounds.properties.attacks.shrink import shrink
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.measures.cells import MEASURES as CELLS
+from rnnbounds.properties.measures.readings.balls import ball_pair
+from rnnbounds.properties.measures.runs.gaps import Gap
+from rnnbounds.properties.measures.runs.readings import runs
+from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.runs.replay import dump, replay
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.spec import LOSSES, SystemSpec, check_spec
+from rnnbounds.properties.systems.table import FAMILIES, parse_spec, system
+from rnnbounds.theory import CLAIMS
+from rnnbounds.theory.language.parse import parse_statement
 
 FAMILY = "cell"
 KINDS = FAMILIES["cell"].members

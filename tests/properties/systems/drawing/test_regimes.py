@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from properties.systems.drawing.matrices import orthogonal, recurrent_matrices, scaled_to
-from properties.systems.drawing.regimes import (
+from rnnbounds.properties.systems.drawing.matrices import orthogonal, recurrent_matrices, scaled_to
+from rnnbounds.properties.systems.drawing.regimes import (
     generator,
     input_draws,
     input_sequences,
@@ -16,9 +16,9 @@ from properties.systems.drawing.regimes import (
     stream,
     streams,
 )
-from properties.systems.spec import INPUTS, REGIMES, SystemSpec
-from properties.systems.table import system
-from properties.systems.vanilla.drawn import drawn
+from rnnbounds.properties.systems.spec import INPUTS, REGIMES, SystemSpec
+from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.vanilla.drawn import drawn
 
 
 def inputs_of(

@@ -8,16 +8,16 @@ from flint import fmpq
 from msgspec.structs import replace
 from sympy import Rational
 
-from properties.attacks.extremal import SPECIAL
-from properties.judging.judge import Verdict, judge
-from properties.systems.batch import build
-from properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
-from properties.systems.limits.scalar_pairs import scalar_pair
-from properties.systems.limits.sigmoid import BOUND, Network
-from properties.systems.limits.vector_pairs import sigmoid_pair
-from properties.systems.table import system
-from theory.language.statement import le
-from theory.language.vocabulary import symbols
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
+from rnnbounds.properties.systems.limits.scalar_pairs import scalar_pair
+from rnnbounds.properties.systems.limits.sigmoid import BOUND, Network
+from rnnbounds.properties.systems.limits.vector_pairs import sigmoid_pair
+from rnnbounds.properties.systems.table import system
+from rnnbounds.theory.language.statement import le
+from rnnbounds.theory.language.vocabulary import symbols
 
 (sigmoid_gap,) = symbols("sigmoid_gap")
 PAIR = system(kind="sigmoid", activation="sigmoid", lam=0.6, states=3, start=1.0)

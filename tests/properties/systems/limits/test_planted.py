@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from properties.attacks.typed import typed_assumptions
-from properties.judging.judge import Verdict, judge
-from properties.systems.batch import build
-from properties.systems.spec import check_spec
-from properties.systems.table import UNION
-from theory.language.parse import parse_statement
+from rnnbounds.properties.attacks.typed import typed_assumptions
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import check_spec
+from rnnbounds.properties.systems.table import UNION
+from rnnbounds.theory.language.parse import parse_statement
 
 CASES = json.loads(Path(__file__).with_name("planted.json").read_text())
 # Listed with the reason: none. An UNDECIDED case would have to be named here.

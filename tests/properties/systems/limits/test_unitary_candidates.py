@@ -8,16 +8,16 @@ import pytest
 from flint import fmpq, fmpq_mat
 from msgspec.structs import replace
 
-from impl.convert.rational_unitary import RationalRNN
-from impl.numbers.rationals import identity
-from properties.errors import SpecError
-from properties.systems.limits import candidates
-from properties.systems.limits.candidates import linearise, settled
-from properties.systems.limits.exact_candidates import can_dilate, root
-from properties.systems.limits.near import candidate
-from properties.systems.spec import SystemSpec
-from properties.systems.table import KINDS, system
-from properties.systems.unitary.linear import (
+from rnnbounds.impl.convert.rational_unitary import RationalRNN
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.limits import candidates
+from rnnbounds.properties.systems.limits.candidates import linearise, settled
+from rnnbounds.properties.systems.limits.exact_candidates import can_dilate, root
+from rnnbounds.properties.systems.limits.near import candidate
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.unitary.linear import (
     beside,
     cayley_of,
     contractive,

@@ -7,22 +7,22 @@ import pytest
 from flint import fmpq
 from msgspec.structs import replace
 
-from properties.attacks.extremal import SPECIAL, extremal_specs
-from properties.attacks.typed import kinds_of
-from properties.errors import InputError, SpecError
-from properties.judging.evidence import Evidence
-from properties.judging.judge import Verdict, judge
-from properties.measures.exact.limits import MEASURES as LIMITS
-from properties.measures.table import Measure
-from properties.systems.batch import build
-from properties.systems.limits import fitted as fits
-from properties.systems.limits.near import candidate
-from properties.systems.limits.scalar_pairs import scalar_pair
-from properties.systems.spec import SystemSpec, check_spec
-from properties.systems.table import KINDS, parse_spec, system
-from theory.language.law import Assumption
-from theory.language.statement import Statement, eq, le, lt, ne
-from theory.language.vocabulary import symbols
+from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
+from rnnbounds.properties.attacks.typed import kinds_of
+from rnnbounds.properties.errors import InputError, SpecError
+from rnnbounds.properties.judging.evidence import Evidence
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.exact.limits import MEASURES as LIMITS
+from rnnbounds.properties.measures.table import Measure
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.limits import fitted as fits
+from rnnbounds.properties.systems.limits.near import candidate
+from rnnbounds.properties.systems.limits.scalar_pairs import scalar_pair
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.table import KINDS, parse_spec, system
+from rnnbounds.theory.language.law import Assumption
+from rnnbounds.theory.language.statement import Statement, eq, le, lt, ne
+from rnnbounds.theory.language.vocabulary import symbols
 
 ZERO, ONE = fmpq(0), fmpq(1)
 CANDIDATE = system(

@@ -10,20 +10,20 @@ import torch
 from flint import arb, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 
-from impl.arithmetic.activation import activation
-from impl.numbers.rationals import identity
-from properties.judging.judge import Verdict, judge
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.limits import planted
-from properties.systems.limits.lumping import lumps, same_map
-from properties.systems.limits.planted import Planted, certain_rank
-from properties.systems.limits.scalar_pairs import scalar_pair
-from properties.systems.limits.sigmoid import STEPS, Network, probes
-from properties.systems.table import KINDS, system
-from properties.systems.unitary.exact import floats
-from theory.language.statement import le
-from theory.language.vocabulary import symbols
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.limits import planted
+from rnnbounds.properties.systems.limits.lumping import lumps, same_map
+from rnnbounds.properties.systems.limits.planted import Planted, certain_rank
+from rnnbounds.properties.systems.limits.scalar_pairs import scalar_pair
+from rnnbounds.properties.systems.limits.sigmoid import STEPS, Network, probes
+from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.unitary.exact import floats
+from rnnbounds.theory.language.statement import le
+from rnnbounds.theory.language.vocabulary import symbols
 
 ZERO, ONE = fmpq(0), fmpq(1)
 SCALAR = system(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0)
@@ -192,7 +192,8 @@ class TestPlanted:
         assert judge(statement, (), batch).verdicts.item() == Verdict.HOLDS
         (member,) = batch.exact
         assert isinstance(member, Planted)
-        few = changed(batch, exact=(changed(member, samples=member.samples[:2]),), cache={})
+        members = (changed(member, samples=member.samples[:2]),)
+        few = changed(batch, systems=changed(batch.systems, members=members))
         ends = MEASURES["sample_rank"].enclose(few)
         assert (ends.lo.item(), ends.hi.item()) == (1, 3)
 

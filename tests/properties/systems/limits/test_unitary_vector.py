@@ -8,17 +8,17 @@ import pytest
 from flint import fmpq, fmpq_mat
 from msgspec.structs import replace
 
-from impl.numbers.rationals import cayley, diagonal, identity
-from properties.attacks.extremal import SPECIAL
-from properties.judging.judge import Verdict, judge
-from properties.systems.batch import build
-from properties.systems.limits import fitted as fits
-from properties.systems.limits.sigmoid_pairs import radius_bound
-from properties.systems.limits.vector_pairs import Turn, sigmoid_pair
-from properties.systems.spec import SystemSpec, check_spec
-from properties.systems.table import parse_spec, system
-from properties.systems.unitary.exact import floats
-from theory import claim
+from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.limits import fitted as fits
+from rnnbounds.properties.systems.limits.sigmoid_pairs import radius_bound
+from rnnbounds.properties.systems.limits.vector_pairs import Turn, sigmoid_pair
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.unitary.exact import floats
+from rnnbounds.theory import claim
 
 ONE = fmpq(1)
 VECTOR = system(kind="sigmoid", activation="sigmoid", regime="lumped", lam=1.0, n=2, states=6)

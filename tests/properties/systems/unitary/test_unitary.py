@@ -6,20 +6,20 @@ from flint import ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import verdicts
 
-from impl.convert.rescaling import Rescaling, proved
-from impl.numbers.rationals import diagonal, identity
-from properties.attacks.extremal import SPECIAL
-from properties.measures.exact.derivatives import at_most
-from properties.measures.exact.rooted import counted, root_ends
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.table import KINDS, system
-from properties.systems.unitary.exact import above, nearest, rational, square, times
-from properties.systems.unitary.fewer import added_rows, completed
-from properties.systems.unitary.gaps import largest
-from properties.systems.unitary.orthogonal import ONE, orthogonal
-from theory.language.parse import parse_statement
-from theory.proof.claim import Assumption
+from rnnbounds.impl.convert.rescaling import Rescaling, proved
+from rnnbounds.impl.numbers.rationals import diagonal, identity
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.measures.exact.derivatives import at_most
+from rnnbounds.properties.measures.exact.rooted import counted, root_ends
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.unitary.exact import above, nearest, rational, square, times
+from rnnbounds.properties.systems.unitary.fewer import added_rows, completed
+from rnnbounds.properties.systems.unitary.gaps import largest
+from rnnbounds.properties.systems.unitary.orthogonal import ONE, orthogonal
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.proof.claim import Assumption
 
 NETWORK = system(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
-from properties.attacks.campaign import not_applicable
-from properties.attacks.extremal import SPECIAL
-from properties.attacks.shrink import shrink
-from properties.attacks.typed import kinds_of, typed_assumptions
-from properties.runs.replay import dump, replay
-from properties.systems.batch import build
-from properties.systems.spec import SystemSpec
-from properties.systems.table import parse_spec, system
-from theory import claim
-from theory.language.parse import parse_statement
-from theory.proof.claim import Assumption
+from rnnbounds.properties.attacks.campaign import not_applicable
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.shrink import shrink
+from rnnbounds.properties.attacks.typed import kinds_of, typed_assumptions
+from rnnbounds.properties.runs.replay import dump, replay
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.proof.claim import Assumption
 
 NETWORK = system(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,

@@ -6,17 +6,22 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import verdicts
 
-from impl.numbers.rationals import identity
-from impl.numbers.spectra.exact_norm import ball_norm
-from properties.attacks.extremal import SPECIAL
-from properties.measures.exact.derivatives import at_most, jacobian, norm_ends, norm_square
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.table import KINDS, system
-from properties.systems.unitary.blocks import multiplicity
-from properties.systems.unitary.orthogonal import ONE
-from theory.language.parse import parse_statement
-from theory.proof.claim import Assumption
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.measures.exact.derivatives import (
+    at_most,
+    jacobian,
+    norm_ends,
+    norm_square,
+)
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.unitary.blocks import multiplicity
+from rnnbounds.properties.systems.unitary.orthogonal import ONE
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.proof.claim import Assumption
 
 NETWORK = system(
     kind="unitary", regime="pythagorean", inputs="gaussian", n=2, d=2, T=3, K=3,

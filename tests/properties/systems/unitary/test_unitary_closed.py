@@ -6,25 +6,25 @@ from any_kind import changed
 from flint import fmpq, fmpq_mat
 from msgspec.structs import replace
 
-from impl.convert.rational_unitary import RationalRNN, norm_above
-from impl.numbers.rationals import identity
-from properties.attacks.extremal import SPECIAL
-from properties.errors import SpecError
-from properties.judging.judge import Verdict, judge
-from properties.measures.exact.rooted import root_ends
-from properties.measures.exact.unitary import defect
-from properties.measures.table import MEASURES
-from properties.systems.batch import build
-from properties.systems.spec import Candidate, SystemSpec, check_spec
-from properties.systems.table import parse_spec, system
-from properties.systems.unitary.blocks import multiplicity
-from properties.systems.unitary.exact import above, nearest
-from properties.systems.unitary.fewer import fewest_states
-from theory import claim
-from theory.language.parse import parse_statement
-from theory.language.statement import eq, ne
-from theory.language.vocabulary import symbols
-from theory.proof.claim import Statement
+from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.judging.judge import Verdict, judge
+from rnnbounds.properties.measures.exact.rooted import root_ends
+from rnnbounds.properties.measures.exact.unitary import defect
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.spec import Candidate, SystemSpec, check_spec
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.unitary.blocks import multiplicity
+from rnnbounds.properties.systems.unitary.exact import above, nearest
+from rnnbounds.properties.systems.unitary.fewer import fewest_states
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.theory.language.statement import eq, ne
+from rnnbounds.theory.language.vocabulary import symbols
+from rnnbounds.theory.proof.claim import Statement
 
 CANDIDATE = system(
     kind="candidate", regime="solved", n=2, d=2, T=2, lam=0.0,

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
-from impl.cells.table import CELLS, kind_of
+from rnnbounds.impl.cells.table import CELLS, kind_of
 
 T = TypeVar("T")
 EXAMPLES = int(os.environ.get("EXAMPLES", "2"))  # of each cell; hundreds by hand
@@ -206,7 +206,7 @@ def tried(call, folder: Path, model: Model, options: list[str]) -> None:
 @pytest.mark.parametrize(("number", "cell"), list(enumerate(CELLS)))
 def test_an_answer_or_one_line(call, tmp_path, monkeypatch, number, cell):
     """Of each cell a few calls, others of each; the adversary looks not as far as it may."""
-    monkeypatch.setattr("impl.memory.adversary.attack.LONGEST", 8)
+    monkeypatch.setattr("rnnbounds.impl.memory.adversary.attack.LONGEST", 8)
     folders = (tmp_path / str(i) for i in count())
 
     @seed(number)

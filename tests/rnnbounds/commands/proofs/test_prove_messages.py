@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from theory import claim
-from theory.language.statement import lt
-from theory.language.vocabulary import symbols
-from theory.models.system import CONTRACTIVE, WINDOW
-from theory.proof.claim import Claim
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from rnnbounds.theory import claim
+from rnnbounds.theory.language.statement import lt
+from rnnbounds.theory.language.vocabulary import symbols
+from rnnbounds.theory.models.system import CONTRACTIVE, WINDOW
+from rnnbounds.theory.proof.claim import Claim
+from rnnbounds.theory.proof.methods import Smt
+from rnnbounds.theory.proof.proof import Proof, Step
 
 STATE_BOUND = claim("state-bound")
 (lam,) = symbols("lam")
@@ -26,7 +26,7 @@ def test_prove_prints_what_is_wrong(call, monkeypatch):
     """Where a step fails, what no step used, and a form without a proof."""
     bad = Step("below two", lt(lam, 2), Smt("contractiv"))
     table = (of_one_form("bad", bad), of_one_form("spare", BELOW_TWO), of_one_form("bare"))
-    for module in ("properties.runs.parts", "theory"):
+    for module in ("rnnbounds.properties.runs.parts", "rnnbounds.theory"):
         monkeypatch.setattr(f"{module}.CLAIMS", table)
     outcome = call("prove")
     assert outcome.code == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from rnnbounds.commands import recheck as command
-from theory.recheck import Verdict
+from rnnbounds.theory.recheck import Verdict
 
 
 def test_prove_says_what_rests_on_one_solver(call):

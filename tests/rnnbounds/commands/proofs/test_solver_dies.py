@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from properties.runs.workers import outcome
-from theory import claim
-from theory.errors import MachineError
-from theory.kernel import smt
-from theory.kernel.solver.client import Solver
-from theory.language.statement import lt
-from theory.language.vocabulary import symbols
-from theory.proof.methods import Smt
-from theory.proof.proof import Proof, Step
+from rnnbounds.properties.runs.workers import outcome
+from rnnbounds.theory import claim
+from rnnbounds.theory.errors import MachineError
+from rnnbounds.theory.kernel import smt
+from rnnbounds.theory.kernel.solver.client import Solver
+from rnnbounds.theory.language.statement import lt
+from rnnbounds.theory.language.vocabulary import symbols
+from rnnbounds.theory.proof.methods import Smt
+from rnnbounds.theory.proof.proof import Proof, Step
 
 STATE_BOUND = claim("state-bound")
 (lam,) = symbols("lam")
@@ -23,7 +23,7 @@ def too_little_memory(monkeypatch):
     """Too little for z3 to start, and one claim, which nobody has proved before."""
     step = Step("asked of a solver that dies", lt(lam, 2), Smt("contractive"))
     forms = tuple(replace(form, proof=Proof((step,))) for form in STATE_BOUND.forms)
-    for module in ("properties.runs.parts", "theory"):
+    for module in ("rnnbounds.properties.runs.parts", "rnnbounds.theory"):
         monkeypatch.setattr(f"{module}.CLAIMS", (replace(STATE_BOUND, forms=forms),))
     monkeypatch.setattr(smt, "SOLVER", Solver(memory=2**25))
 

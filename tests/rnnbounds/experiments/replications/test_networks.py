@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from impl.certificate.certify import certify
-from impl.models.causal.attention import WindowedAttention
-from impl.models.causal.convolution import TCN, GatedConvolution
 from rnnbounds.experiments.networks.deep import VARIANTS, DeepTransition
 from rnnbounds.experiments.networks.feedforward import CORES, Truncated, fast, feed_forward
 from rnnbounds.experiments.networks.recurrent import nearest, recurrent, stable
 from rnnbounds.experiments.networks.speed import KINDS, speeds
 from rnnbounds.experiments.tasks.score import Symbols
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
+from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.models.causal.attention import WindowedAttention
+from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution
 
 REFERENCES = {
     "TCN": lambda: TCN(3, 4, 2, (1, 2)),

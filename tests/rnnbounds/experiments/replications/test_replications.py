@@ -5,13 +5,13 @@ import pytest
 from msgspec.structs import replace
 from small_runs import chosen
 
-from properties.errors import UnknownChoiceError
-from reports.pages.experiment import render_experiment
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine.record import Run
 from rnnbounds.experiments.engine.running import page_of
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.files import DataError
+from rnnbounds.properties.errors import UnknownChoiceError
+from rnnbounds.reports.pages.experiment import render_experiment
 
 ROWS = {
     "stable-vs-unstable": 4, "feed-forward": 7, "deep-cell": 8, "similarity": 6, "sigmoid-gap": 3,

@@ -3,14 +3,14 @@
 import pytest
 from sympy import Integer
 
-from theory.claims.memory.receptive_field import RECEPTIVE_FIELD
-from theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, SEEN_FORM, wide
-from theory.language import eq, law, le, symbols
-from theory.language.terms.causal import REACH, apart, delay, reach
-from theory.language.terms.variables import j, x, x_past, z
-from theory.language.vocabulary import VOCABULARY
-from theory.proof import Proof, Step, check
-from theory.proof.methods import Smt
+from rnnbounds.theory.claims.memory.receptive_field import RECEPTIVE_FIELD
+from rnnbounds.theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, SEEN_FORM, wide
+from rnnbounds.theory.language import eq, law, le, symbols
+from rnnbounds.theory.language.terms.causal import REACH, apart, delay, reach
+from rnnbounds.theory.language.terms.variables import j, x, x_past, z
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt
 
 T, k, R, causal_gap = symbols("T k R causal_gap")
 

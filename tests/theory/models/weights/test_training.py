@@ -10,22 +10,22 @@ from flint import arb, ctx, fmpq
 from sympy import Expr, Integer, Symbol
 from sympy import log as logarithm
 
-import theory
-from theory.axioms.base import PROJECTION, PROJECTION_INSIDE
-from theory.language import Instance, Law, at, eq, le, symbols
-from theory.language.terms.gradients import (
+from rnnbounds import theory
+from rnnbounds.theory.axioms.base import PROJECTION, PROJECTION_INSIDE
+from rnnbounds.theory.language import Instance, Law, at, eq, le, symbols
+from rnnbounds.theory.language.terms.gradients import (
     loss_gradient,
     project,
     truncated_gradient,
     weights,
     weights_hat,
 )
-from theory.language.terms.vectors import norm
-from theory.models.lemmas.window import elementary, level, long_enough, surplus
-from theory.numbers.evaluate import ball, certain, enclose, rational
-from theory.numbers.interval import exact
-from theory.proof import Form, Proof, Step, check
-from theory.proof.methods import Smt
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.lemmas.window import elementary, level, long_enough, surplus
+from rnnbounds.theory.numbers.evaluate import ball, certain, enclose, rational
+from rnnbounds.theory.numbers.interval import exact
+from rnnbounds.theory.proof import Form, Proof, Step, check
+from rnnbounds.theory.proof.methods import Smt
 
 IDS = ("projection", "weight-gap", "end-to-end")
 CLAIMS = {id: theory.claim(id) for id in IDS}

@@ -29,12 +29,12 @@ from drawn_ledgers.matrices import NoValueError
 from drawn_ledgers.models import S_0, Chance, lam, some, steps, values
 from drawn_ledgers.said import Family, Said, witness
 from drawn_ledgers.values import Model
-from theory.language import Assumption, Statement, at, enter, eq, le, lt
-from theory.language.definitions import DEFINED, Definition
-from theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
-from theory.proof import Proof, Step, proof
-from theory.proof.methods import Direct, Exact, Method, Smt
-from theory.proof.proof import check
+from rnnbounds.theory.language import Assumption, Statement, at, enter, eq, le, lt
+from rnnbounds.theory.language.definitions import DEFINED, Definition
+from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
+from rnnbounds.theory.proof import Proof, Step, proof
+from rnnbounds.theory.proof.methods import Direct, Exact, Method, Smt
+from rnnbounds.theory.proof.proof import check
 
 BITS = 200
 FAMILIES: dict[Family, int] = {

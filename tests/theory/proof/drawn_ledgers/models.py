@@ -19,13 +19,13 @@ from drawn_ledgers.matrices import (
     vector,
 )
 from drawn_ledgers.values import Model, Value, added, multiplied, raised
-from theory.language import symbols
-from theory.language.functions import RealPower
-from theory.language.terms import powers, unitary, variables
-from theory.language.terms import vectors as formal
-from theory.language.terms.gradients import feasible
-from theory.language.terms.vectors import Scalar, function
-from theory.language.vocabulary import DEFINITIONS
+from rnnbounds.theory.language import symbols
+from rnnbounds.theory.language.functions import RealPower
+from rnnbounds.theory.language.terms import powers, unitary, variables
+from rnnbounds.theory.language.terms import vectors as formal
+from rnnbounds.theory.language.terms.gradients import feasible
+from rnnbounds.theory.language.terms.vectors import Scalar, function
+from rnnbounds.theory.language.vocabulary import DEFINITIONS
 
 T = TypeVar("T")
 lam, S_0, steps, k = symbols("lam S_0 T k")

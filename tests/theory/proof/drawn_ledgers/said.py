@@ -13,11 +13,11 @@ from sympy import Expr, Integer, Rational, Symbol
 from drawn_ledgers.matrices import NoValueError
 from drawn_ledgers.models import S_0, Chance, R, V, W, eye, k, lam, steps, u, v
 from drawn_ledgers.values import Model, Value
-from theory.language import Statement
-from theory.language.definitions import Definition
-from theory.language.sorts import EitherSymbol, OperatorSymbol
-from theory.proof import Step
-from theory.proof.methods import (
+from rnnbounds.theory.language import Statement
+from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import (
     GIVEN,
     Direct,
     Elementary,

@@ -17,8 +17,8 @@ from flint import arb, fmpq
 from sympy import Basic, Expr
 
 from drawn_ledgers.matrices import Matrix, NoValueError, Number, largest, root
-from theory.language import Statement
-from theory.language.constants import silu_peak
+from rnnbounds.theory.language import Statement
+from rnnbounds.theory.language.constants import silu_peak
 
 Value: TypeAlias = Number | Matrix
 MOST = 64  # of a whole exponent, and of the terms of a sum

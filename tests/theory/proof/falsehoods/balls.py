@@ -22,9 +22,9 @@ from sympy import (
 )
 
 from falsehoods.attack import Attack, Forgery, ends
-from theory.language import le
-from theory.language.terms.variables import z
-from theory.proof.methods import BallMaximum
+from rnnbounds.theory.language import le
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.proof.methods import BallMaximum
 
 FAR = 10**6
 REASON, RANGE = "not shown to be smooth", "where 8 <= z: counter-model"

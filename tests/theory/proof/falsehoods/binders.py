@@ -18,10 +18,10 @@ from sympy import (
 )
 
 from falsehoods.attack import Attack, Forgery, alone, assume, ends, every
-from theory.language import eq, le, symbols
-from theory.language.terms.variables import j, m, y, z
-from theory.language.terms.vectors import Scalar, function
-from theory.proof.methods import Exact, Identity
+from rnnbounds.theory.language import eq, le, symbols
+from rnnbounds.theory.language.terms.variables import j, m, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, function
+from rnnbounds.theory.proof.methods import Exact, Identity
 
 lam, S_0, T = symbols("lam S_0 T")
 values = function("values", Scalar)  # a sequence

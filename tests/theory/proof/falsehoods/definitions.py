@@ -5,9 +5,9 @@ from dataclasses import replace
 from sympy import Symbol, log
 
 from falsehoods.attack import CONSTANT, CUT, Attack, Forgery, ends, every
-from theory.axioms.base import TRIANGLE
-from theory.claims.memory.state_bound import FINITE
-from theory.language import (
+from rnnbounds.theory.axioms.base import TRIANGLE
+from rnnbounds.theory.claims.memory.state_bound import FINITE
+from rnnbounds.theory.language import (
     Assumption,
     Clause,
     Statement,
@@ -20,11 +20,11 @@ from theory.language import (
     lt,
     symbols,
 )
-from theory.language.definitions import Definition
-from theory.language.law import Law
-from theory.language.quantity import measured
-from theory.language.terms.variables import a, i, j, m, v, x, y, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language.definitions import Definition
+from rnnbounds.theory.language.law import Law
+from rnnbounds.theory.language.quantity import measured
+from rnnbounds.theory.language.terms.variables import a, i, j, m, v, x, y, z
+from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     Norm,
     Scalar,
@@ -34,9 +34,9 @@ from theory.language.terms.vectors import (
     phi,
     state,
 )
-from theory.models.system import CONTRACTIVE
-from theory.proof import Step
-from theory.proof.methods import Smt
+from rnnbounds.theory.models.system import CONTRACTIVE
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import Smt
 
 lam, S_0, h_norm, T = symbols("lam S_0 h_norm T")
 final = state(x, 0, T)

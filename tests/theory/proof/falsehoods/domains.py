@@ -25,13 +25,13 @@ from sympy import (
 )
 
 from falsehoods.attack import Attack, Entering, Forgery, alone, assume, ends, every, through
-from theory.language import ONE, Statement, at, eq, le, lt, ne, symbols
-from theory.language.quantity import Quantity, Symbol, measured
-from theory.language.statement import Relation
-from theory.language.terms.variables import j, m, x, y, z
-from theory.language.terms.vectors import Scalar, exponential, function, norm, state
-from theory.proof import Step
-from theory.proof.methods import Elementary, Exact, Identity, Induction, Method, Smt
+from rnnbounds.theory.language import ONE, Statement, at, eq, le, lt, ne, symbols
+from rnnbounds.theory.language.quantity import Quantity, Symbol, measured
+from rnnbounds.theory.language.statement import Relation
+from rnnbounds.theory.language.terms.variables import j, m, x, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function, norm, state
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import Elementary, Exact, Identity, Induction, Method, Smt
 
 lam, S_0, h_norm, T, k = symbols("lam S_0 h_norm T k")
 values, other = function("values", Scalar), function("other", Scalar)  # sequences

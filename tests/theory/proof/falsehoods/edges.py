@@ -30,15 +30,15 @@ from sympy import (
 )
 
 from falsehoods.attack import CUT, Attack, Forgery, alone, assume, ends, every, through
-from theory.language import eq, le, lt, symbols
-from theory.language.terms.variables import j, m, operator, v, y, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language import eq, le, lt, symbols
+from rnnbounds.theory.language.terms.variables import j, m, operator, v, y, z
+from rnnbounds.theory.language.terms.vectors import (
     Scalar,
     function,
     norm,
 )
-from theory.proof import Step
-from theory.proof.methods import (
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
     Elementary,
     Exact,

@@ -11,18 +11,18 @@ from dataclasses import replace
 from sympy import Expr, Rational
 
 from falsehoods.attack import Attack, Claimed, assume, ends
-from theory.axioms.base import SUBMULTIPLICATIVE
-from theory.axioms.entries import INNER_PRODUCT
-from theory.axioms.gradients import CAUCHY_SCHWARZ
-from theory.axioms.unitary import MONOTONE_NORM
-from theory.language import ONE, Assumption, Statement, Use, at, eq, le, lt, symbols
-from theory.language.terms.analytic import tangents
-from theory.language.terms.unitary import OUTPUTS, part
-from theory.language.terms.variables import A, B, a, b, c, i, m, operator, s, v, x, y, z
-from theory.language.terms.vectors import Scalar, function, inner, norm, state
-from theory.models.unitary.lines import history
-from theory.proof import Form, Proof, Step
-from theory.proof.methods import Smt
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
+from rnnbounds.theory.axioms.entries import INNER_PRODUCT
+from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ
+from rnnbounds.theory.axioms.unitary import MONOTONE_NORM
+from rnnbounds.theory.language import ONE, Assumption, Statement, Use, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.analytic import tangents
+from rnnbounds.theory.language.terms.unitary import OUTPUTS, part
+from rnnbounds.theory.language.terms.variables import A, B, a, b, c, i, m, operator, s, v, x, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, function, inner, norm, state
+from rnnbounds.theory.models.unitary.lines import history
+from rnnbounds.theory.proof import Form, Proof, Step
+from rnnbounds.theory.proof.methods import Smt
 
 lam, h_norm, T, separation = symbols("lam h_norm T separation")
 values = function("values", Scalar)

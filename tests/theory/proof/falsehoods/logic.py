@@ -34,15 +34,15 @@ from falsehoods.attack import (
     every,
     through,
 )
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     HOMOGENEITY,
     LEAST_EIGENVALUE,
     SUBMULTIPLICATIVE,
     TRIANGLE,
 )
-from theory.axioms.gradients import DERIVATIVE_IN_STATE
-from theory.claims.contraction.weighted import PERRON
-from theory.language import (
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
+from rnnbounds.theory.claims.contraction.weighted import PERRON
+from rnnbounds.theory.language import (
     ONE,
     ZERO,
     Assumption,
@@ -54,9 +54,22 @@ from theory.language import (
     ne,
     symbols,
 )
-from theory.language.terms.gradients import d_state, descent, differentiable
-from theory.language.terms.variables import a, b, c, eye, j, m, operator, v, vector, x, y, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.language.terms.gradients import d_state, descent, differentiable
+from rnnbounds.theory.language.terms.variables import (
+    a,
+    b,
+    c,
+    eye,
+    j,
+    m,
+    operator,
+    v,
+    vector,
+    x,
+    y,
+    z,
+)
+from rnnbounds.theory.language.terms.vectors import (
     Scalar,
     function,
     least,
@@ -65,9 +78,9 @@ from theory.language.terms.vectors import (
     state,
     transpose,
 )
-from theory.models.system import WINDOW
-from theory.proof import Form, Proof, Step
-from theory.proof.methods import (
+from rnnbounds.theory.models.system import WINDOW
+from rnnbounds.theory.proof import Form, Proof, Step
+from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
     BallMaximum,
     Elementary,

@@ -15,14 +15,28 @@ from sympy import (
 )
 
 from falsehoods.attack import CUT, Attack, Forgery, alone, assume, ends, every, through
-from theory.axioms.base import EXPONENTIAL, HOMOGENEITY, LOGARITHM, TRIANGLE
-from theory.axioms.powers import GELFAND
-from theory.axioms.ranks import RANK_IDENTITY, RANK_WHOLE
-from theory.language import Clause, at, define, eq, le, lt, ne, symbols
-from theory.language.functions import REAL_POWER, STEP_PRODUCT, RealPower, StepProduct
-from theory.language.terms.unitary import identity, rank, rows
-from theory.language.terms.variables import A, B, a, b, eye, j, m, operator, v, vector, x, y, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.axioms.base import EXPONENTIAL, HOMOGENEITY, LOGARITHM, TRIANGLE
+from rnnbounds.theory.axioms.powers import GELFAND
+from rnnbounds.theory.axioms.ranks import RANK_IDENTITY, RANK_WHOLE
+from rnnbounds.theory.language import Clause, at, define, eq, le, lt, ne, symbols
+from rnnbounds.theory.language.functions import REAL_POWER, STEP_PRODUCT, RealPower, StepProduct
+from rnnbounds.theory.language.terms.unitary import identity, rank, rows
+from rnnbounds.theory.language.terms.variables import (
+    A,
+    B,
+    a,
+    b,
+    eye,
+    j,
+    m,
+    operator,
+    v,
+    vector,
+    x,
+    y,
+    z,
+)
+from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     Norm,
     Scalar,
@@ -36,8 +50,8 @@ from theory.language.terms.vectors import (
     trace,
     transpose,
 )
-from theory.proof import Step
-from theory.proof.methods import (
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
     Elementary,
     Identity,

@@ -31,17 +31,17 @@ from sympy import (
 )
 
 from falsehoods.attack import CONSTANT, CUT, Attack, alone, ends, every, withdraw
-from theory.axioms.unitary import IDENTITY_NORM
-from theory.errors import InputError
-from theory.language import Statement, at, enter, eq, le, lt, ne, symbols
-from theory.language.quantity import measured
-from theory.language.terms.gradients import feasible
-from theory.language.terms.variables import a, eye, j, operator, w, w_other, x, y, z
-from theory.language.terms.vectors import Scalar, function, norm, state, transpose
-from theory.proof import Proof, Step
-from theory.proof.everywhere import Everywhere
-from theory.proof.lemma import Lemma, lemma
-from theory.proof.methods import (
+from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import Statement, at, enter, eq, le, lt, ne, symbols
+from rnnbounds.theory.language.quantity import measured
+from rnnbounds.theory.language.terms.gradients import feasible
+from rnnbounds.theory.language.terms.variables import a, eye, j, operator, w, w_other, x, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, state, transpose
+from rnnbounds.theory.proof import Proof, Step
+from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.lemma import Lemma, lemma
+from rnnbounds.theory.proof.methods import (
     BallMaximum,
     Direct,
     Elementary,

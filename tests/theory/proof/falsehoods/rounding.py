@@ -1,7 +1,7 @@
 """Attacks on rounding: what float64 makes of an expression depends on how it is written."""
 
 from falsehoods.attack import CUT, Attack, Forgery, ends
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     CHOLESKY,
     DIAGONAL_NORM,
     MEAN_VALUE,
@@ -11,13 +11,13 @@ from theory.axioms.base import (
     TRIANGLE,
     gamma,
 )
-from theory.claims.rounding.certified_norm import FORM, matrix, s_gate, shift, true_matrix
-from theory.claims.rounding.rounding_state import STATE, L_rho, d, e_rho, n, u
-from theory.language import Statement, at, eq, le
-from theory.language.sorts import sort_of
-from theory.language.terms.gradients import activation, slopes
-from theory.language.terms.variables import a, x
-from theory.language.terms.vectors import (
+from rnnbounds.theory.claims.rounding.certified_norm import FORM, matrix, s_gate, shift, true_matrix
+from rnnbounds.theory.claims.rounding.rounding_state import STATE, L_rho, d, e_rho, n, u
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.language import Statement, at, eq, le
+from rnnbounds.theory.language.terms.gradients import activation, slopes
+from rnnbounds.theory.language.terms.variables import a, x
+from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     absolute,
     computed,
@@ -31,10 +31,10 @@ from theory.language.terms.vectors import (
     state,
     trace,
 )
-from theory.models.cells import U, W, bias
-from theory.models.slopes import SLOPES
-from theory.proof import step
-from theory.proof.methods import Identity, Smt
+from rnnbounds.theory.models.cells import U, W, bias
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.proof import step
+from rnnbounds.theory.proof.methods import Identity, Smt
 
 x_1 = entry(x, 1)
 plain = U * x_1 + bias  # what is left of the first pre-activation, as h_0 = 0
@@ -130,6 +130,6 @@ ROUNDING: dict[str, Attack | Forgery] = {
         CHOLESKY.at(true_matrix, n),
         reason=STORED,
     ),
-    "a library's value of a sum": Forgery(lambda: sort_of(library(a + bias)), STORED),
-    "a library's value of a third": Forgery(lambda: sort_of(library(a / 3)), STORED),
+    "a library's value of a sum": Forgery(lambda: door.term(library(a + bias)), STORED),
+    "a library's value of a third": Forgery(lambda: door.term(library(a / 3)), STORED),
 }

@@ -1,7 +1,7 @@
 """Attacks through sorts: laws of vectors used at operators, whose norms are other ones."""
 
 from falsehoods.attack import Attack, Forgery, assume, ends, every, through
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     DIAGONAL_NORM,
     HOMOGENEITY,
     MEAN_VALUE,
@@ -9,25 +9,25 @@ from theory.axioms.base import (
     SUBMULTIPLICATIVE,
     TRIANGLE,
 )
-from theory.axioms.entries import ENTRIES, INNER_PRODUCT
-from theory.axioms.gates import EUCLIDEAN_BY_LARGEST, LARGEST_ENTRY, LEAST_BOUND
-from theory.axioms.gradients import CAUCHY_SCHWARZ, DIAGONAL_ROWS, LINEAR_MAP, RAYLEIGH
-from theory.axioms.jets import LARGEST_ROW
-from theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
-from theory.language import Instance, Statement, at, eq, le, lt, symbols
-from theory.language.terms.gates import GATED_RUN
-from theory.language.terms.gradients import activation, d_state
-from theory.language.terms.jets import row, unit_weight
-from theory.language.terms.unitary import part, rank
-from theory.language.terms.variables import A, X, Y, a, b, c, i, operator, v, x
-from theory.language.terms.vectors import inner, max_norm, norm, row_norm, state, weighted
-from theory.models.cells import W
-from theory.models.geometry import QUADRATIC
-from theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, pattern
-from theory.models.unitary.networks import RELU
-from theory.models.weights.projection import SQUARE
-from theory.proof import Step
-from theory.proof.methods import Smt
+from rnnbounds.theory.axioms.entries import ENTRIES, INNER_PRODUCT
+from rnnbounds.theory.axioms.gates import EUCLIDEAN_BY_LARGEST, LARGEST_ENTRY, LEAST_BOUND
+from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ, DIAGONAL_ROWS, LINEAR_MAP, RAYLEIGH
+from rnnbounds.theory.axioms.jets import LARGEST_ROW
+from rnnbounds.theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
+from rnnbounds.theory.language import Instance, Statement, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.gates import GATED_RUN
+from rnnbounds.theory.language.terms.gradients import activation, d_state
+from rnnbounds.theory.language.terms.jets import row, unit_weight
+from rnnbounds.theory.language.terms.unitary import part, rank
+from rnnbounds.theory.language.terms.variables import A, X, Y, a, b, c, i, operator, v, x
+from rnnbounds.theory.language.terms.vectors import inner, max_norm, norm, row_norm, state, weighted
+from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.models.geometry import QUADRATIC
+from rnnbounds.theory.models.unitary.local_maps import ORTHOGONAL, PATTERNS, pattern
+from rnnbounds.theory.models.unitary.networks import RELU
+from rnnbounds.theory.models.weights.projection import SQUARE
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import Smt
 
 lam, S_0, L_f = symbols("lam S_0 L_f")
 V = operator("V")

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from sympy import Integer, Rational
 
-from theory.language import Assumption, Clause, at, eq, law, le
-from theory.language import symbols as quantities
-from theory.language.terms.variables import i, j, y
-from theory.language.terms.vectors import Scalar, function
-from theory.proof import Proof, Step, check
-from theory.proof.methods import HYPOTHESIS, Induction, Smt
+from rnnbounds.theory.language import Assumption, Clause, at, eq, law, le
+from rnnbounds.theory.language import symbols as quantities
+from rnnbounds.theory.language.terms.variables import i, j, y
+from rnnbounds.theory.language.terms.vectors import Scalar, function
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 
 values = function("values", Scalar, __name__)
 (T,) = quantities("T")

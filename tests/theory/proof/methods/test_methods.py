@@ -10,11 +10,11 @@ from sympy import (
     sqrt,
 )
 
-from theory.kernel import door
-from theory.kernel.naturals import require_natural
-from theory.kernel.powers import Powers
-from theory.kernel.rewriting import rewrite
-from theory.language import (
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.naturals import require_natural
+from rnnbounds.theory.kernel.powers import Powers
+from rnnbounds.theory.kernel.rewriting import rewrite
+from rnnbounds.theory.language import (
     Clause,
     Law,
     Statement,
@@ -27,10 +27,10 @@ from theory.language import (
     ne,
     symbols,
 )
-from theory.language.terms.variables import a, b, c, j, m, operator, s, vector, x, y, z
-from theory.language.terms.vectors import exponential, norm, phi, state
-from theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Smt
-from theory.proof.scope import Known
+from rnnbounds.theory.language.terms.variables import a, b, c, j, m, operator, s, vector, x, y, z
+from rnnbounds.theory.language.terms.vectors import exponential, norm, phi, state
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Smt
+from rnnbounds.theory.proof.scope import Known
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
 A, B, v = operator("A"), operator("B"), vector("v")

@@ -21,17 +21,29 @@ from sympy import (
     tanh,
 )
 
-from theory.axioms.base import EXPONENTIAL
-from theory.kernel import door
-from theory.kernel.algebra import times
-from theory.kernel.functions import ball, derivative
-from theory.kernel.statements import Statement as Kept
-from theory.kernel.terms import number
-from theory.language import ONE, ZERO, Assumption, Statement, at, eq, law, le, lt, ne, symbols
-from theory.language.terms.variables import j, vector, y, z
-from theory.language.terms.vectors import exponential, norm
-from theory.proof import Proof, Step, check
-from theory.proof.methods import RANGE, Direct, Elementary, Gap, Method, Monotone, Smt
+from rnnbounds.theory.axioms.base import EXPONENTIAL
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import times
+from rnnbounds.theory.kernel.functions import ball, derivative
+from rnnbounds.theory.kernel.statements import Statement as Kept
+from rnnbounds.theory.kernel.terms import number
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Statement,
+    at,
+    eq,
+    law,
+    le,
+    lt,
+    ne,
+    symbols,
+)
+from rnnbounds.theory.language.terms.variables import j, vector, y, z
+from rnnbounds.theory.language.terms.vectors import exponential, norm
+from rnnbounds.theory.proof import Proof, Step, check
+from rnnbounds.theory.proof.methods import RANGE, Direct, Elementary, Gap, Method, Monotone, Smt
 
 lam, S_0, T, k = symbols("lam S_0 T k")
 NONE = Smt()

@@ -14,9 +14,9 @@ from sympy import (
     sqrt,
 )
 
-from theory.kernel import smt
-from theory.kernel.solver.client import Answer, Solver
-from theory.language import (
+from rnnbounds.theory.kernel import smt
+from rnnbounds.theory.kernel.solver.client import Answer, Solver
+from rnnbounds.theory.language import (
     Statement,
     eq,
     exists,
@@ -25,10 +25,10 @@ from theory.language import (
     ne,
     symbols,
 )
-from theory.language.terms.variables import a, b, c, j, operator, vector, y, z
-from theory.language.terms.vectors import Scalar, function, norm, phi
-from theory.proof.methods import Gap, Identity, Smt
-from theory.proof.scope import Known
+from rnnbounds.theory.language.terms.variables import a, b, c, j, operator, vector, y, z
+from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, phi
+from rnnbounds.theory.proof.methods import Gap, Identity, Smt
+from rnnbounds.theory.proof.scope import Known
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
 A, v = operator("A"), vector("v")

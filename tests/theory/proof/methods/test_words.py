@@ -6,16 +6,16 @@ from numpy.typing import NDArray
 from proving import prove
 from sympy import Add, Expr, Mul, sqrt
 
-from theory.kernel import door
-from theory.kernel.normal import word_form, word_rules
-from theory.kernel.terms import NUMBER, POWER, PRODUCT, SUM, Term
-from theory.language import Assumption, Clause, Statement, eq, law, le, symbols
-from theory.language.terms.gradients import activation
-from theory.language.terms.unitary import rank
-from theory.language.terms.variables import operator, v
-from theory.language.terms.vectors import frobenius, least, norm, transpose
-from theory.proof.methods import Gap, Words
-from theory.proof.scope import Known
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.normal import word_form, word_rules
+from rnnbounds.theory.kernel.terms import NUMBER, POWER, PRODUCT, SUM, Term
+from rnnbounds.theory.language import Assumption, Clause, Statement, eq, law, le, symbols
+from rnnbounds.theory.language.terms.gradients import activation
+from rnnbounds.theory.language.terms.unitary import rank
+from rnnbounds.theory.language.terms.variables import operator, v
+from rnnbounds.theory.language.terms.vectors import frobenius, least, norm, transpose
+from rnnbounds.theory.proof.methods import Gap, Words
+from rnnbounds.theory.proof.scope import Known
 
 A, B, C, V, P = (operator(name) for name in "ABCVP")
 n, k, lam = symbols("n k lam")

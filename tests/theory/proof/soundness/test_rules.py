@@ -24,16 +24,16 @@ from sympy import (
     tanh,
 )
 
-from theory.kernel import door
-from theory.kernel.algebra import power, rebuilt, times
-from theory.kernel.functions import CONSTANTS, ENCLOSURES, ball, ranges
-from theory.kernel.smt import heard
-from theory.kernel.statements import domains
-from theory.kernel.terms import HALF, ONE, ZERO, TermError, number, variable
-from theory.language import Statement, eq, law, le, lt, ne, symbols
-from theory.language.constants import SILU_PEAK
-from theory.language.terms.variables import y, z
-from theory.proof.methods import BallMaximum, Elementary, Gap, Identity, Smt
+from rnnbounds.theory.kernel import door
+from rnnbounds.theory.kernel.algebra import power, rebuilt, times
+from rnnbounds.theory.kernel.functions import CONSTANTS, ENCLOSURES, ball, ranges
+from rnnbounds.theory.kernel.smt import heard
+from rnnbounds.theory.kernel.statements import domains
+from rnnbounds.theory.kernel.terms import HALF, ONE, ZERO, TermError, number, variable
+from rnnbounds.theory.language import Statement, eq, law, le, lt, ne, symbols
+from rnnbounds.theory.language.constants import SILU_PEAK
+from rnnbounds.theory.language.terms.variables import y, z
+from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Gap, Identity, Smt
 
 lam, T, k = symbols("lam T k")
 x, n = variable("x", "real"), variable("n", "natural")

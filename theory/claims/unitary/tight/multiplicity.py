@@ -2,13 +2,13 @@
 
 from sympy import Symbol
 
-from theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
-from theory.language import ONE, ZERO, Clause, assume, at, eq, le, lt, symbols
-from theory.language.terms.unitary import rows
-from theory.language.terms.variables import operator, v
-from theory.language.terms.vectors import norm
-from theory.models.unitary.local_maps import W, n, states
-from theory.proof import step, theorem
+from rnnbounds.theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
+from rnnbounds.theory.language import ONE, ZERO, Clause, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import operator, v
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.unitary.local_maps import W, n, states
+from rnnbounds.theory.proof import step, theorem
 
 (multiplicity,) = symbols("multiplicity")
 MU = Symbol("mu", real=True)

@@ -11,9 +11,9 @@ from drawn_ledgers.matrices import NoValueError
 from drawn_ledgers.models import Chance
 from drawn_ledgers.said import Said
 from drawn_ledgers.values import Model
-from theory.language import le
-from theory.language.terms.variables import z
-from theory.proof.methods import BallMaximum
+from rnnbounds.theory.language import le
+from rnnbounds.theory.language.terms.variables import z
+from rnnbounds.theory.proof.methods import BallMaximum
 
 SCALES = tuple(map(Integer, (1, 9, 100, 10**6)))
 OUTER: tuple[Callable[[Expr], Expr], ...] = (

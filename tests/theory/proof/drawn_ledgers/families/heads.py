@@ -36,10 +36,10 @@ from sympy import (
 from drawn_ledgers.models import Chance, lam
 from drawn_ledgers.said import Said, method, premises
 from drawn_ledgers.values import Model
-from theory.language import Statement, at, eq, le
-from theory.language.terms.variables import j, m, y, z
-from theory.proof import Step
-from theory.proof.methods import Elementary, Exact, Identity, Smt
+from rnnbounds.theory.language import Statement, at, eq, le
+from rnnbounds.theory.language.terms.variables import j, m, y, z
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import Elementary, Exact, Identity, Smt
 
 BODIES: tuple[Callable[[Expr, Expr], Expr], ...] = (
     lambda bound, other: bound * other,

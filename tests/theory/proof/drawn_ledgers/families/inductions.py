@@ -8,10 +8,10 @@ from drawn_ledgers.families.numbers import perturbed
 from drawn_ledgers.models import S_0, Chance, lam
 from drawn_ledgers.said import Said, premises
 from drawn_ledgers.values import Model
-from theory.language import Statement, at, eq, le, lt
-from theory.language.terms.variables import j, m, y, z
-from theory.language.terms.vectors import exponential
-from theory.proof.methods import (
+from rnnbounds.theory.language import Statement, at, eq, le, lt
+from rnnbounds.theory.language.terms.variables import j, m, y, z
+from rnnbounds.theory.language.terms.vectors import exponential
+from rnnbounds.theory.proof.methods import (
     HYPOTHESIS,
     RANGE,
     Elementary,

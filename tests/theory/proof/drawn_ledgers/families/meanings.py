@@ -11,18 +11,18 @@ from sympy import Abs, Expr, Integer, exp, log, sqrt
 from drawn_ledgers.models import Chance, k, steps, whole, x
 from drawn_ledgers.said import Said, method, premises
 from drawn_ledgers.values import Model, Value
-from theory.errors import InputError
-from theory.language import Clause, Statement, at, define, eq, le, lt, ne, symbols
-from theory.language.definitions import DEFINED, Definition
-from theory.language.quantity import measured
-from theory.language.terms.gradients import feasible
-from theory.language.terms.variables import j, m, w, w_other, z
-from theory.language.terms.vectors import Scalar, function, norm, state
-from theory.language.vocabulary import DEFINITIONS
-from theory.proof import Proof, Step
-from theory.proof.everywhere import Everywhere
-from theory.proof.lemma import lemma
-from theory.proof.methods import Elementary, Identity, Smt
+from rnnbounds.theory.errors import InputError
+from rnnbounds.theory.language import Clause, Statement, at, define, eq, le, lt, ne, symbols
+from rnnbounds.theory.language.definitions import DEFINED, Definition
+from rnnbounds.theory.language.quantity import measured
+from rnnbounds.theory.language.terms.gradients import feasible
+from rnnbounds.theory.language.terms.variables import j, m, w, w_other, z
+from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, state
+from rnnbounds.theory.language.vocabulary import DEFINITIONS
+from rnnbounds.theory.proof import Proof, Step
+from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.lemma import lemma
+from rnnbounds.theory.proof.methods import Elementary, Identity, Smt
 
 (h_norm,) = symbols("h_norm")
 OF_ALL = Everywhere(eq(feasible(w), 1))

@@ -24,13 +24,13 @@ from sympy import (
 from drawn_ledgers.models import S_0, Chance, R, V, W, eye, lam, u, values
 from drawn_ledgers.said import Said, method
 from drawn_ledgers.values import Model
-from theory.axioms.base import LEAST_EIGENVALUE
-from theory.axioms.unitary import IDENTITY_NORM
-from theory.language import Statement, at, eq, le, lt
-from theory.language.terms.variables import a, b, operator, z
-from theory.language.terms.vectors import least, norm, transpose
-from theory.proof import Step
-from theory.proof.methods import BallMaximum, Elementary, Exact, Identity, Smt, Words
+from rnnbounds.theory.axioms.base import LEAST_EIGENVALUE
+from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
+from rnnbounds.theory.language import Statement, at, eq, le, lt
+from rnnbounds.theory.language.terms.variables import a, b, operator, z
+from rnnbounds.theory.language.terms.vectors import least, norm, transpose
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Exact, Identity, Smt, Words
 
 # Symbols that print alike, of reals, of naturals, of vectors and of operators.
 ALIKE: tuple[tuple[Expr, ...], ...] = tuple(

@@ -39,11 +39,11 @@ from drawn_ledgers.matrices import NoValueError
 from drawn_ledgers.models import S_0, Chance, lam, some, steps, values
 from drawn_ledgers.said import Said, method, premises
 from drawn_ledgers.values import Model
-from theory.language import Statement, at, eq, le, lt, ne
-from theory.language.terms.variables import j, m, y, z
-from theory.language.terms.vectors import exponential
-from theory.proof import Step
-from theory.proof.methods import Elementary, Exact, Identity, Smt
+from rnnbounds.theory.language import Statement, at, eq, le, lt, ne
+from rnnbounds.theory.language.terms.variables import j, m, y, z
+from rnnbounds.theory.language.terms.vectors import exponential
+from rnnbounds.theory.proof import Step
+from rnnbounds.theory.proof.methods import Elementary, Exact, Identity, Smt
 
 NUMBERS = (*map(Integer, (-2, -1, 0, 1, 2, 3)), Rational(1, 2), Rational(-1, 3))
 ATOMS: tuple[Expr, ...] = (y, z, y, z, lam, S_0, j, values(0), *map(Integer, (-1, 1, 2)))

@@ -9,7 +9,7 @@ from sympy import Abs, Expr, Integer, Symbol
 from drawn_ledgers.models import Chance, R, V, W, eye, lam, u, v, x
 from drawn_ledgers.said import Said, method, premises
 from drawn_ledgers.values import Model
-from theory.axioms.base import (
+from rnnbounds.theory.axioms.base import (
     HOMOGENEITY,
     HOMOGENEITY_WEIGHTED,
     LEAST_EIGENVALUE,
@@ -19,17 +19,17 @@ from theory.axioms.base import (
     TRIANGLE_MAX,
     WEYL,
 )
-from theory.axioms.entries import DIFFERENCES, INNER_PRODUCT
-from theory.axioms.gates import LARGEST_ENTRY
-from theory.axioms.gradients import CAUCHY_SCHWARZ
-from theory.axioms.ranks import RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS, RANK_SUM
-from theory.axioms.unitary import IDENTITY_NORM
-from theory.language import Instance, Statement, eq, le, lt
-from theory.language.law import Law
-from theory.language.terms.powers import POWERS, power
-from theory.language.terms.unitary import identity, part, rank, rows
-from theory.language.terms.variables import A, B, X, Y, a, b, j, m, s, y, z
-from theory.language.terms.vectors import (
+from rnnbounds.theory.axioms.entries import DIFFERENCES, INNER_PRODUCT
+from rnnbounds.theory.axioms.gates import LARGEST_ENTRY
+from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ
+from rnnbounds.theory.axioms.ranks import RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS, RANK_SUM
+from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
+from rnnbounds.theory.language import Instance, Statement, eq, le, lt
+from rnnbounds.theory.language.law import Law
+from rnnbounds.theory.language.terms.powers import POWERS, power
+from rnnbounds.theory.language.terms.unitary import identity, part, rank, rows
+from rnnbounds.theory.language.terms.variables import A, B, X, Y, a, b, j, m, s, y, z
+from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     entry,
     frobenius,
@@ -42,7 +42,7 @@ from theory.language.terms.vectors import (
     transpose,
     weighted,
 )
-from theory.proof.methods import Identity, Smt, Words
+from rnnbounds.theory.proof.methods import Identity, Smt, Words
 
 Pair = tuple[Expr, Expr]
 KNOWN = {lam, W, V, R, eye, u, v, x}
