@@ -16,16 +16,18 @@ TAMPERING = (
     "impl/convert/test_unitary_file.py", "impl/memory/adversary/test_check_attacked.py",
 )  # fmt: skip
 CHECKERS = (
-    ("impl.checker.truncated", "check_truncated"), ("impl.checker.truncated", "check_certificate"),
-    ("impl.checker.unitary", "check"), ("impl.memory.adversary.check", "check_attacked"),
-)  # fmt: skip
+    ("rnnbounds.impl.checker.truncated", "check_truncated"),
+    ("rnnbounds.impl.checker.truncated", "check_certificate"),
+    ("rnnbounds.impl.checker.unitary", "check"),
+    ("rnnbounds.impl.memory.adversary.check", "check_attacked"),
+)
 LARGEST = 2**20  # bytes of a file that is kept
 Asked = dict[str, Any]
 
 
 def ask_certificates(folder: Path) -> dict[str, Asked]:
     """Each norm of the first models of `test_brackets`, under each set of inputs."""
-    from impl.cells.table import kind_of
+    from rnnbounds.impl.cells.table import kind_of
 
     return _asked(folder, (0,), lambda cell, seed: kind_of(cell).norms)
 
@@ -42,7 +44,7 @@ def _asked(
     from safetensors.torch import save_file
     from test_brackets import KINDS, D, drawn, table
 
-    from impl.cells.table import kind_of
+    from rnnbounds.impl.cells.table import kind_of
 
     asked: dict[str, Asked] = {}
     for seed, cell in product(seeds, KINDS):
@@ -127,7 +129,7 @@ def _model_file(of: Any, *more: Any) -> bytes | None:
     import torch
     from safetensors.torch import save
 
-    from impl.cells.table import kind_of
+    from rnnbounds.impl.cells.table import kind_of
 
     if of is None:
         return None
