@@ -48,10 +48,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-if not 1.0 + sys.float_info.epsilon / 4 == 1.0 == 1.0 - sys.float_info.epsilon / 4:
-    # Sums are not rounded to nearest, so that Python compiles 0.999 to another number. What is
-    # computed here is refused; no such bytecode may be kept for the processes after it.
-    sys.dont_write_bytecode = True
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent until a user configures it
 
 __all__ = [
@@ -131,10 +127,19 @@ _HOMES = {
 }
 
 
+def guard_bytecode() -> None:
+    """Write no bytecode where sums are not rounded to nearest: Python compiles 0.999 to another
+    number there. What is computed is refused, but later processes would read that bytecode."""
+    little = sys.float_info.epsilon / 4
+    if not 1.0 + little == 1.0 == 1.0 - little:
+        sys.dont_write_bytecode = True
+
+
 def __getattr__(name: str) -> object:
     """A public name, from its module, which is imported now."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    guard_bytecode()
     globals()[name] = found = getattr(import_module(_HOMES[name]), name)
     return found
 

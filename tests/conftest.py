@@ -33,6 +33,11 @@ if WORKER:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--renew-golden` writes what is kept of outputs anew."""
+    parser.addoption("--renew-golden", action="store_true", help="write golden files anew")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Modules are imported alike in all workers: one is enough; who only hands out imports none."""
     if TRACER and (config.getoption("dist", "no") != "no" or WORKER not in (None, "gw0")):

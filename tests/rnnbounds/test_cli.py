@@ -126,7 +126,7 @@ def test_a_wrong_import_in_a_claim(refused, monkeypatch, tmp_path, line, what):
 
     file = tmp_path / "brand_new_claim.py"
     file.write_text(f'"""A claim."""\n\n{line}\n')
-    monkeypatch.setattr(table.theory.claims, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(table.package, "__path__", [str(tmp_path)])
     monkeypatch.setattr(imports, "HOUSE", tmp_path)
     monkeypatch.setattr(machine, "examine", lambda device: table.by_module.__wrapped__())
     said = refused("doctor")
