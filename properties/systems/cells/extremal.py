@@ -10,43 +10,48 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.cells.fields import Leaky, Stack
+from rnnbounds.properties.systems.cells.kinds import Leaky, Stack
 from rnnbounds.properties.systems.drawing.grid import grid
-from rnnbounds.properties.systems.gated.fields import Gru
+from rnnbounds.properties.systems.gated.kinds import Gru
 from rnnbounds.properties.systems.kind import Kind
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 
-def of_any(make: Make) -> Iterator[SystemSpec]:
-    """The worst instances of one kind of cell."""
+def of_any(make: Make) -> dict[str, SystemSpec]:
+    """The worst instances of one kind of cell, by name."""
     few = 1 if make.linear else 4  # met with equality
     random = "gaussian" if "gaussian" in make.regimes else make.regimes[-1]
     driven = make(regime="driven", inputs="constant", loss="linear", batch=4)
-    # Two units that are alike, under a constant input.
-    yield replace(
-        driven, scale=2.0**-12, target=0.0, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6,
-        epsilon=2.0**-4, batch=few,
-    )  # fmt: skip
-    # A large first input, and nothing after it.
-    yield replace(driven, inputs="impulse", T=9, K=8, scale=4.0, lam=0.75, bias=0.5, seed=5)
-    # Few steps of cells that contract whatever weights they come to.
-    yield replace(
-        driven, inputs="gaussian", loss="squared", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
-        steps=2, distance=0.125, seed=8,
-    )  # fmt: skip
-    # No two gates and no two units are alike.
-    yield replace(
-        driven, regime=random, inputs="gaussian", n=2, d=2, T=4, K=3, lam=0.25, bias=0.5, seed=13
-    )
-    # One step from zero of one unit whose gates the input moves: the drive is attained, and what an
-    # input moves through a gate is seen beside what it moves by itself.
-    yield replace(driven, regime=random, scale=0.25, lam=0.25, bias=0.5, seed=9, batch=24)
-    # A constant input of size one, until the states are where their box ends; two layers where
-    # there are any, the upper one fed by units that are all alike.
     edge = replace(driven, n=2, T=12, K=2, lam=0.25, seed=10, batch=few)
-    yield replace(edge, layers=2) if edge.has("layers") else edge
-    # Inputs of two numbers along the row of weights that they meet, until the box is reached.
-    yield replace(driven, inputs="resonant", d=2, T=12, K=2, lam=0.25, seed=12, batch=few)
+    return {
+        # Two units that are alike, under a constant input.
+        "nearly linear": replace(
+            driven, scale=2.0**-12, target=0.0, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6,
+            epsilon=2.0**-4, batch=few,
+        ),
+        # A large first input, and nothing after it.
+        "pulse": replace(driven, inputs="impulse", T=9, K=8, scale=4.0, lam=0.75, bias=0.5, seed=5),
+        # Few steps of cells that contract whatever weights they come to.
+        "trained": replace(
+            driven, inputs="gaussian", loss="squared", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
+            steps=2, distance=0.125, seed=8,
+        ),
+        # No two gates and no two units are alike.
+        "unlike": replace(
+            driven, regime=random, inputs="gaussian", n=2, d=2, T=4, K=3, lam=0.25, bias=0.5,
+            seed=13,
+        ),
+        # From zero, one unit whose gates the input moves: the drive is attained, and what an input
+        # moves through a gate is seen beside what it moves by itself.
+        "first step": replace(
+            driven, regime=random, scale=0.25, lam=0.25, bias=0.5, seed=9, batch=24
+        ),
+        # A constant input of size one, until the states are where their box ends; two layers where
+        # there are any, the upper one fed by units that are all alike.
+        "edge": replace(edge, layers=2) if edge.has("layers") else edge,
+        # Inputs of two numbers along the row of weights that they meet, until the box is reached.
+        "aligned": replace(driven, inputs="resonant", d=2, T=12, K=2, lam=0.25, seed=12, batch=few),
+    }  # fmt: skip
 
 
 def of_some() -> Iterator[SystemSpec]:
@@ -73,5 +78,5 @@ def of_some() -> Iterator[SystemSpec]:
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
-        yield from of_any(kind.spec)
+        yield from of_any(kind.spec).values()
     yield from of_some()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.kind import Kind, Wanted, cell_named, cell_of_regime
 from rnnbounds.properties.systems.layered.jordan import jordan
 from rnnbounds.properties.systems.layered.modes import modes as mode
@@ -78,27 +79,22 @@ SCANS: dict[str, SystemSpec] = {
 def modes() -> Iterator[SystemSpec]:
     """Real and complex eigenvalues, and a long memory."""
     yield from MODES.values()
-    for regime in Modes.regimes:
-        for inputs in ("constant", "gaussian"):
-            yield replace(MODE, regime=regime, inputs=inputs, d=2, seed=1)
+    base = replace(MODE, d=2, seed=1)
+    yield from grid(base, {"regime": Modes.regimes}, {"inputs": ("constant", "gaussian")})
     yield replace(MODE, T=32, K=32, batch=4)
 
 
 def blocks() -> Iterator[SystemSpec]:
     """Blocks of one to three rows, turned or not."""
     yield from BLOCKS.values()
-    for regime in Jordan.regimes:
-        for n in (1, 2, 3):
-            yield replace(BLOCK, regime=regime, n=n, T=12, K=12)
+    yield from grid(replace(BLOCK, T=12, K=12), {"regime": Jordan.regimes}, {"n": (1, 2, 3)})
 
 
 def scans() -> Iterator[SystemSpec]:
     """Decays that move little, and much."""
     yield from SCANS.values()
-    for regime in Scan.regimes:
-        for inputs in ("constant", "gaussian", "alternating"):
-            for lam in (0.25, 2.0):
-                yield replace(SCAN, regime=regime, inputs=inputs, lam=lam, seed=1)
+    drives = {"inputs": ("constant", "gaussian", "alternating")}
+    yield from grid(replace(SCAN, seed=1), {"regime": Scan.regimes}, drives, {"lam": (0.25, 2.0)})
 
 
 MODES_KIND = Kind(

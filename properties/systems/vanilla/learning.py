@@ -216,7 +216,7 @@ def learned(
 GRADIENT = learned(Gradient, instances.of_gradient, alone)
 SMOOTH = learned(Smooth, instances.of_smooth, between)
 TRAINING = Kind(
-    Training, training, LossRoute(drawn, on_omega), extremal=instances.of_training, contracts=True
+    Training, training, LossRoute(drawn, on_omega), extremal=instances.descents, contracts=True
 )
 QUADRATIC = Kind(
     Quadratic, quadratic, GivenRoute(drawn, of_quadratic), cell=cell_named(NO_CELL),

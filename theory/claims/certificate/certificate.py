@@ -154,18 +154,7 @@ CERTIFICATE = Claim(
         unitary.COMPUTED,
     ),
     false_variants=(
-        WINDOW_FORM.variant(
-            "one-input-less",
-            "k − 1 inputs are as good as the printed k",
-            assumptions=(
-                *printed.MODEL,
-                printed.RADIUS,
-                printed.LEFT,
-                printed.PRINTED,
-                WINDOW,
-                SOONER,
-            ),
-        ),
+        WINDOW_FORM.variant("one-input-less", "k − 1 inputs are as good as the printed k", SOONER),
         WINDOW_FORM.variant(
             "half-of-epsilon", "the printed window is good for half of its ε", epsilon / 2
         ),
@@ -184,18 +173,7 @@ CERTIFICATE = Claim(
             "the printed factor is taken for one in the Euclidean norm",
             lam**k * orbit_start,
         ),
-        norms.TWO_NORM.variant(
-            "one-step-less",
-            "one step less contracts as well",
-            assumptions=(
-                *printed.PAIR,
-                printed.TOLD.contractive,
-                printed.WIDE,
-                printed.REACHED,
-                printed.TURNED,
-                FEWER,
-            ),
-        ),
+        norms.TWO_NORM.variant("one-step-less", "one step less contracts as well", FEWER),
         norms.DRIVE.variant(
             "one-step-short",
             "the geometric sum ends one step early",

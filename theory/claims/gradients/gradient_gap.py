@@ -142,7 +142,7 @@ GRADIENT_GAP = Claim(
             "almost-everywhere",
             "ReLU is taken for smooth, since its second derivative is 0 almost everywhere",
             FORGOTTEN + CURVED + _flat,
-            assumptions=tuple(a for a in MODEL if a.id != "smooth"),
+            without="smooth",
         ),
         QUADRATIC_NORM.variant(
             "euclidean-constants",

@@ -53,11 +53,7 @@ INSTABILITY = Claim(
             "descent diverges whenever |a_1| > 1",
             assumptions=(*divergence.ON_RISK, divergence.STEP_SIZES, OUTSIDE, TWO_STEPS),
         ),
-        divergence.DIVERGENCE.variant(
-            "less-steep",
-            "α(T − 1)a_1^{2T−4} ≥ 1 is enough",
-            assumptions=(*divergence.ON_RISK, divergence.STEP_SIZES, divergence.LENGTH, LESS_STEEP),
-        ),
+        divergence.DIVERGENCE.variant("less-steep", "α(T − 1)a_1^{2T−4} ≥ 1 is enough", LESS_STEEP),
         divergence.DIVERGENCE.variant(
             "quadrupled",
             "the parameter quadruples in every step",

@@ -67,7 +67,7 @@ URNN_GRADIENT = Claim(
         BOUNDED.variant(
             "any-slope",
             "the matrix alone decides, whatever the slope of ρ is",
-            assumptions=tuple(part for part in BOUNDED.assumptions if part is not SLOPE),
+            without="slope at most one",
         ),
         VANISHING.variant(
             "one-more-power",

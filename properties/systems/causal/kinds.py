@@ -1,19 +1,37 @@
-"""Causal models: what is drawn of them, and their records."""
+"""Causal models: what is drawn of them, their worst instances, and their records."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from hypothesis import strategies as st
 
-from rnnbounds.properties.systems.causal import fields
-from rnnbounds.properties.systems.causal.extremal import causal_models
-from rnnbounds.properties.systems.causal.fields import MONOTONE_INPUTS, Monotone, Tcn, fitted
+from rnnbounds.properties.systems.causal.fields import (
+    MONOTONE_INPUTS,
+    Attention,
+    GatedConv,
+    Monotone,
+    Tcn,
+    WaveNet,
+    fitted,
+)
 from rnnbounds.properties.systems.causal.model import CausalRoute, causal_draw
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 from rnnbounds.properties.systems.supply.route import each
+
+
+def causal_models(make: Make) -> Iterator[SystemSpec]:
+    """Every regime with one layer and with several, with one tap, and with holes."""
+    sizes = {} if make is Monotone else {"n": 2, "d": 2}
+    base = make(inputs="gaussian", **sizes, batch=2, sequences=2, seed=7)
+    shapes = {"layers": (1, 1, 3, 2, 2), "taps": (1, 4, 2, 2, 3), "dilation": (1, 1, 2, 4, 3)}
+    for spec in grid(base, {"regime": make.regimes}, shapes):
+        yield fitted(spec, 3)
+
 
 DRIVES = ("gaussian", "constant", "impulse", "alternating", "zero")
 
@@ -56,7 +74,7 @@ def causal(make: Make, title: str = "") -> Kind:
 
 
 TCN = causal(Tcn, "TCN")
-GATED_CONV = causal(fields.GatedConv, "gated convolution")
-WAVENET = causal(fields.WaveNet, "WaveNet")
-ATTENTION = causal(fields.Attention, "attention")
+GATED_CONV = causal(GatedConv, "gated convolution")
+WAVENET = causal(WaveNet, "WaveNet")
+ATTENTION = causal(Attention, "attention")
 MONOTONE = causal(Monotone)
