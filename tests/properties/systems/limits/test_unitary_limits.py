@@ -12,7 +12,7 @@ from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.limits import fitted as fits
 from rnnbounds.properties.systems.limits.near import candidate
-from rnnbounds.properties.systems.limits.scalar_pairs import scalar_pair
+from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import KINDS, parse_spec, system
 from rnnbounds.theory.language.law import Assumption
@@ -64,11 +64,11 @@ class TestFits:
     @pytest.mark.parametrize("name", ["sigmoid", "tanh"])
     def test_the_fit_convicts_a_unit_weight(self, name: str) -> None:
         """With |w| = 1 the best fit of one unit is exact; with w = 1/2 it is near and no more."""
-        exact = [scalar_pair(s, 0) for s in fits.fit(name, 1, 300, 0, lam=1.0)]
+        exact = [sigmoid_pair(s, 0) for s in fits.fit(name, 1, 300, 0, lam=1.0)]
         assert any(pair.gap.is_zero() for pair in exact)
-        near = [scalar_pair(s, 0) for s in fits.fit(name, 4, 100, 0)]
+        near = [sigmoid_pair(s, 0) for s in fits.fit(name, 4, 100, 0)]
         assert all(pair.gap > 0 for pair in near)
-        one = [scalar_pair(s, 0) for s in fits.fit(name, 1, 100, 0)]
+        one = [sigmoid_pair(s, 0) for s in fits.fit(name, 1, 100, 0)]
         assert min(float(p.gap) for p in near) < min(float(p.gap) for p in one)
 
 
@@ -125,7 +125,7 @@ class TestJudged:
         assert found.nearest == seen(specs[::-1]).nearest
         assert set(found.nearest) == {"2", "3"}
         for m, (apart, check) in found.nearest.items():
-            gaps = [float(scalar_pair(s, 0).gap.lower()) for s in specs if s.states == int(m)]
+            gaps = [float(sigmoid_pair(s, 0).gap.lower()) for s in specs if s.states == int(m)]
             assert math.isclose(apart, min(gaps), rel_tol=1e-9)
             assert check.explanation == f"{m} states: the two sides differ by {apart} or more"
             assert check.replay.startswith("rnnbounds replay")
