@@ -7,7 +7,7 @@ that is stated. In the statements stands what is printed, to the last bit.
 
 from sympy import Rational
 
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.axioms.entries import LEAST_BOUND
 from rnnbounds.theory.claims.certificate import norms, unitary
 from rnnbounds.theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
 from rnnbounds.theory.language import ONE, Assumption, at, le, symbols

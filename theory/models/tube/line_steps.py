@@ -2,8 +2,7 @@
 
 from sympy import Abs, Expr
 
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.language import ONE, Use, at, eq, le
 from rnnbounds.theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, depth, shown
 from rnnbounds.theory.language.terms.tubes import (
