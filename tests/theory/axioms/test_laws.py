@@ -20,14 +20,7 @@ from formal import BITS, Op, eigenvalues, induced, largest, row_sums, spectral, 
 from structures import decomposed, of_unit
 from sympy import Abs, Rational
 
-from rnnbounds.theory.axioms import (
-    base,
-    entries,
-    functions,
-    gradients,
-    jets,
-    unitary,
-)
+from rnnbounds.theory.axioms import base, entries, functions, gradients, jets, unitary
 from rnnbounds.theory.axioms.analytic import ANALYTIC_AXIOMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.axioms.powers import POWER_AXIOMS

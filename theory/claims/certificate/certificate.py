@@ -43,10 +43,7 @@ WINDOW_FORM = norms.certified(
         printed.START,
         step(
             "what is left",
-            le(
-                remaining(state(x, 0, s + j) - state(x, s, j), i),
-                remaining(state(x, 0, s), i + j),
-            ),
+            le(remaining(state(x, 0, s + j) - state(x, s, j), i), remaining(state(x, 0, s), i + j)),
             forall=(i, s, j),
         ).inductively(
             base=(RECURSION.at(x, s, 0),),

@@ -73,9 +73,7 @@ def excluding(
 
 NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
 NETWORKS = networks(
-    "by w",
-    eq(norm(others(j) * back_other * v), w_abs * norm(others(j) * v)),
-    scalar=eq(n, ONE),
+    "by w", eq(norm(others(j) * back_other * v), w_abs * norm(others(j) * v)), scalar=eq(n, ONE)
 )
 DRIVEN = assume(
     "driven", "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs", forall=(j,)

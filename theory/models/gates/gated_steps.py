@@ -18,10 +18,7 @@ QUARTER = Rational(1, 4)
 
 TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Elementary(), forall=(z,))
 TANH_RISES = step("tanh rises", le(tanh(y), tanh(z)), forall=(y, z), given=(le(y, z),)).by(
-    TANH.at(y),
-    TANH.at(z),
-    EXPONENTIAL.at(2 * y, 2 * z),
-    EXPONENTIAL.at(y, y),
+    TANH.at(y), TANH.at(z), EXPONENTIAL.at(2 * y, 2 * z), EXPONENTIAL.at(y, y)
 )
 SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), forall=(z,))
 SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))

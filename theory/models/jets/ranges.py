@@ -46,10 +46,7 @@ OPERATIONS = tuple(
     )
 )
 _made = (*(at(operation.id, v, a) for operation in OPERATIONS), at("images", v, a))
-RANGES = (
-    *OPERATIONS,
-    *of_all_units("ranges", within(v), (v, a), _intervals, _made, *OPERANDS),
-)
+RANGES = (*OPERATIONS, *of_all_units("ranges", within(v), (v, a), _intervals, _made, *OPERANDS))
 SIZES = step("sizes", le(Abs(unit_value(v, one)), size(v)), (v, a)).by(
     at("ranges", v, a), _intervals
 )

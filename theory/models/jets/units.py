@@ -26,10 +26,7 @@ STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 
 
 def _of_all(
-    name: str,
-    goal: Callable[[Expr], Statement],
-    forall: tuple[Symbol, ...],
-    *uses: Use,
+    name: str, goal: Callable[[Expr], Statement], forall: tuple[Symbol, ...], *uses: Use
 ) -> Step:
     """Of all units that come from at most j operations, from those that come from fewer."""
     block = c if c in forall else jets.STATES

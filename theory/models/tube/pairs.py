@@ -101,11 +101,7 @@ FORMS = assume(
     le(Abs(gap_linear(pair, v, c)), gap_width(pair, v)),
     *gathered(gap(v), OF_SUM, OF_PRODUCT, OF_ACTIVATION),
 )
-_there = (
-    of_kind(ACTIVATION),
-    *(located(p, on) for on in TWO),
-    le(Abs(gap(p).value), gap(p).reach),
-)
+_there = (of_kind(ACTIVATION), *(located(p, on) for on in TWO), le(Abs(gap(p).value), gap(p).reach))
 CHORDS = assume(
     "divided differences of two runs",
     "for arguments in the reachtube (f(u) − f(u′)) − (f(û) − f(û′)) is D, o and o′ times mean "

@@ -6,22 +6,7 @@ each step follows from the one before by a rule that is right almost always.
 
 from dataclasses import replace
 
-from sympy import (
-    Abs,
-    Dummy,
-    Float,
-    I,
-    Rational,
-    Sum,
-    Symbol,
-    atanh,
-    exp,
-    log,
-    oo,
-    pi,
-    sqrt,
-    tanh,
-)
+from sympy import Abs, Dummy, Float, I, Rational, Sum, Symbol, atanh, exp, log, oo, pi, sqrt, tanh
 
 from falsehoods.attack import (
     CONSTANT,
@@ -37,18 +22,7 @@ from falsehoods.attack import (
 from rnnbounds.theory.axioms import base
 from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
 from rnnbounds.theory.claims.contraction.weighted import PERRON
-from rnnbounds.theory.language import (
-    ONE,
-    ZERO,
-    Assumption,
-    at,
-    eq,
-    law,
-    le,
-    lt,
-    ne,
-    symbols,
-)
+from rnnbounds.theory.language import ONE, ZERO, Assumption, at, eq, law, le, lt, ne, symbols
 from rnnbounds.theory.language.terms.gradients import d_state, descent, differentiable
 from rnnbounds.theory.language.terms.variables import (
     a,

@@ -4,12 +4,7 @@ from sympy import Rational, Symbol
 
 from rnnbounds.theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
 from rnnbounds.theory.claims.unitary.tight.constant_pattern import CONSTANT_PATTERN
-from rnnbounds.theory.claims.unitary.tight.two_steps import (
-    EXCLUDED,
-    FEWER,
-    KERNEL,
-    NEEDED,
-)
+from rnnbounds.theory.claims.unitary.tight.two_steps import EXCLUDED, FEWER, KERNEL, NEEDED
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
 from rnnbounds.theory.language.terms.unitary import rows
 from rnnbounds.theory.language.terms.variables import operator, v
