@@ -123,8 +123,8 @@ def activated(spec: SystemSpec, name: str) -> SystemSpec:
     if new != old:
         lam = {"lam": spec.lam * old.slope / new.slope} if spec.has("lam") else {}
         spec = replace(spec, activation=name, **lam)
-    if about(spec).learning and not isfinite(new.curvature):
+    if about(spec).route.learning and not isfinite(new.curvature):
         return replace(spec, bias=0.5)
-    if about(spec).learning and name == "identity":
+    if about(spec).route.learning and name == "identity":
         return replace(spec, loss="squared")
     return spec

@@ -12,10 +12,10 @@ import pytest
 
 import rnnbounds.impl.disk
 import rnnbounds.reports.disk
-from rnnbounds.impl.checker.stored import said_format
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.checker.unitary import check
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import LARGEST, write_file
 from rnnbounds.reports.errors import InputError as ReportsError

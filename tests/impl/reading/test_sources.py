@@ -9,7 +9,6 @@ import torch
 from refusals import refused
 from safetensors.torch import save_file
 
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data import read_data
 from rnnbounds.impl.reading.factory import FactoryError
@@ -210,18 +209,6 @@ def test_paths_with_a_drive(path, tmp_path, monkeypatch):
     sys.modules.pop("q")
 
 
-def test_layers_that_are_misspelt():
-    """The closest is offered, else all that are recurrent, of a module, a state dict and ONNX."""
-    module = torch.nn.ModuleDict(
-        {"encoder": torch.nn.GRU(2, 3), "tail": torch.nn.GRU(2, 3), "head": torch.nn.Linear(3, 1)}
-    )
-    for source in (module, module.state_dict()):
-        refused(source, WeightsError, "encoderr.*(it has|--layer:) encoder(:|$)", layer="encoderr")
-        refused(source, WeightsError, "encoder, tail", layer="q")
-    told = "ModuleDict holds no recurrent modules in encoderr"
-    refused(module, WeightsError, told, layer="encoderr")
-
-
 def test_a_pickle_that_holds_itself(tmp_path):
     """It is opened to a depth, and then refused for its names."""
     state = {}
@@ -230,14 +217,3 @@ def test_a_pickle_that_holds_itself(tmp_path):
     refused(tmp_path / "s.pt", WeightsError, "but no")
     torch.save({"a": {"b": torch.ones(1)}, "a.b": torch.ones(1)}, tmp_path / "s.pt")
     refused(tmp_path / "s.pt", ValueError, r"two keys that read alike \(a.b\); keep one")
-
-
-def test_too_many_layers_or_units():
-    """What nobody has the memory for is refused before it is built."""
-    layer = {"weight_ih": torch.zeros(1, 1), "weight_hh": torch.zeros(1, 1)}
-    held = {f"{name}_l{l}": part for l in range(10_000) for name, part in layer.items()}
-    refused(held, InputError, "10000 layers of rnn-tanh are too many; keep 256", cell="rnn-tanh")
-    refused(held, InputError, "10000 layers of rnn-tanh are too many", cell="stacked-rnn-tanh")
-    wide = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.zeros(2, 2**24)}
-    told = "has 2 states and 16777216 inputs, too many .*; take fewer units"
-    refused(wide, WeightsError, told, cell="rnn-tanh")

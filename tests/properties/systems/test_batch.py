@@ -110,7 +110,7 @@ def test_every_kind_alone(kind: str) -> None:
     whole, alone = tensors(build(spec)), tensors(build(spec.alone(1, 1)))
     assert (alone["W"][0] == whole["W"][1]).all()
     assert (alone["x"][0, ..., 0] == whole["x"][1, ..., 1]).all()
-    if KINDS[kind].learning:
+    if KINDS[kind].route.learning:
         y, own = build(spec).y, build(spec.alone(1, 1)).y
         assert y is not None
         assert own is not None

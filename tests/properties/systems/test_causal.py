@@ -41,7 +41,7 @@ def drawn(kind: str, examples: int = 12) -> list[SystemSpec]:
     return found
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in ALL.values() if kind.causal])
+@pytest.mark.parametrize("kind", [kind.name for kind in ALL.values() if kind.route.causal])
 def test_what_is_drawn_can_be_built(kind: str) -> None:
     """Every spec is valid, its sequences are longer than the field that the module states, and the
     formula of the claim gives the same number."""

@@ -59,9 +59,7 @@ def test_specs_are_valid_and_survive_json(kind: str) -> None:
             assert all(a <= b for a, b in zip(neighbour.size, spec.size, strict=True))
 
 
-@pytest.mark.parametrize(
-    "kind", [name for name, kind in TABLE.items() if kind.exact is not None and kind.whole is None]
-)
+@pytest.mark.parametrize("kind", [name for name, kind in TABLE.items() if kind.route.rational])
 def test_a_pair_of_a_batch_is_read_where_it_is(kind: str) -> None:
     """The referee has the rationals of that sequence, not of the first."""
     for spec in drawn(kind, 4):

@@ -19,8 +19,7 @@ from rnnbounds.properties.measures.runs.rounded import Rounded, step
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build, explicit
 from rnnbounds.properties.systems.gated.ascent import GatedAscent
-from rnnbounds.properties.systems.gated.extremal import GATED_SPECIAL
-from rnnbounds.properties.systems.gated.fields import REGIMES
+from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL, REGIMES
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import kind_named, parse_spec, system
 from rnnbounds.theory.language.parse import parse_statement

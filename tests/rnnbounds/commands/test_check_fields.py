@@ -20,9 +20,9 @@ from safetensors.numpy import load_file, save_file
 
 import rnnbounds
 from rnnbounds.commands.check import check_file
-from rnnbounds.impl.checker import truncated_file, unitary_file
-from rnnbounds.impl.checker.stored import contents, digest, encoded
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
+from rnnbounds.impl.format.tensors import contents, digest, encoded
 from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
@@ -104,10 +104,8 @@ def write(path, told):
         held = load_file(path)
         with safe_open(path, "numpy") as file:
             kept = file.metadata() | {"certificate": json.dumps(told)}
-        if kept["format"].startswith(unitary_file.FAMILY):
-            kept["sha256"] = unitary_file.seal(kept, held)
-        else:
-            kept["sha256"] = truncated_file.seal(kept, contents(path.read_bytes())[0])
+        form = UNITARY if kept["format"].startswith(UNITARY.family) else TRUNCATED
+        kept["sha256"] = form.seal(kept, contents(path.read_bytes())[0])
         save_file(held, path, kept)
     else:
         path.write_text(json.dumps(told))

@@ -35,14 +35,14 @@ CONTRACTION_LINEAR = Claim(
         FORM.variant(
             "radius-below-one",
             "a spectral radius below 1 is taken for a contraction",
-            le(step_gap, state_gap),
-            (*FORM.assumptions, STABLE_RADIUS),
+            state_gap,
+            STABLE_RADIUS,
             special="shear-100",
         ),
         FORM.variant(
             "root-twice",
             "the root of ‖W‖ in place of that of ‖WᵀW‖",
-            le(step_gap, sqrt(W_norm) * state_gap),
+            sqrt(W_norm) * state_gap,
             special="shear-100",
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the norm"),

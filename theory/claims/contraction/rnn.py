@@ -49,14 +49,14 @@ CONTRACTION_RNN = Claim(
         FORM.variant(
             "radius-below-one",
             "a spectral radius below 1/L_ρ is taken for a contraction",
-            le(step_gap, state_gap),
-            (*FORM.assumptions, STABLE_RADIUS),
+            state_gap,
+            STABLE_RADIUS,
             special="nilpotent-relu",
         ),
         FORM.variant(
             "unit-slope",
             "every activation is taken for 1-Lipschitz, GELU and SiLU too",
-            le(step_gap, W_norm * state_gap),
+            W_norm * state_gap,
         ),
         scaled(FORM, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),

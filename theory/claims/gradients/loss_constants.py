@@ -51,26 +51,24 @@ LOSS_CONSTANTS = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "the constants of section 3"),
     forms=(SQUARED_SLOPE, SQUARED_CURVATURE, ENTROPY_SLOPE, ENTROPY_CURVATURE),
     false_variants=(
-        SQUARED_SLOPE.variant("no-target", "the target is taken for 0", le(dp, C_norm_sq**2 * H)),
+        SQUARED_SLOPE.variant("no-target", "the target is taken for 0", C_norm_sq**2 * H),
         thousandth_less(
             SQUARED_SLOPE, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
         ),
         scaled(SQUARED_CURVATURE, 1 / C_norm_sq, "readout-once", "‖C‖ in place of its square"),
-        ENTROPY_SLOPE.variant("without-root", "‖C‖ without the factor √2", le(dp, C_norm_ce)),
+        ENTROPY_SLOPE.variant("without-root", "‖C‖ without the factor √2", C_norm_ce),
         ENTROPY_SLOPE.variant(
             "half-the-spread",
             "half the spread of the rows, as if the softmax stayed between them",
-            le(dp, C_spread / 2),
+            C_spread / 2,
         ),
         ENTROPY_CURVATURE.variant(
-            "quarter-of-the-norm",
-            "‖C‖ in place of the rows' spread",
-            le(dp_gap, C_norm_ce**2 / 4 * state_gap),
+            "quarter-of-the-norm", "‖C‖ in place of the rows' spread", C_norm_ce**2 / 4 * state_gap
         ),
         ENTROPY_CURVATURE.variant(
             "spread-from-the-label",
             "the spread from the label's row in place of that of all rows",
-            le(dp_gap, C_label**2 / 4 * state_gap),
+            C_label**2 / 4 * state_gap,
         ),
     ),
     emphasis=1.25,

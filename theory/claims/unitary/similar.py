@@ -67,7 +67,5 @@ SIMILARITY = theorem(
     note="with the identity for its activation",
 ).by("similar outputs")
 WITH_RELU = SIMILARITY.variant(
-    "similar-relu",
-    "any change of basis commutes with ReLU too",
-    eq(similar_gap_relu, ZERO),
+    "similar-relu", "any change of basis commutes with ReLU too", eq(similar_gap_relu, ZERO)
 )

@@ -45,9 +45,7 @@ URNN_EQUIVALENCE = Claim(
             eq(unitary_gap + unitary_defect_short + excess, ZERO),
         ),
         EQUIVALENCE.variant(
-            "unbiased",
-            "the added units need no bias",
-            eq(unitary_gap_unbiased, ZERO),
+            "unbiased", "the added units need no bias", eq(unitary_gap_unbiased, ZERO)
         ),
         EQUIVALENCE.variant(
             "undamped",
@@ -60,9 +58,7 @@ URNN_EQUIVALENCE = Claim(
             eq(unitary_gap_unstarted, ZERO),
         ),
         EQUIVALENCE.variant(
-            "scant",
-            "a bias a hundredth smaller does as well",
-            eq(unitary_gap_scant, ZERO),
+            "scant", "a bias a hundredth smaller does as well", eq(unitary_gap_scant, ZERO)
         ),
         BEYOND.variant(
             "any-input",

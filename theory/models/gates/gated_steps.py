@@ -2,14 +2,10 @@
 
 from sympy import Abs, Expr, Rational, Symbol, tanh
 
+from rnnbounds.theory.axioms import gates
 from rnnbounds.theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
 from rnnbounds.theory.axioms.entries import DIFFERENCES
 from rnnbounds.theory.axioms.functions import TANH
-from rnnbounds.theory.axioms.gates import (
-    LARGEST_ENTRY,
-    LEAST_BOUND,
-    TANH_LIPSCHITZ,
-)
 from rnnbounds.theory.language import ONE, ZERO, Use, at, le
 from rnnbounds.theory.language.terms.gates import sigmoid
 from rnnbounds.theory.language.terms.unitary import part
@@ -31,7 +27,7 @@ SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), fo
 SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))
 TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Elementary(), forall=(z,))
 TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
-    "slope of tanh", TANH_LIPSCHITZ.at(1, y, z)
+    "slope of tanh", gates.TANH_LIPSCHITZ.at(1, y, z)
 )
 SIGMOID_GAP = step(
     "σ moves a quarter", le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4), forall=(y, z)
@@ -47,14 +43,14 @@ FED = step(
     forall=(A, a, b, v, i),
 ).by(
     DIFFERENCES.at(A * a + v, A * b + v, i),
-    LARGEST_ENTRY.at(A * (a - b), i),
+    gates.LARGEST_ENTRY.at(A * (a - b), i),
     SUBMULTIPLICATIVE_MAX.at(A, a - b),
 )
 ENTRY = step(
     "an entry moves",
     le(Abs(part(A * a, i) - part(A * b, i)), max_norm(A * (a - b))),
     forall=(A, a, b, i),
-).by(DIFFERENCES.at(A * a, A * b, i), LARGEST_ENTRY.at(A * (a - b), i))
+).by(DIFFERENCES.at(A * a, A * b, i), gates.LARGEST_ENTRY.at(A * (a - b), i))
 
 
 def by_entries(
@@ -64,6 +60,6 @@ def by_entries(
     return (
         step(each, le(Abs(part(vector, i)), bound), forall=(i,)).by(*uses),
         step(name, le(max_norm(vector), bound), forall=forall).by(
-            each, LEAST_BOUND.at(bound, vector)
+            each, gates.LEAST_BOUND.at(bound, vector)
         ),
     )

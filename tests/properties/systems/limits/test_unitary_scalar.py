@@ -192,7 +192,8 @@ class TestPlanted:
         assert judge(statement, (), batch).verdicts.item() == Verdict.HOLDS
         (member,) = batch.exact
         assert isinstance(member, Planted)
-        few = changed(batch, exact=(changed(member, samples=member.samples[:2]),), cache={})
+        members = (changed(member, samples=member.samples[:2]),)
+        few = changed(batch, systems=changed(batch.systems, members=members))
         ends = MEASURES["sample_rank"].enclose(few)
         assert (ends.lo.item(), ends.hi.item()) == (1, 3)
 
