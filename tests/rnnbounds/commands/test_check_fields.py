@@ -231,8 +231,7 @@ def test_bounds_are_rounded_up(call, tmp_path):
     assert found["equivalence"] == "1.41421357"
 
 
-@pytest.mark.parametrize("part", ["impl/checker", "rnnbounds/commands/check.py",
-                                  "rnnbounds/commands/models/shown.py"])  # fmt: skip
+@pytest.mark.parametrize("part", ["impl/checker", "commands/check.py", "commands/models/shown.py"])
 def test_no_bound_is_rounded_to_nearest(part):
     """No format that would round a number to some digits stands where certificates are printed."""
     place = Path(impl.__file__).parent.parent / part
