@@ -77,7 +77,7 @@ class Certified(Stored):
         return into(x, self.sets, INWARD)
 
     def allows(self, x: Tensor) -> Tensor:
-        """Whether all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
+        """True where all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
         found = []
         for part, inputs in zip(x, self.sets, strict=True):
             if inputs is None:
@@ -88,7 +88,7 @@ class Certified(Stored):
             else:
                 same = part[:, None] == inputs.rows[None, :, :, None]
                 found.append(same.all(2).any(1).all(0))
-        return torch.stack(found)
+        return super().allows(x) & torch.stack(found)
 
     def member(self, index: int) -> Self:
         """One model, as a batch of one."""

@@ -81,7 +81,7 @@ class ExactNetworks(Networks):
         return [member.constants() for member in self.members]
 
     @cached_property
-    def parameters(self) -> list[dict[str, float]]:
+    def differing(self) -> list[dict[str, float]]:
         """The parameters in which the members differ."""
         return [member.parameters() for member in self.members]
 
