@@ -81,18 +81,29 @@ class Form:
         self,
         id: str,
         text: str,
-        claimed: Statement | Expr | None = None,
-        *more: Assumption,
+        *changed: Expr | Statement | Assumption,
         assumptions: tuple[Assumption, ...] | None = None,
+        without: str | None = None,
         special: str | None = None,
     ) -> Variant:
-        """A distortion of this form, perhaps under more assumptions; what is not given is as in the
-        form, of which an expression replaces the right side."""
-        own = self.statement
-        if isinstance(claimed, Expr):
-            claimed = Statement(own.lhs, own.relation, claimed)
-        assumed = (*(self.assumptions if assumptions is None else assumptions), *more)
-        return Variant(id, text, self.name, claimed or own, assumed, special)
+        """A distortion of this form: what is not changed is as in the form.
+
+        An expression takes the place of the right side; an assumption that of the form's of its
+        name, and is added if there is none; the form's of the name `without` is dropped.
+        """
+        statement = self.statement
+        given = self.assumptions if assumptions is None else assumptions
+        assumed = {assumption.id: assumption for assumption in given}
+        if without is not None:
+            del assumed[without]
+        for part in changed:
+            if isinstance(part, Assumption):
+                assumed[part.id] = part
+            elif isinstance(part, Statement):
+                statement = part
+            else:
+                statement = Statement(statement.lhs, statement.relation, part)
+        return Variant(id, text, self.name, statement, tuple(assumed.values()), special)
 
     def lemma(self, id: str, *variables: Symbol, everywhere: Everywhere | None = None) -> Lemma:
         """The proved statement, for all values of the given parameters, as a law; if so asked, for

@@ -9,6 +9,7 @@ import warnings
 
 import pytest
 import torch
+from checked import seal_of
 from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
@@ -18,9 +19,9 @@ from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
-from rnnbounds.impl.checker.truncated_file import FORMAT
-from rnnbounds.impl.convert.truncate import _seal, save_truncated, truncate, unrolled
+from rnnbounds.impl.convert.truncate import save_truncated, truncate, unrolled
 from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model
 
 
@@ -199,11 +200,11 @@ def test_forged_boxes(tmp_path):
         record["inputs"] |= change
         save_truncated(module, told, path)
         text = json.dumps(record, sort_keys=True)
-        meta = {"format": FORMAT, "k": str(module.k), "cell": "rnn-tanh"}
+        meta = {"format": TRUNCATED.format, "k": str(module.k), "cell": "rnn-tanh"}
         meta["output"] = "all"
         meta["certificate"] = text
         tensors = load_file(path)
-        save_file(tensors, path, meta | {"sha256": _seal(meta, tensors)})
+        save_file(tensors, path, meta | {"sha256": seal_of(meta, tensors)})
         return {found.name for found in check_truncated(path)[1] if not found.holds}
 
     assert forged() == set()

@@ -86,13 +86,7 @@ UNIFORM = theorem(
         step("gap", le(grad_gap, SUM)).by(at("below", SUM), "all terms", "contractive"),
     ),
     note="for every length T",
-).by(
-    "gap",
-    at("power not negative", k - 1),
-    "factors",
-    "contractive",
-    "some window",
-)
+).by("gap", at("power not negative", k - 1), "factors", "contractive", "some window")
 
 PAPER_FACTOR = assume("division", "G_1 is at least D_1/λ").that(le(D_1 / lam, G_1))
 PAPER = theorem(
@@ -142,7 +136,7 @@ GRADIENT_GAP = Claim(
             "almost-everywhere",
             "ReLU is taken for smooth, since its second derivative is 0 almost everywhere",
             FORGOTTEN + CURVED + _flat,
-            assumptions=tuple(a for a in MODEL if a.id != "smooth"),
+            without="smooth",
         ),
         QUADRATIC_NORM.variant(
             "euclidean-constants",

@@ -18,15 +18,9 @@ from rnnbounds.theory.models.lemmas.window import (
     rate,
     surplus,
 )
-from rnnbounds.theory.models.system import (
-    ACCURACY,
-    LIPSCHITZ_READOUT,
-    MEMORY,
-)
+from rnnbounds.theory.models.system import ACCURACY, LIPSCHITZ_READOUT, MEMORY
 from rnnbounds.theory.models.weights.descent import FEASIBLE
-from rnnbounds.theory.models.weights.training import (
-    GAMMA_BOUND,
-)
+from rnnbounds.theory.models.weights.training import GAMMA_BOUND
 from rnnbounds.theory.models.weights.weighted_runs import PREDICTIONS, RUNS
 from rnnbounds.theory.proof import Claim, Source, theorem
 
@@ -141,10 +135,6 @@ ELEMENTARY_FORM = theorem(
 )
 
 
-def _windowed(assumption: Assumption) -> tuple[Assumption, ...]:
-    return (*WINDOWED, DRIFTING, LEVELS, assumption)
-
-
 END_TO_END = Claim(
     id="end-to-end",
     title="Trained models make close predictions",
@@ -165,28 +155,20 @@ END_TO_END = Claim(
         ELEMENTARY_FORM.variant(
             "logarithm-window",
             "the window is log K/ε to the base 1/λ: the factor k is forgotten",
-            assumptions=(
-                *WINDOWED,
-                SURPLUS,
-                _long("log (K_0 + K_1)/ε", log((K_0 + K_1) / epsilon) / rate),
-            ),
+            _long("log (K_0 + K_1)/ε", log((K_0 + K_1) / epsilon) / rate),
         ),
         ELEMENTARY_FORM.variant(
             "no-root",
             "(1 + ς)/c, without the root",
-            assumptions=(*WINDOWED, SURPLUS, _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate)),
+            _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate),
         ),
         WINDOW_FORM.variant(
             "principal-branch",
             "the principal branch of Lambert's function",
-            assumptions=_windowed(
-                _long("−W₀(−e^{−L})/c − K_0/K_1", long_enough(K_0, K_1, PrincipalRoot))
-            ),
+            _long("−W₀(−e^{−L})/c − K_0/K_1", long_enough(K_0, K_1, PrincipalRoot)),
         ),
         WINDOW_FORM.variant(
-            "one-short",
-            "a window one shorter is enough",
-            assumptions=_windowed(_long("… − 1", long_enough(K_0, K_1) - 1)),
+            "one-short", "a window one shorter is enough", _long("… − 1", long_enough(K_0, K_1) - 1)
         ),
         quarter(LOGARITHMIC),
     ),

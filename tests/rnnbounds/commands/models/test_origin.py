@@ -9,9 +9,10 @@ from safetensors.torch import load, save, save_file
 
 import rnnbounds
 from rnnbounds.impl.checker.truncated import check_truncated
-from rnnbounds.impl.checker.truncated_file import TruncatedFileError
-from rnnbounds.impl.convert.truncate import _seal
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.sealed import TRUNCATED
+from rnnbounds.impl.format.tensors import contents
+from rnnbounds.impl.format.truncated import TruncatedFileError
 from rnnbounds.impl.reading.files import ModelFileError
 
 BOUND = ("--input-bound", 1)
@@ -59,7 +60,9 @@ def rewritten(path, tensors, told, *, certificate=None):
     """The file with other tensors, or another certificate, sealed as if it were ours."""
     if certificate is not None:
         told = told | {"certificate": json.dumps(certificate, sort_keys=True)}
-    path.write_bytes(save(tensors, told | {"sha256": _seal(told, tensors)}))
+    path.write_bytes(
+        save(tensors, told | {"sha256": TRUNCATED.seal(told, contents(save(tensors))[0])})
+    )
 
 
 @pytest.mark.slow
