@@ -8,6 +8,7 @@ the outputs, for ReLU commutes with them.
 
 from rnnbounds.theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
 from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES
+from rnnbounds.theory.claims.unitary.equivalent import RESCALED
 from rnnbounds.theory.claims.unitary.existence import (
     CONTRACTION,
     MINIMAL,
@@ -17,7 +18,6 @@ from rnnbounds.theory.claims.unitary.existence import (
     K,
     Q,
 )
-from rnnbounds.theory.claims.unitary.rescaled import RESCALED
 from rnnbounds.theory.language import ZERO, assume, eq, le, symbols
 from rnnbounds.theory.language.terms.unitary import J_2, W_3, J, V, rank, rows
 from rnnbounds.theory.language.terms.variables import eye
