@@ -14,7 +14,7 @@ from rnnbounds.theory.language.terms.variables import a, b, i, j, m, x
 from rnnbounds.theory.language.terms.vectors import entry
 from rnnbounds.theory.models.gates import gated_steps
 from rnnbounds.theory.models.gates.gate import one, two
-from rnnbounds.theory.models.gates.gru_model import (
+from rnnbounds.theory.models.gates.gru import (
     BOX,
     CHO,
     CHO_N,
@@ -28,13 +28,14 @@ from rnnbounds.theory.models.gates.gru_model import (
     R,
     Z,
     c_n_inf,
+    change,
     cho_kappa,
     factor,
     output,
+    steps,
     torch_kappa,
     z_low,
 )
-from rnnbounds.theory.models.gates.gru_steps import change, steps
 from rnnbounds.theory.proof import Claim, Form, Source, step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
