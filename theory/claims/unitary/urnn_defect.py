@@ -1,9 +1,9 @@
 """The rows of an orthogonal matrix with the block W: n + rank(I − WᵀW) (Emami et al.; Halmos).
 
 With W = PΣQᵀ and K = (I − Σ²)^½ on the q coordinates where Σ < I, which E embeds into all n,
-V = (W PEK; KEᵀQᵀ −Σ_q) is orthogonal: the witness of Theorem 3.1, of at most 2n rows.  No orthogonal
-matrix with the block W has fewer.  An equivalent network may have fewer, with another block:
-positive scales D change the rank but not the outputs, for ReLU commutes with them.
+V = (W PEK; KEᵀQᵀ −Σ_q) is orthogonal: the witness of Theorem 3.1, of at most 2n rows.  No
+orthogonal matrix with the block W has fewer.  An equivalent network may have fewer, with another
+block: positive scales D change the rank but not the outputs, for ReLU commutes with them.
 """
 
 from sympy import Max

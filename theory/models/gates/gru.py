@@ -18,7 +18,7 @@ from rnnbounds.theory.language.terms.gates import boxed, output_box, sigmoid, to
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, m, v, vector, z
 from rnnbounds.theory.language.terms.vectors import function, max_norm, phi
-from rnnbounds.theory.models.gates import gated_steps
+from rnnbounds.theory.models.gates import gate
 from rnnbounds.theory.models.gates.gate import Gate, dh, gate_norms, new, one, two
 from rnnbounds.theory.proof import Step, step
 
@@ -131,7 +131,7 @@ def output_moves(candidate: Candidate) -> Step:
     )
 
 
-INSIDE = gated_steps.by_entries(
+INSIDE = gate.by_entries(
     "an output inside", "outputs inside", to_output * boxed(v), ONE, (v,), at("box", v, i)
 )
 HIDDEN = step("hidden part", le(Abs(N.hidden(boxed(v))), N.size + c_n_inf), forall=(v, i)).by(
@@ -160,7 +160,7 @@ TORCH_CANDIDATE = (
 )
 resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
 CHO_CANDIDATE = (
-    *gated_steps.by_entries(
+    *gate.by_entries(
         "a reset output moves",
         "the reset outputs move",
         resets[0] - resets[1],
@@ -191,16 +191,16 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
     """All, in the maximum norm."""
     moved = (dh, kappa * dh, Z.moves, factor(kappa, ZERO) * dh)
     return (
-        *gated_steps.SLOPES_OF_GATES,
-        gated_steps.TANH_BELOW_ONE,
-        gated_steps.SIGMOID_BELOW_ONE,
-        gated_steps.FED,
-        gated_steps.ENTRY,
+        *gate.SLOPES_OF_GATES,
+        gate.TANH_BELOW_ONE,
+        gate.SIGMOID_BELOW_ONE,
+        gate.FED,
+        gate.ENTRY,
         R.step,
         Z.step,
         *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
         output_moves(candidate),
-        *gated_steps.by_entries(
+        *gate.by_entries(
             "the outputs move, each",
             "the outputs move",
             to_output * change,

@@ -25,14 +25,19 @@ from rnnbounds.theory.language.terms.gates import (
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, m, v
 from rnnbounds.theory.language.terms.vectors import max_norm, phi
-from rnnbounds.theory.models.gates.gate import Gate, dh, gate_norms, new, one, two
-from rnnbounds.theory.models.gates.gated_steps import (
+from rnnbounds.theory.models.gates.gate import (
     ENTRY,
     FED,
     SLOPES_OF_GATES,
     TANH_INSIDE,
     TANH_RISES,
+    Gate,
     by_entries,
+    dh,
+    gate_norms,
+    new,
+    one,
+    two,
 )
 from rnnbounds.theory.proof import Step, step
 

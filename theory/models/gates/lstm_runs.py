@@ -24,8 +24,7 @@ from rnnbounds.theory.language.terms.unitary import part, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
 from rnnbounds.theory.language.terms.vectors import max_norm, norm, phi
 from rnnbounds.theory.models import box_runs
-from rnnbounds.theory.models.gates.gate import new, one, two
-from rnnbounds.theory.models.gates.gated_steps import by_entries
+from rnnbounds.theory.models.gates.gate import by_entries, new, one, two
 from rnnbounds.theory.models.gates.lstm import (
     BOX,
     LSTM,
