@@ -5,7 +5,7 @@ from math import floor
 from typing import Literal
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
-from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.memory import Document, k_of, share_of, within
 from rnnbounds.reports.pages.text import NOTHING, above, plural, typed
 

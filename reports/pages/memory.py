@@ -12,7 +12,7 @@ from typing import Any
 from rnnbounds.reports.pages.answer import about_epsilon, output, share, size
 from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
 from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
-from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.text import NOTHING, above, typed
 from rnnbounds.reports.redact import redacted_call
 

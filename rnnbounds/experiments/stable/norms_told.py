@@ -8,7 +8,7 @@ from rnnbounds.experiments.engine.record import Outcome, Record, Run
 from rnnbounds.experiments.engine.scores import picked
 from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS, DIAGONAL
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table
-from rnnbounds.reports.pages.figures.figure import Series as Line
+from rnnbounds.reports.pages.figures.plot import Series as Line
 from rnnbounds.reports.pages.text import NOTHING, up
 
 RNNS, LSTMS, GRUS = "random networks", "LSTM", "GRU"
