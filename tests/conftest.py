@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from rnnbounds.properties.runs.stack import roomy
+from rnnbounds.properties.frames import roomy
 
 FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share

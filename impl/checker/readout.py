@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least, shown

@@ -37,7 +37,7 @@ from typing import Any, TypeAlias
 
 from flint import arb, ctx
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.checker.cells.claimed import biases, bounded, cell_of, norm_of, proofs
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known
 from rnnbounds.impl.checker.cells.norms import Cell, Norm

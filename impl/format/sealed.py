@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.tensors import MOST, Part, contents, digest

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import safetensors
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.format.text import once
 
 Array = npt.NDArray[np.float64]

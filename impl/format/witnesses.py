@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.format.fields import Count, Ends, Exactly, Number, RecordError, Size, Window
 
 MOST = 2**28  # bytes of a file

@@ -14,7 +14,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
 from rnnbounds.impl.reading.foreign import foreign_archive, pointer, text, unpickled

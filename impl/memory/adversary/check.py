@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.arithmetic.inputs.ends import Ball, Box, Inputs, inputs_of
 from rnnbounds.impl.certificate.inputs import ROWS, input_tensor
 from rnnbounds.impl.checker.unitary import Finding

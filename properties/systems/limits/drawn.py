@@ -10,8 +10,8 @@ from rnnbounds.properties.systems.limits import extremal
 from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Planted, Sigmoid
 from rnnbounds.properties.systems.limits.fitted import candidate_fits, scalar_fits
 from rnnbounds.properties.systems.limits.near import candidate
+from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.limits.planted import planted
-from rnnbounds.properties.systems.limits.vector_pairs import sigmoid_pair
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.route import ExactRoute
 

@@ -84,7 +84,7 @@ def test_file_of_a_truncated_stack(tmp_path):
     assert load_model(path).name == "stacked-gru"
     with torch.no_grad():
         again.weight_hh_l1[0, 0] += 1.0
-    with pytest.raises(ModelFileError, match="of other weights"):
+    with pytest.raises(ModelFileError, match="of another model"):
         save_truncated(again, certificate, path)
 
 

@@ -36,17 +36,17 @@ def test_verify_document_is_the_record(call, tiny, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "crew"), [((), 3), (("--seeds", "1-4"), 12), (("--systems", "1000000"), 64)]
+    ("options", "processes"), [((), 3), (("--seeds", "1-4"), 12), (("--systems", "1000000"), 64)]
 )
-def test_as_many_workers_as_there_is_work_for(refused, tiny, monkeypatch, options, crew):
+def test_as_many_workers_as_there_is_work_for(refused, tiny, monkeypatch, options, processes):
     """Under several seeds, and where systems are drawn on, more than for one run."""
 
-    def asked(count: int, image: bool) -> None:
+    def asked(count: int, fork: bool) -> None:
         raise InputError(f"{count} of them")
 
-    monkeypatch.setattr(module, "hired", asked)
+    monkeypatch.setattr(module, "local", asked)
     line = refused("verify", CLAIM, "--attacks", "random", "-n", "64", *options)
-    assert line == f"rnnbounds: {crew} of them"
+    assert line == f"rnnbounds: {processes} of them"
 
 
 def test_a_failure_says_how_to_see_it_again(call, tiny, monkeypatch):
@@ -67,16 +67,14 @@ def test_the_parts_run_as_asked(call, monkeypatch):
     seen = []
 
     def record(parts: list[Part], **asked: object) -> list[PartResult]:
-        seen.append({name: asked[name] for name in ("profile", "seed", "device", "workers")})
+        seen.append(tuple(asked[name] for name in ("profile", "seed", "device")))
+        seen.append(asked["executor"].workers)
         return []
 
     monkeypatch.setattr(module, "run_parts", record)
     assert call("verify", CLAIM, "--profile", "ci", "--seed", 7, "-n", 3).code == 1
     assert call("verify", CLAIM).code == 1
-    assert seen == [
-        {"profile": "ci", "seed": 7, "device": "cpu", "workers": 3},
-        {"profile": "quick", "seed": 0, "device": "cpu", "workers": module.CORES},
-    ]
+    assert seen == [("ci", 7, "cpu"), 3, ("quick", 0, "cpu"), module.CORES]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ that is stated. In the statements stands what is printed, to the last bit.
 
 from sympy import Rational
 
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.axioms.entries import LEAST_BOUND
 from rnnbounds.theory.claims.certificate import norms, unitary
 from rnnbounds.theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
 from rnnbounds.theory.language import ONE, Assumption, at, le, symbols
@@ -43,10 +43,7 @@ WINDOW_FORM = norms.certified(
         printed.START,
         step(
             "what is left",
-            le(
-                remaining(state(x, 0, s + j) - state(x, s, j), i),
-                remaining(state(x, 0, s), i + j),
-            ),
+            le(remaining(state(x, 0, s + j) - state(x, s, j), i), remaining(state(x, 0, s), i + j)),
             forall=(i, s, j),
         ).inductively(
             base=(RECURSION.at(x, s, 0),),

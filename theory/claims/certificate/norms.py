@@ -72,10 +72,9 @@ TWO_NORM = certified(
         *printed.POWERS,
         printed.SHORTER,
         printed.FROM_START,
-        step(
-            "fewer steps",
-            le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start),
-        ).by(at("longer windows forget more", turns, k - turns), "many steps"),
+        step("fewer steps", le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start)).by(
+            at("longer windows forget more", turns, k - turns), "many steps"
+        ),
     ),
     "the steps that contract in the Euclidean norm of the whole state",
 ).by("from the start", "fewer steps", at("state", printed.apart), "printed steps")

@@ -5,8 +5,7 @@
 
 from sympy import Abs
 
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.language import ZERO, assume, at, eq, le, lt, symbols
 from rnnbounds.theory.language.terms import jets
 from rnnbounds.theory.language.terms.gates import unit_weights

@@ -4,7 +4,7 @@
 """
 
 from rnnbounds.theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
-from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.gradients import activation, slopes
 from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product

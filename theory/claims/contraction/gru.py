@@ -6,8 +6,7 @@
 
 from sympy import Abs, Expr, Rational
 
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.claims.contraction.box import by_units
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, assume, at, le, lt, symbols
 from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run, to_output

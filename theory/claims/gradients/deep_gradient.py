@@ -7,8 +7,7 @@ layers before them stretch.  Source: Pascanu et al.; Miller & Hardt, section 3.
 from sympy import Expr
 
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
-from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
-from rnnbounds.theory.axioms.layers import DERIVATIVE_NO_LESS
+from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_NO_LESS
 from rnnbounds.theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
 from rnnbounds.theory.claims.contraction.deep import DEEP, LAYER_NORMS, STEPS, first, gap, second
 from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols

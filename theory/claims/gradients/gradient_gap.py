@@ -86,13 +86,7 @@ UNIFORM = theorem(
         step("gap", le(grad_gap, SUM)).by(at("below", SUM), "all terms", "contractive"),
     ),
     note="for every length T",
-).by(
-    "gap",
-    at("power not negative", k - 1),
-    "factors",
-    "contractive",
-    "some window",
-)
+).by("gap", at("power not negative", k - 1), "factors", "contractive", "some window")
 
 PAPER_FACTOR = assume("division", "G_1 is at least D_1/λ").that(le(D_1 / lam, G_1))
 PAPER = theorem(

@@ -73,10 +73,7 @@ def uniform_steps(o: OtherWeights, of_length: Use) -> tuple[Step, ...]:
             le(weights_change.change(o, T, g.lam ** (T - 1)), change_most(o)),
         ).by("mixed", "bent", "contractive"),
         step("claim", le(grad_gap_weights, uniform(o) * weight_distance)).by(
-            "curvature, every length",
-            of_length,
-            "change, every length",
-            "contractive",
+            "curvature, every length", of_length, "change, every length", "contractive"
         ),
     )
 
@@ -98,12 +95,7 @@ IN_BOX = Form(
     le(grad_gap_weights, uniform(ON_OMEGA) * weight_distance),
     ON_OMEGA.model,
     "cell",
-    Proof(
-        (
-            *finite_steps(ON_OMEGA, "one length"),
-            *uniform_steps(ON_OMEGA, "one length"),
-        )
-    ),
+    Proof((*finite_steps(ON_OMEGA, "one length"), *uniform_steps(ON_OMEGA, "one length"))),
     note="any cell with a comparison matrix that is smooth, for every length T",
 )
 _box = ON_OMEGA.g

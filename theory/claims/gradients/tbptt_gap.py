@@ -93,11 +93,7 @@ def _form(name: str, g: Geometry, about: str, *measured: Assumption, note: str =
 FINITE = _form("finite", EUCLIDEAN, "gradient")
 FINITE_BOUND, MODEL = FINITE.statement, FINITE.assumptions
 IN_BOX = _form(
-    "box",
-    BOX,
-    "cell",
-    CUT_GRADIENT_NORM,
-    note="any cell with a comparison matrix, smooth or not",
+    "box", BOX, "cell", CUT_GRADIENT_NORM, note="any cell with a comparison matrix, smooth or not"
 )
 LEMMA = FINITE.lemma("tbptt-gap").at()
 

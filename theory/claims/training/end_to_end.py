@@ -18,15 +18,9 @@ from rnnbounds.theory.models.lemmas.window import (
     rate,
     surplus,
 )
-from rnnbounds.theory.models.system import (
-    ACCURACY,
-    LIPSCHITZ_READOUT,
-    MEMORY,
-)
+from rnnbounds.theory.models.system import ACCURACY, LIPSCHITZ_READOUT, MEMORY
 from rnnbounds.theory.models.weights.descent import FEASIBLE
-from rnnbounds.theory.models.weights.training import (
-    GAMMA_BOUND,
-)
+from rnnbounds.theory.models.weights.training import GAMMA_BOUND
 from rnnbounds.theory.models.weights.weighted_runs import PREDICTIONS, RUNS
 from rnnbounds.theory.proof import Claim, Source, theorem
 

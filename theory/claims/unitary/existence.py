@@ -62,17 +62,9 @@ _corner = transpose(W) * W + transpose(W_3) * W_3
 _edge = transpose(W) * W_2 + transpose(W_3) * W_4
 _added = transpose(W_2) * W_2 + transpose(W_4) * W_4
 COLUMNS = (
-    (
-        "first columns are orthonormal",
-        transpose(W) * W,
-        Q * transpose(Q) - transpose(W_3) * W_3,
-    ),
+    ("first columns are orthonormal", transpose(W) * W, Q * transpose(Q) - transpose(W_3) * W_3),
     ("first and last columns are orthogonal", transpose(W) * W_2, -transpose(W_3) * W_4),
-    (
-        "last columns are orthonormal",
-        transpose(W_2) * W_2,
-        transpose(E) * E - transpose(W_4) * W_4,
-    ),
+    ("last columns are orthonormal", transpose(W_2) * W_2, transpose(E) * E - transpose(W_4) * W_4),
 )
 ORTHOGONAL = theorem(
     "dilation",
@@ -149,8 +141,4 @@ EXISTENCE = theorem(
     ),
     note="V is the witness: an orthogonal matrix of at most 2n rows, whose network has the same "
     "outputs, for every length, every start and all inputs within the bound",
-).by(
-    at("equal outputs", T),
-    "V is orthogonal",
-    "few rows",
-)
+).by(at("equal outputs", T), "V is orthogonal", "few rows")

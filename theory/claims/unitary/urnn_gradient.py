@@ -7,7 +7,7 @@ equivalent of a contractive network all added ones, at all times.
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
 from rnnbounds.theory.axioms.gradients import CHAIN_RULE_LAYER
 from rnnbounds.theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
-from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.claims.unitary.vanishing_equivalent import VANISHING
 from rnnbounds.theory.language import ONE, at, eq, le, lt, symbols
 from rnnbounds.theory.language.terms.gradients import slopes

@@ -8,7 +8,7 @@ from sympy import Expr
 
 from rnnbounds.theory.axioms import unitary
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
-from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.claims.unitary.equivalent import EQUAL_STATES, STATES, b_2
 from rnnbounds.theory.language import ONE, ZERO, Clause, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.gradients import d_state, derivative, slopes

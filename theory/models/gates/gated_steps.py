@@ -2,7 +2,7 @@
 
 from sympy import Abs, Expr, Rational, Symbol, tanh
 
-from rnnbounds.theory.axioms import gates
+from rnnbounds.theory.axioms import entries
 from rnnbounds.theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
 from rnnbounds.theory.axioms.entries import DIFFERENCES
 from rnnbounds.theory.axioms.functions import TANH
@@ -18,16 +18,13 @@ QUARTER = Rational(1, 4)
 
 TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Elementary(), forall=(z,))
 TANH_RISES = step("tanh rises", le(tanh(y), tanh(z)), forall=(y, z), given=(le(y, z),)).by(
-    TANH.at(y),
-    TANH.at(z),
-    EXPONENTIAL.at(2 * y, 2 * z),
-    EXPONENTIAL.at(y, y),
+    TANH.at(y), TANH.at(z), EXPONENTIAL.at(2 * y, 2 * z), EXPONENTIAL.at(y, y)
 )
 SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), forall=(z,))
 SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))
 TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Elementary(), forall=(z,))
 TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
-    "slope of tanh", gates.TANH_LIPSCHITZ.at(1, y, z)
+    "slope of tanh", entries.TANH_LIPSCHITZ.at(1, y, z)
 )
 SIGMOID_GAP = step(
     "σ moves a quarter", le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4), forall=(y, z)
@@ -43,14 +40,14 @@ FED = step(
     forall=(A, a, b, v, i),
 ).by(
     DIFFERENCES.at(A * a + v, A * b + v, i),
-    gates.LARGEST_ENTRY.at(A * (a - b), i),
+    entries.LARGEST_ENTRY.at(A * (a - b), i),
     SUBMULTIPLICATIVE_MAX.at(A, a - b),
 )
 ENTRY = step(
     "an entry moves",
     le(Abs(part(A * a, i) - part(A * b, i)), max_norm(A * (a - b))),
     forall=(A, a, b, i),
-).by(DIFFERENCES.at(A * a, A * b, i), gates.LARGEST_ENTRY.at(A * (a - b), i))
+).by(DIFFERENCES.at(A * a, A * b, i), entries.LARGEST_ENTRY.at(A * (a - b), i))
 
 
 def by_entries(
@@ -60,6 +57,6 @@ def by_entries(
     return (
         step(each, le(Abs(part(vector, i)), bound), forall=(i,)).by(*uses),
         step(name, le(max_norm(vector), bound), forall=forall).by(
-            each, gates.LEAST_BOUND.at(bound, vector)
+            each, entries.LEAST_BOUND.at(bound, vector)
         ),
     )

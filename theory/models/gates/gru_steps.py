@@ -8,8 +8,7 @@ and as z is between two bounds, the worst is one of them.
 from sympy import Abs, Expr, symbols
 
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import LARGEST_ENTRY
+from rnnbounds.theory.axioms.entries import DIFFERENCES, LARGEST_ENTRY
 from rnnbounds.theory.language import ONE, ZERO, at, le
 from rnnbounds.theory.language.terms.gates import boxed, to_output
 from rnnbounds.theory.language.terms.variables import a, b, i, m, v

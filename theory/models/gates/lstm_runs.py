@@ -3,9 +3,9 @@
 from sympy import Abs, Integer, Max, expand_mul, log, sqrt
 
 from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import (
+from rnnbounds.theory.axioms.entries import (
     DEFINITE,
+    DIFFERENCES,
     ENTRY_EUCLIDEAN,
     EUCLIDEAN_BY_LARGEST,
     LEAST_BOUND,

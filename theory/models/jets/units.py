@@ -11,7 +11,7 @@ from rnnbounds.theory.language.terms import jets
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, j, v
 from rnnbounds.theory.language.terms.vectors import weighted
-from rnnbounds.theory.models.jets.model import OPERANDS, p
+from rnnbounds.theory.models.jets.model import OPERANDS, of_all_units
 from rnnbounds.theory.models.jets.ranges import RANGES, SIZES, SPREADS
 from rnnbounds.theory.models.jets.rules import (
     BETWEEN,
@@ -21,28 +21,19 @@ from rnnbounds.theory.models.jets.rules import (
     values_move,
 )
 from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 
 
 def _of_all(
-    name: str,
-    goal: Callable[[Expr], Statement],
-    forall: tuple[Symbol, ...],
-    *uses: Use,
+    name: str, goal: Callable[[Expr], Statement], forall: tuple[Symbol, ...], *uses: Use
 ) -> Step:
     """Of all units that come from at most j operations, from those that come from fewer."""
     block = c if c in forall else jets.STATES
     leaf = at("leaves", v, a, b if b in forall else a, block)
-    rules = (at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
-    operands = (at(HYPOTHESIS, u) for u in OPERANDS)
-    made = le(jets.depth(v), j)
-    return step(f"{name}s of all units", goal(v), (*forall, j), (made,)).inductively(
-        base=("given 1", at("program", v), at("program", p), leaf),
-        step=("given 1", at("program", v), leaf, *rules, *operands, *uses),
-        others=(v,),
-    )
+    rules = tuple(at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
+    of_all, _ = of_all_units(f"{name}s", goal(v), forall, leaf, (*rules, *uses), *OPERANDS)
+    return of_all
 
 
 RANGES_OF_UNITS = (*RANGES, SIZES, SPREADS)

@@ -133,10 +133,7 @@ RESPONSES = (
 FACTOR_STEPS = (
     *RESPONSES,
     step("the move is seen", eq(norm((E * first - moves.I_n) * v), ZERO), (v,), (SAME,)).by(
-        "two steps",
-        at("answers", v, 0),
-        MOVED.at(A_1, first, 0),
-        FADED.at(rho, moves.I_n * v, 0),
+        "two steps", at("answers", v, 0), MOVED.at(A_1, first, 0), FADED.at(rho, moves.I_n * v, 0)
     ),
     step("the input is seen", le(n, rank(E * first))).by(
         "match",

@@ -99,23 +99,11 @@ LEMMAS = (
 MODEL = (ORTHOGONAL, PATTERNS, *ON_CELL, TWO_STEPS)
 
 EXCLUDED = theorem(
-    "excluded",
-    ne(separation, ZERO),
-    (*MODEL, FORGETFUL, FEWER),
-    "candidate",
-    LEMMAS,
+    "excluded", ne(separation, ZERO), (*MODEL, FORGETFUL, FEWER), "candidate", LEMMAS
 ).by("two steps need room", "forgetful", "fewer states")
-NEEDED = theorem(
-    "needed",
-    le(2 * n, states),
-    (*MODEL, MATCH, FORGETFUL),
-    "candidate",
-    LEMMAS,
-).by("two steps need room", "match", "forgetful")
-KERNEL = theorem(
-    "kernel",
-    le(2 * n - W_rank, states),
-    (*MODEL, MATCH),
-    "candidate",
-    LEMMAS,
-).by("two steps need room", "match")
+NEEDED = theorem("needed", le(2 * n, states), (*MODEL, MATCH, FORGETFUL), "candidate", LEMMAS).by(
+    "two steps need room", "match", "forgetful"
+)
+KERNEL = theorem("kernel", le(2 * n - W_rank, states), (*MODEL, MATCH), "candidate", LEMMAS).by(
+    "two steps need room", "match"
+)

@@ -1,22 +1,55 @@
 """2n states are needed to match some contractive ReLU networks (Emami et al., Theorem 3.2)."""
 
-from sympy import Rational
+from sympy import Rational, Symbol
 
+from rnnbounds.theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
 from rnnbounds.theory.claims.unitary.tight.constant_pattern import CONSTANT_PATTERN
-from rnnbounds.theory.claims.unitary.tight.multiplicity import MULTIPLICITY
-from rnnbounds.theory.claims.unitary.tight.two_steps import (
-    EXCLUDED,
-    FEWER,
-    KERNEL,
-    NEEDED,
-)
-from rnnbounds.theory.language import ZERO, Assumption, eq, le, symbols
+from rnnbounds.theory.claims.unitary.tight.two_steps import EXCLUDED, FEWER, KERNEL, NEEDED
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import operator, v
+from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.models.unitary.krylov import LONG
-from rnnbounds.theory.models.unitary.local_maps import T, n, separation, states
-from rnnbounds.theory.proof import Claim, Source
+from rnnbounds.theory.models.unitary.local_maps import T, W, n, separation, states
+from rnnbounds.theory.proof import Claim, Source, step, theorem
 
 W_rank, active = symbols("W_rank active")
 multiplicity, multiplicity_any = symbols("multiplicity multiplicity_any")
+MU = Symbol("mu", real=True)
+S, W_3 = operator("S"), operator("W_3")
+BLOCK = assume(
+    "orthonormal columns",
+    "W above W_3 are the first n columns of an orthogonal m × m matrix",
+    forall=(v,),
+).that(
+    Clause(eq(norm(W * v) ** 2 + norm(W_3 * v) ** 2, norm(v) ** 2), (le(rows(v), n),)),
+    le(rows(W_3), states - n),
+)
+EIGENVECTORS = assume(
+    "eigenvectors", "the columns of S are eigenvectors of W, of one eigenvalue |μ| < 1", forall=(v,)
+).that(eq(norm(W * S * v), MU * norm(S * v)), le(rows(S), n), lt(MU, ONE), le(ZERO, MU))
+MULTIPLICITY = theorem(
+    "multiplicity",
+    le(multiplicity, states - n),
+    (BLOCK, EIGENVECTORS),
+    "block",
+    (
+        step(
+            "eigenvectors are seen below",
+            eq(norm(S * v), ZERO),
+            forall=(v,),
+            given=(eq(norm(W_3 * S * v), ZERO),),
+        ).by(at("orthonormal columns", S * v), at("eigenvectors", v), ROWS_OF_PRODUCT.at(S, v)),
+    ),
+    note="it rules out a constant pattern with fewer states",
+).by(
+    "eigenvectors are seen below",
+    RANK_KERNEL.at(W_3 * S, S),
+    RANK_PRODUCT.at(W_3, S),
+    RANK_ROWS.at(W_3),
+    "orthonormal columns",
+)
+
 
 FORMS = (EXCLUDED, NEEDED, KERNEL, CONSTANT_PATTERN, MULTIPLICITY)
 

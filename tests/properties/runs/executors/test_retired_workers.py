@@ -14,10 +14,10 @@ from cluster_of_threads import threads
 from distributed import get_worker
 from worker_jobs import square
 
-from rnnbounds.properties.runs import cluster as module
-from rnnbounds.properties.runs.cluster import Cluster, ClusterError
-from rnnbounds.properties.runs.scheduler import reached
-from rnnbounds.properties.runs.workers import outcome
+from rnnbounds.properties.runs.executors import cluster as module
+from rnnbounds.properties.runs.executors.cluster import Cluster, ClusterError
+from rnnbounds.properties.runs.executors.processes import outcome
+from rnnbounds.properties.runs.executors.scheduler import reached
 
 
 @contextmanager

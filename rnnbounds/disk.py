@@ -3,11 +3,8 @@
 A file is written beside its target under another name, flushed to the disk and renamed, so that a
 reader sees the old one or the new one. A link of that name is replaced and what it names is left as
 it is, for the folder may have been another's to fill; and what is no regular file, as a pipe or a
-device, stays, link and all. Its writer holds a lock on it: what a
-killed process left is the unlocked, and the next writer in that folder removes it.
-Everything here raises OSError.
-
-`impl` and `reports` have the same module, to the letter: neither imports the other.
+device, stays, link and all. Its writer holds a lock on it: what a killed process left is the
+unlocked, and the next writer in that folder removes it. Everything here raises OSError.
 """
 
 import errno

@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
 
-from rnnbounds.properties.runs.cluster import PATIENCE, SILENT, Cluster, ClusterError
-from rnnbounds.properties.runs.cluster import distributed as dask
-from rnnbounds.properties.runs.workers import end_with
+from rnnbounds.properties.runs.executors.cluster import PATIENCE, SILENT, Cluster, ClusterError
+from rnnbounds.properties.runs.executors.cluster import distributed as dask
+from rnnbounds.properties.runs.executors.processes import end_with
 
 LOCAL = "local"
 # Ctrl-C leaves Dask's semaphores to the process that multiprocessing has for that, and tells.

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from resource import RUSAGE_SELF, getrusage
 
+from rnnbounds.properties.frames import SLOTS, roomy
 from rnnbounds.properties.runs.parts import run_part
-from rnnbounds.properties.runs.stack import SLOTS, roomy
 
 CALLS, DEPTHS = 500, 200
 

@@ -23,9 +23,9 @@ from uuid import uuid4
 
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
-from rnnbounds.properties.runs.queue import Call, Kin
+from rnnbounds.properties.runs.executors.executor import Affinity, Call, any_worker
+from rnnbounds.properties.runs.executors.processes import outcome
 from rnnbounds.properties.runs.versions import difference, fingerprint
-from rnnbounds.properties.runs.workers import outcome
 
 # Seconds for a scheduler to answer, for a worker to come where none is, and from one look to the
 # next, while no answer comes, at who was heard of: a heartbeat is due every second or two, but a
@@ -67,10 +67,9 @@ class Cluster:
             raise error
 
     def each(
-        self, work: Callable[..., Any], calls: Iterable[Call], kin: Kin | None = None
+        self, work: Callable[..., Any], calls: Iterable[Call], affinity: Affinity = any_worker
     ) -> Generator[Any, None, None]:
-        """`work(*call)` of all calls, as they are done, whatever their kin is: the scheduler says
-        where; what `work` raises is raised here.
+        """As `Executor.each`; the scheduler chooses the workers, whatever the affinity is.
 
         Calls that are not begun when the iteration is left are not begun any more. Raises
         ClusterError if a call ends the workers that do it, or all workers or the scheduler are

@@ -1,4 +1,4 @@
-"""A cluster, reached."""
+"""A cluster with a worker in a thread of this process."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from rnnbounds.properties.runs.cluster import Cluster
+    from rnnbounds.properties.runs.executors.cluster import Cluster
 
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """One with a worker in a thread of this process."""
+    """The cluster of a real scheduler."""
     from cluster_of_threads import threads
 
-    from rnnbounds.properties.runs.scheduler import reached
+    from rnnbounds.properties.runs.executors.scheduler import reached
 
     with threads() as there, reached(there.scheduler_address, 0) as found:
         yield found

@@ -19,14 +19,12 @@ from distributed import Client
 from worker_jobs import die_once, fail, square
 
 from rnnbounds.properties.attacks.budget import profile
-from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging import meter
-from rnnbounds.properties.runs import cluster as module
-from rnnbounds.properties.runs.cluster import Cluster, ClusterError
+from rnnbounds.properties.runs.executors import cluster as module
+from rnnbounds.properties.runs.executors.cluster import Cluster, ClusterError
+from rnnbounds.properties.runs.executors.scheduler import reached
 from rnnbounds.properties.runs.parts import PartResult, chosen_claims, parts_of
 from rnnbounds.properties.runs.record import merge
 from rnnbounds.properties.runs.run import run_parts
-from rnnbounds.properties.runs.scheduler import reached
 from rnnbounds.properties.runs.versions import difference, fingerprint
 from rnnbounds.reports.records.outcome import comparable
 from rnnbounds.reports.records.record import Run
@@ -54,7 +52,7 @@ def test_a_worker_killed_in_the_middle_changes_no_record() -> None:
     with reached("local", 2) as there:
         assert there.workers == 2
         client = there._client
-        run_parts(parts, profile="quick", seed=3, crew=there, progress=kill)
+        run_parts(parts, profile="quick", seed=3, executor=there, progress=kill)
     here = run_parts(parts, profile="quick", seed=3)
     assert len(done) == len(parts)
     assert record(done) == record(here)
@@ -77,13 +75,6 @@ def test_everything_is_done_once(cluster, monkeypatch) -> None:
     assert list(cluster.each(square, [])) == []
 
 
-def test_checks_made_there_are_counted_here(cluster) -> None:
-    """For who waits; once more than in a cluster of processes, for this one's worker is in ours."""
-    before = meter.total()
-    assert len(list(cluster.each(meter.made, [(5,), (7,)]))) == 2
-    assert meter.total() - before == 2 * 12
-
-
 def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
     """What waits at the scheduler is forgotten there, as soon as the client's thread lets go."""
 
@@ -96,20 +87,6 @@ def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
         next(answers)
     del answers
     cluster._client.sync(forgotten, callback_timeout=30)
-
-
-@pytest.mark.parametrize(
-    ("kind", "error", "text"),
-    [
-        ("bug", KeyError, "bug"),
-        ("input", InputError, "^one thing is wrong; do another$"),
-        ("spec", InputError, "^no; copy the spec from a failure or from the page"),
-    ],
-)
-def test_what_goes_wrong_there_is_said_here(cluster, kind, error, text) -> None:
-    """An error keeps its kind and its message."""
-    with pytest.raises(error, match=text):
-        list(cluster.each(fail, [(kind,)]))
 
 
 @pytest.mark.parametrize("early", [True, False])
@@ -171,7 +148,7 @@ def test_a_scheduler_without_workers(monkeypatch) -> None:
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "127.0.0.1:1"])
 def test_nobody_answers(monkeypatch, address) -> None:
     """At the address."""
-    monkeypatch.setattr("rnnbounds.properties.runs.scheduler.PATIENCE", 0.01)
+    monkeypatch.setattr("rnnbounds.properties.runs.executors.scheduler.PATIENCE", 0.01)
     with pytest.raises(ClusterError, match="; start one with: dask scheduler"), reached(address, 0):
         pass
 

@@ -1,4 +1,4 @@
-"""Work shared among processes, images of this one or fresh."""
+"""Pools of processes, forked from this one or fresh."""
 
 import os
 import signal
@@ -10,86 +10,78 @@ import pytest
 import worker_jobs
 from worker_jobs import fail, square
 
-from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.runs import workers
-from rnnbounds.properties.runs.workers import WorkerError, alone, each, hired
+from rnnbounds.properties.runs.executors import processes
+from rnnbounds.properties.runs.executors.pool import WorkerError, local
 
 
-def test_everything_is_done_once():
-    """By other processes, as many as asked for and never more than there is work."""
-    found = list(each(square, [(n,) for n in range(7)], 2))
-    assert sorted(answer for answer, _ in found) == [n * n for n in range(7)]
-    by = {process for _, process in found}
+def test_as_many_processes_as_asked():
+    """None of which is this one."""
+    with local(2) as pool:
+        by = {process for _, process in pool.each(square, [(n,) for n in range(7)])}
     assert os.getpid() not in by
     assert len(by) == 2
-    assert list(each(square, [], 2)) == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "error", "text"),
+    ("kind", "text"),
     [
-        ("bug", KeyError, "bug"),
-        ("input", InputError, "^one thing is wrong; do another$"),
-        (
-            "spec",
-            InputError,
-            "^no; copy the spec from a failure or from the page",
-        ),
-        ("dies", WorkerError, "was ended by signal 9; take fewer --workers if memory is short"),
-        ("exits", WorkerError, "was ended with exit code 3"),
+        ("dies", "was ended by signal 9; take fewer --workers if memory is short"),
+        ("exits", "was ended with exit code 3"),
     ],
 )
-def test_what_goes_wrong_there_is_said_here(kind, error, text):
-    """An error keeps its kind and its message; a process that dies is an error."""
-    with pytest.raises(error, match=text):
-        list(each(fail, [(kind,), (kind,)], 2))
+def test_a_process_that_dies_is_an_error(kind, text):
+    """Its signal or exit code is in the message."""
+    with pytest.raises(WorkerError, match=text), local(2) as pool:
+        list(pool.each(fail, [(kind,), (kind,)]))
 
 
 @pytest.mark.slow
 def test_a_worker_that_ends_while_nothing_is_asked_of_it_is_an_error():
-    """As one does that ends at its work: a crew waits between two rounds. Who asks all the same has
-    a fresh crew, as large."""
+    """As one does that ends at its work: a pool waits between two rounds. The next round has as
+    many processes, fresh ones."""
     calls = [(n,) for n in range(4)]
-    with hired(2) as crew:
-        assert len(list(crew.each(square, calls))) == 4
-        for process in crew._crew.values():
+    with local(2) as pool:
+        assert len(list(pool.each(square, calls))) == 4
+        for process in pool._processes.values():
             os.kill(process.pid, signal.SIGKILL)
             process.join()
         with pytest.raises(WorkerError, match="was ended by signal 9"):
-            list(crew.each(square, calls))
-        assert len({process for _, process in crew.each(square, calls)}) == 2
+            list(pool.each(square, calls))
+        assert len({process for _, process in pool.each(square, calls)}) == 2
 
 
 @pytest.mark.slow
-def test_a_fresh_crew_grows_with_its_work():
-    """One call needs one process, and more calls need more, up to all that may be."""
-    with hired(2, image=False) as crew:
-        first, second = ({by for _, by in crew.each(square, [(n,) for n in range(count)])}
+def test_fresh_processes_are_as_many_as_calls():
+    """Up to all that may be."""
+    with local(2, fork=False) as pool:
+        first, second = ({by for _, by in pool.each(square, [(n,) for n in range(count)])}
                          for count in (1, 5))  # fmt: skip
         assert len(first) == 1
         assert len(second) == 2
         assert first < second
 
 
-def test_where_nobody_tells_of_threads_no_image_is_taken(monkeypatch, tmp_path):
-    """In a jail without /proc workers are fresh."""
-    monkeypatch.setattr(workers, "THREADS", tmp_path / "absent")
-    assert not alone()
+def test_without_a_list_of_threads_nothing_is_forked(monkeypatch, tmp_path):
+    """In a container without /proc."""
+    monkeypatch.setattr(processes, "THREADS", tmp_path / "absent")
+    assert not processes.single_threaded()
 
 
 IMAGES = """
 import threading, worker_jobs
-from rnnbounds.properties.runs.workers import each
+from rnnbounds.properties.runs.executors.pool import local
 if __name__ == "__main__":
     worker_jobs.KEPT.append(1)
     {before}
-    print(list(each(worker_jobs.kept, [()] * 3, 2)))
+    with local(2) as pool:
+        print(list(pool.each(worker_jobs.kept, [()] * 3)))
 """
 SOLVED = """
 import os, worker_jobs
-from rnnbounds.properties.runs.workers import each
+from rnnbounds.properties.runs.executors.pool import local
 if __name__ == "__main__":
-    (solver,) = each(worker_jobs.solver, [()], 1)
+    with local(2) as pool:
+        (solver,) = pool.each(worker_jobs.solver, [()])
     try:
         os.kill(solver, 0)
     except ProcessLookupError:
@@ -98,9 +90,10 @@ if __name__ == "__main__":
 FRESH = """
 import signal, threading
 if __name__ == "__main__":
-    from rnnbounds.properties.runs.workers import each
+    from rnnbounds.properties.runs.executors.pool import local
     threading.Thread(target=threading.Event().wait, daemon=True).start()
-    print(list(each(abs, [(-1,)], 1)))
+    with local(2) as pool:
+        print(list(pool.each(abs, [(-1,)])))
 else:
     told = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     print({signal.SIGINT, signal.SIGTERM} <= told, flush=True)
