@@ -14,27 +14,6 @@ from gated_draws import (
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.reading.adapters import load_model
 
-MODULES = (torch.nn.LSTM, torch.nn.LSTMCell, torch.nn.GRU, torch.nn.GRUCell)
-
-
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("kind", MODULES)
-def test_against_torch(kind, bias):
-    """Step by step the states of torch's modules, to rounding."""
-    torch.manual_seed(0)
-    module = kind(3, 5, bias=bias, dtype=torch.float64)
-    cell = load_model(module).cell
-    x = torch.randn(20, 3, dtype=torch.float64)
-    memory, state = "LSTM" in kind.__name__, None
-    s = torch.zeros(1, 10 if memory else 5, 1).double()
-    for t in range(20):
-        s = cell.step(s, x[t][None, :, None])
-        state = (
-            module(x[t][None], state) if "Cell" in kind.__name__ else module(x[: t + 1, None])[1]
-        )
-        told = torch.cat([state[1], state[0]], dim=-1) if memory else state
-        assert float((s[0, :, 0] - told.flatten()).abs().max().detach()) <= 4e-16
-
 
 @MAKES
 def test_zero_weights(make):
