@@ -21,17 +21,6 @@ def test_the_factor_is_the_product_of_norms():
     assert bool((told >= first * second * (1 - 1e-15)).all())
 
 
-def test_one_layer_is_the_rnn():
-    """A transition of one layer is certified as the vanilla cell is."""
-    torch.manual_seed(0)
-    W, U, b = torch.randn(3, 3).double() / 4, torch.randn(3, 2).double(), torch.randn(3).double()
-    held = {"transition_1_weight": W, "input_weight": U, "transition_1_bias": b}
-    told = certify(held, 1.0, norm="spectral", cell="deep-tanh")
-    vanilla = {"weight_hh_l0": W, "weight_ih_l0": U, "bias_ih_l0": b}
-    plain = certify(vanilla, 1.0, norm="spectral", cell="rnn-tanh")
-    assert math.isclose(told.lam, plain.lam, rel_tol=1e-13)
-
-
 def test_jets_of_one_layer_know_the_published_constants():
     """With v = 1 and one layer: L_w = L_ρ R and β_hw ≤ β_ρ R‖W‖_∞ + L_ρ√n."""
     by = torch.Generator().manual_seed(5)
