@@ -213,8 +213,9 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
 
 def _parsed(data: bytes, path: Path) -> tuple[FeedForward, TruncatedFile]:
     """The model in a file, whose weights are those that its record is about."""
+    tensors, _ = parse_safetensors(data, path)
     file = read_truncated(path, lambda path, reason: ModelFileError(path, reason, _AGAIN), data)
-    loaded = load_model(parse_safetensors(data, path)[0], file.record.cell)
+    loaded = load_model(tensors, file.record.cell)
     suffix = kind_of(loaded.name).suffix
     if file.parts.keys() != {role + suffix for role in loaded.weights}:
         raise ModelFileError(path, f"does not hold exactly the tensors of {loaded.name}", _AGAIN)
