@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import torch
 from flint import arb
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -56,6 +56,10 @@ def judge(found: float, truth: Fraction, power: int, size: Fraction, roundings: 
 
 @pytest.mark.parametrize("name", PAIRS)
 @given(a=SIZES, b=SIZES)
+@example(a=float(LARGEST), b=3.0)  # of which parts overflow
+@example(a=float(LARGEST), b=2.0**-1 + 2.0**-53)
+@example(a=float(LARGEST) * (1 - 2.0**-52), b=7.0)
+@example(a=float(LARGEST) * (1 - 2.0**-30), b=11.0)
 def test_pairs(name: str, a: float, b: float) -> None:
     """At any size; to the same bits by error-free transformations, unless these underflow."""
     operation, exact, power = PAIRS[name]
