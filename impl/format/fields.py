@@ -26,6 +26,10 @@ class RecordError(ValueError):
     """A document that states more, less or something else than its format."""
 
 
+class StructureError(RecordError):
+    """A document without a key, with another one, or with a part that is no list or object."""
+
+
 class Constant(float):
     """A number; infinite where the document has null."""
 
@@ -39,7 +43,9 @@ def converted(document: object, kind: type[T]) -> T:
     try:
         return msgspec.convert(document, kind, dec_hook=_bound)
     except msgspec.ValidationError as error:
-        raise RecordError(str(error)) from None
+        text = str(error)
+        shaped = not text.startswith(("Object ", "Expected `array`", "Expected `object`"))
+        raise (RecordError if shaped else StructureError)(text) from None
 
 
 def _bound(kind: type[Constant], value: object) -> Constant:
