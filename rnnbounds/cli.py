@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rnnbounds import guard_bytecode
 from rnnbounds.shell.signals import guarded
 from rnnbounds.shell.terminal import open_streams, relax, wrong
 
@@ -24,6 +25,7 @@ def run(arguments: list[str] | None) -> int:
     from rnnbounds.shell.imports import failed_import
 
     relax()
+    guard_bytecode()
     try:
         Path.cwd()  # a factory's modules come from there
     except FileNotFoundError:

@@ -43,7 +43,7 @@ def by_omega(batch: Batch) -> Tensor:
     """1 for the cells and ω for the outputs."""
     weights = ones(batch)
     if held(batch).is_lstm:
-        omega = torch.from_numpy(batch.gate_constants["omega"][:, :, 0])
+        omega = held(batch).constants["omega"][:, None]
         weights[:, held(batch).n :] = omega.to(weights)
     return weights
 

@@ -21,6 +21,7 @@ def test_every_package_of_a_room_has_its_line():
         f"{path.parent.relative_to(ROOT)}/"
         for room in ROOMS
         for path in ROOT.glob(f"{room}/*/__init__.py")
+        if not path.parent.is_symlink()
     }
     assert packages == set(re.findall(r"^\| `([a-z_/]+/)` \|", TEXT, re.MULTILINE))
 

@@ -72,7 +72,7 @@ def test_errors_of_the_rooms_that_are_loaded(python, arguments):
     ("before", "what"),
     [
         (
-            "from impl.cells.gated import gru, lstm; gru.GRU_KIND = lstm.LSTM_KIND",
+            "from rnnbounds.impl.cells.gated import gru, lstm; gru.GRU_KIND = lstm.LSTM_KIND",
             "two cells are named 'lstm'; give one of them another name",
         ),
         ("sys.modules['z3'] = None", "install rnnbounds again, with what it needs"),

@@ -22,7 +22,7 @@ from rnnbounds.properties.measures.certified.norms import of_layer
 from rnnbounds.properties.measures.certified.spectral import Norm, Secant
 from rnnbounds.properties.measures.runs.ball_runs import BallRuns
 from rnnbounds.properties.measures.runs.ball_runs import Step as Local
-from rnnbounds.properties.systems.cells.build import INWARD
+from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.unitary.exact import rational
 
 Seen = arb | fmpq | Norm | Secant

@@ -18,7 +18,6 @@ from rnnbounds.properties.measures.certified.point import Point, largest
 from rnnbounds.properties.measures.certified.shares import at_most, share, shares
 from rnnbounds.properties.measures.readings.balls import float_ends
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.omega import omega_of
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import alone, equivalent
 from rnnbounds.theory.numbers.interval import Interval
@@ -42,7 +41,8 @@ def against(batch: Batch, i: int, s: int) -> Attacked | None:
 
 def near(batch: Batch) -> dict[str, Tensor]:
     """Other weights of the set that training keeps to."""
-    return omega_of(batch).other
+    found: dict[str, Tensor] = batch.omega_of_cells.other
+    return found
 
 
 def targets(batch: Batch) -> Tensor:

@@ -20,6 +20,7 @@ from rnnbounds.properties.measures.exact.rooted import (
 )
 from rnnbounds.properties.measures.measure import Measure
 from rnnbounds.properties.measures.readings.balls import BallPair, Ends, float_ends, length
+from rnnbounds.properties.measures.runs.gaps import Gap, Gaps
 from rnnbounds.properties.systems.layered.stack import Stack
 from rnnbounds.properties.systems.layered.transition import Layered
 from rnnbounds.properties.systems.unitary.exact import minus, square
@@ -27,11 +28,23 @@ from rnnbounds.properties.systems.unitary.exact import minus, square
 Value = Callable[[Stack, int, int], fmpq]
 
 
+def step_gap(member: Layered, s: int) -> list[Any]:
+    """φ(h, x) − φ(h', x), the units; one that sees no difference has none."""
+    x, h = member.x[s][0], member.column(member.h[s])
+    if member.rational:
+        moved = member.step(h, x) - member.step(member.column(member.h_other[s]), x)
+    else:
+        apart, fed = member.column(minus(member.h[s], member.h_other[s])), member.column(x)
+        program = member.cell.program
+        moved = program(Gaps(member.numbers), Gap(h, apart), Gap(fed, fed - fed)).gap
+    return [v for (v,) in moved.units]
+
+
 def step_square(member: Any, s: int) -> fmpq | None:
     """‖φ(h, x) − φ(h', x)‖₂², where it is rational."""
     if not isinstance(member, Layered) or not member.rational:
         return None
-    return square(member.gap(s))
+    return square(step_gap(member, s))
 
 
 def step_ends(member: Any, s: int, k: int) -> Ends:
@@ -42,13 +55,15 @@ def step_ends(member: Any, s: int, k: int) -> Ends:
     if found is not None:
         return root_ends(found)
     with ctx.workprec(PRECISION):
-        return float_ends(length(member.gap(s)))
+        return float_ends(length(step_gap(member, s)))
 
 
 def step_ball(pair: BallPair, k: int) -> arb:
     """The norm in balls at the current precision."""
     member = alone(pair.batch)
-    return length([arb(v) for v in member.gap(0)]) if isinstance(member, Layered) else arb("nan")
+    return (
+        length([arb(v) for v in step_gap(member, 0)]) if isinstance(member, Layered) else arb("nan")
+    )
 
 
 def jacobian(member: Any, s: int, k: int) -> fmpq_mat | arb_mat | None:

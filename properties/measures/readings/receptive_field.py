@@ -157,9 +157,7 @@ def rounded(batch: Batch, vectors: Tensor, other: Tensor | None = None) -> Inter
     """‖v‖ of a difference of two computed states, (B, S, K+1, n), with both states' rounding;
     ``other`` are inputs that one of the two may have seen."""
     seen = (
-        batch
-        if other is None
-        else replace(batch, x=torch.cat([batch.x, other], dim=3), cache={}, whole=None)
+        batch if other is None else replace(batch, x=torch.cat([batch.x, other], dim=3), whole=None)
     )
     value = norms(vectors, 3)
     error = 2 * state_slack(seen) + norm_slack(batch.spec.n + 1, value)

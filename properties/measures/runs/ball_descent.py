@@ -19,7 +19,6 @@ from rnnbounds.properties.measures.runs.gaps import Gap
 from rnnbounds.properties.measures.runs.pairs import OtherWeights, ball_difference
 from rnnbounds.properties.measures.runs.readings import rows
 from rnnbounds.properties.measures.runs.seeds import BallSeeds
-from rnnbounds.properties.systems.cells.omega import omega_of
 
 Blocks = dict[str, list[arb]]
 
@@ -82,7 +81,7 @@ class BallDescent:
         """w − ŵ after so many steps."""
         batch, start = self.pair.batch, self.start
         alpha = arb(float(batch.step_size[0, 0, 0]))
-        radii = {name: float(radius[0]) for name, radius in omega_of(batch).radii.items()}
+        radii = {name: float(radius[0]) for name, radius in batch.omega_of_cells.radii.items()}
         offset = {name: [arb(0)] * len(part) for name, part in start.items()}
         gap = dict(offset)
         for t in range(1, steps + 1):

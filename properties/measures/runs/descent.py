@@ -27,7 +27,6 @@ from rnnbounds.properties.measures.runs.readings import contracted, length_of
 from rnnbounds.properties.measures.runs.rounded import UP, Rounded, RoundedCells
 from rnnbounds.properties.measures.runs.seeds import RoundedSeeds
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.omega import omega_of
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -57,7 +56,7 @@ class Folded:
     @cached_property
     def radii(self) -> Weights:
         """Of Ω."""
-        return {name: self.fold(part) for name, part in omega_of(self.batch).radii.items()}
+        return {name: self.fold(part) for name, part in self.batch.omega_of_cells.radii.items()}
 
     @cached_property
     def x(self) -> Tensor:

@@ -128,7 +128,7 @@ def of_run(name: str, vector: Defined, needs: Needs = NOTHING) -> Measure:
 
 def runs(batch: Batch) -> bool:
     """Whether the systems are recurrent ones in floats."""
-    return not batch.exact and not about(batch.spec).causal
+    return not batch.exact and not about(batch.spec).route.causal
 
 
 def made(batch: Batch, member: int | None = None) -> tuple[Any, dict[str, Tensor], int]:
@@ -143,7 +143,7 @@ def made(batch: Batch, member: int | None = None) -> tuple[Any, dict[str, Tensor
 
 def outputs(batch: Batch) -> int:
     """How many units of the state are shown, its last ones."""
-    return batch.cell.n if batch.cells is None else batch.cells.n
+    return batch.systems.n
 
 
 def rounded(batch: Batch) -> Run:

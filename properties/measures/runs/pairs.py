@@ -25,7 +25,6 @@ from rnnbounds.properties.measures.runs.readings import contracted, lengths, out
 from rnnbounds.properties.measures.runs.rounded import Rounded, RoundedCells
 from rnnbounds.properties.measures.runs.seeds import BallSeeds, RoundedSeeds
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.omega import omega_of
 
 Tensor = torch.Tensor
 
@@ -59,7 +58,7 @@ def both_ends(
 def ends(batch: Batch) -> Gap[Dual[Rounded]]:
     """Those of a batch, S columns each."""
     cells = batch.its_cells
-    weights, moved = cells.parameters, omega_of(batch).moved
+    weights, moved = cells.parameters, batch.omega_of_cells.moved
     seeds: Any = RoundedSeeds(weights, 0, 0)
     made = OtherWeights(Duals(RoundedCells(weights), seeds), Duals(RoundedCells(moved)))
     start = batch.x.new_zeros(len(batch.x), cells.units, batch.x.shape[3])
@@ -77,7 +76,7 @@ def gradient_difference(batch: Batch) -> Rounded:
 
 def weights_apart(batch: Batch) -> Rounded:
     """w − w′, (B, S, P)."""
-    flat = torch.cat([part.flatten(1) for part in omega_of(batch).moved.values()], dim=1)
+    flat = torch.cat([part.flatten(1) for part in batch.omega_of_cells.moved.values()], dim=1)
     return Rounded.exact(flat[:, None].expand(-1, batch.x.shape[3], -1))
 
 
@@ -114,12 +113,12 @@ def ball_gap(batch: Batch, h: list[arb], delta: list[arb]) -> list[arb]:
 def grad_gap_weights_ball(pair: BallPair, k: int) -> arb:
     """‖∇p_T(w) − ∇p_T(w′)‖ of one pair; k plays no part."""
     cells = pair.batch.its_cells
-    given = (cells.parameters, omega_of(pair.batch).moved)
+    given = (cells.parameters, pair.batch.omega_of_cells.moved)
     one = (Balls({name: part[0] for name, part in named.items()}) for named in given)
     return length(ball_difference(pair.batch, in_balls(pair, *one)))
 
 
 def weight_distance_ball(pair: BallPair, k: int) -> arb:
     """‖w − w′‖ of one pair."""
-    moved = omega_of(pair.batch).moved.values()
+    moved = pair.batch.omega_of_cells.moved.values()
     return length([arb(v) for part in moved for v in part.flatten().tolist()])

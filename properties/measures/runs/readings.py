@@ -109,7 +109,8 @@ def unit_balls(seen: SeenBalls, weights: Weights) -> Callable[[BallPair, int], a
 
 def by_unit(batch: Batch) -> Tensor:
     """The unit weights v of ‖·‖_box, (B, N)."""
-    return batch.its_cells.v
+    v: Tensor = batch.its_cells.v
+    return v
 
 
 def box_norm(seen: Seen) -> Callable[[Batch], Interval]:

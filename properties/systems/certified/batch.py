@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import cached_property
 from typing import Any, Self
@@ -20,9 +20,8 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.cells.build import INWARD, fields
-from rnnbounds.properties.systems.certified.models import alone, certified, held
+from rnnbounds.properties.systems.cells.batch import INWARD
+from rnnbounds.properties.systems.certified.models import Stored, alone, certified, held, parts_of
 from rnnbounds.properties.systems.drawing.regimes import (
     Array,
     generator,
@@ -32,8 +31,8 @@ from rnnbounds.properties.systems.drawing.regimes import (
     loss_draws,
     normal,
 )
-from rnnbounds.properties.systems.kind import stacked
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.route import Parts, on, stacked
 
 Tensor = torch.Tensor
 TINY = 2.0**-16  # of states about which a cell is nearly linear
@@ -41,21 +40,15 @@ REACHED = 6  # steps from zero
 
 
 @dataclass(frozen=True, eq=False)
-class Certified(Cells):
-    """Cells that are the models of these certificates, with the weights as they are stored.
+class Certified(Stored):
+    """Cells that are the models of these certificates.
 
     boxes: what is proved of each, under inputs of its own set; none of cells that have no box.
     """
 
     models: tuple[LoadedModel[Any], ...] = ()
     certificates: tuple[Certificate, ...] = ()
-    parts: dict[str, Tensor] = field(default_factory=dict)
     boxes: tuple[Held, ...] = ()
-
-    @property
-    def parameters(self) -> dict[str, Tensor]:
-        """The weights as stored, in float64: each bias by itself."""
-        return self.parts
 
     @cached_property
     def held(self) -> Held:
@@ -84,7 +77,7 @@ class Certified(Cells):
         return into(x, self.sets, INWARD)
 
     def allows(self, x: Tensor) -> Tensor:
-        """Whether all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
+        """True where all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
         found = []
         for part, inputs in zip(x, self.sets, strict=True):
             if inputs is None:
@@ -95,14 +88,13 @@ class Certified(Cells):
             else:
                 same = part[:, None] == inputs.rows[None, :, :, None]
                 found.append(same.all(2).any(1).all(0))
-        return torch.stack(found)
+        return super().allows(x) & torch.stack(found)
 
     def member(self, index: int) -> Self:
         """One model, as a batch of one."""
         one = slice(index, index + 1)
-        parts = {role: part[one] for role, part in self.parts.items()}
         own = {name: getattr(self, name)[one] for name in ("models", "certificates", "boxes")}
-        return replaced(super().member(index), parts=parts, **own)
+        return replaced(super().member(index), **own)
 
     def near(self, share: float) -> dict[str, Tensor]:
         """Other weights whose norms are no larger: of those alone training is certified."""
@@ -122,13 +114,12 @@ class Certified(Cells):
         return compare(self.cell.program, self.parameters, self.box, self.B_x[:, None], self.cell.d)
 
 
-def certified_batch(spec: SystemSpec) -> dict[str, Any]:
-    """The fields of a batch of models of one kind, with inputs that reach the bound but for what
+def certified_parts(spec: SystemSpec) -> Parts:
+    """A batch of models of one kind, with inputs that reach the bound but for what
     rounding them to the model's dtype takes; of a layer, those that the layers below make."""
     pairs = [certified(spec, member) for member in spec.members]
     models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
-    roles = models[0].weights
-    parts = {role: torch.stack([m.weights[role].double() for m in models]) for role in roles}
+    parts = parts_of(models)
     everything = [certified(replace(spec, layer=0), member) for member in spec.members]
     whole = [model for model, _ in everything]
     drawn = stacked([numbers(spec, *one) for one in zip(spec.members, whole, strict=True)])
@@ -137,14 +128,11 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
     given = input_sequences(spec, drawn["x"], W, np.ones((len(models), n, spec.d)), drawn["C"])
     here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
 
-    def tensor(array: Array, *axes: int) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes)))
-
     dtype = getattr(torch, spec.dtype)
     shrink = INWARD if spec.dtype == "float64" else 1 - 2 * torch.finfo(dtype).eps
-    x = (tensor(given[:, here], 2, 3, 1) * shrink).to(dtype).double()
+    x = (on("cpu", given[:, here], 2, 3, 1) * shrink).to(dtype).double()
     x = into(x, [told.inputs for _, told in everything])
-    h, h_other = (tensor(drawn[name][:, here], 2, 1) for name in ("h", "h_other"))
+    h, h_other = (on("cpu", drawn[name][:, here], 2, 1) for name in ("h", "h_other"))
     if hasattr(whole[0].cell, "layers"):
         h, h_other = (reached(whole, part, spec) for part in (h, h_other))
     if spec.layer:
@@ -156,12 +144,12 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
         torch.tensor([one.input_bound for one in certificates], dtype=torch.float64),
         h,
         h_other,
+        parts,
         models,
         certificates,
-        parts,
         tuple(filter(None, (held(spec, member) for member in spec.members))),
     )
-    return fields(cells, tensor(drawn["C"], 1, 2), x) | {"y": tensor(drawn["y"], 1)}
+    return Parts(cells, on("cpu", drawn["C"], 1, 2), x, on("cpu", drawn["y"], 1))
 
 
 def into(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tensor:

@@ -58,7 +58,8 @@ def test_settings_are_seen():
     """Flushed subnormals and directed rounding are seen in floats, in arrays and in tensors."""
     seen = "print(*ailments_of_floats(), *ailments_of_arrays(), *ailments_of_tensors(), sep='; ')"
     told, errors = run(
-        "from impl.checker.machine import *; from impl.models.torch_machine import *\n"
+        "from rnnbounds.impl.checker.machine import *\n"
+        "from rnnbounds.impl.models.torch_machine import *\n"
         + "\n".join(f"{setting}; {seen}" for setting in (UPWARD, ZERO, NEAREST, FLUSH))
     )
     expected = ["; ".join([ailment] * 3) for ailment in (DIRECTED, DIRECTED, FLUSHED)]
@@ -76,7 +77,7 @@ def test_operands_alone_flushed():
 def test_threads_that_flush():
     """The threads of torch's pool keep the setting of the one that started them."""
     told, errors = run(
-        "import torch; from impl.models.torch_machine import *\n"
+        "import torch; from rnnbounds.impl.models.torch_machine import *\n"
         "torch.set_num_threads(2); torch.set_flush_denormal(True)\n"
         "x = torch.ones(1 << 20, dtype=torch.float64) * 2\n"
         "torch.set_flush_denormal(False); print(*ailments_of_tensors())\n"
@@ -104,8 +105,8 @@ def test_checkers_need_no_torch(setting, tmp_path):
     for module, call in (("unitary", "check"), ("truncated", "check_truncated")):
         told, errors = run(
             "import sys; sys.modules['torch'] = None\nfrom pathlib import Path\n"
-            "from impl.checker.machine import MachineError\n"
-            f"from impl.checker.{module} import {call}\n"
+            "from rnnbounds.impl.checker.machine import MachineError\n"
+            f"from rnnbounds.impl.checker.{module} import {call}\n"
             f"{setting}\n"
             f"try: {call}(Path('none'))\nexcept MachineError as error: print(error)"
         )

@@ -38,8 +38,9 @@ def test_commands_refuse(folder):
     asked by itself, raises what the parent prints; and the doctor says what ails."""
     code = (
         "import sys\nfrom rnnbounds.cli import main\n"
-        "from impl.checker.machine import MachineError\n"
-        "from properties.runs.parts import Part\nfrom properties.runs.run import remote_part\n"
+        "from rnnbounds.impl.checker.machine import MachineError\n"
+        "from rnnbounds.properties.runs.parts import Part\n"
+        "from rnnbounds.properties.runs.run import remote_part\n"
         f"{UPWARD}\n"
         f"for words in {COMMANDS!r}: print(main(list(words)), file=sys.stderr)\n"
         "for part in (Part('proof', ('truncation',)),\n"

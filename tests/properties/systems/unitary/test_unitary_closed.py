@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from any_kind import changed
 from flint import fmpq, fmpq_mat
 from msgspec.structs import replace
 
@@ -16,7 +15,7 @@ from rnnbounds.properties.measures.exact.unitary import defect
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import Candidate, SystemSpec, check_spec
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.table import system
 from rnnbounds.properties.systems.unitary.blocks import multiplicity
 from rnnbounds.properties.systems.unitary.exact import above, nearest
 from rnnbounds.properties.systems.unitary.fewer import fewest_states
@@ -105,14 +104,6 @@ def test_a_candidate_on_a_kink_wherever_it_is_moved_is_refused() -> None:
     check_spec(spec)
     with pytest.raises(SpecError, match="kink"):
         build(spec)
-
-
-@pytest.mark.parametrize("kind", ["unitary", "urnn", "block", "planted"])
-def test_no_candidate_is_written_out_in_vain(kind: str) -> None:
-    """A kind that has no candidate does not ignore one."""
-    found = {"skew": [], "signs": [1.0], "G": [[1.0]], "d": [2.0], "s": [2.0]}
-    with pytest.raises(SpecError, match="unknown field `found`"):
-        parse_spec(changed(system(kind), found=found))
 
 
 def test_the_defect_counts_every_entry() -> None:

@@ -1,14 +1,8 @@
 """``certify`` on training: γ and β, the k of a training run, and calls that make no sense."""
 
-from pathlib import Path
-
 import pytest
-import torch
-from safetensors.torch import save_file
 
 import rnnbounds
-from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.errors import factor
 
 NAN, INF = float("nan"), float("inf")
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
@@ -53,17 +47,6 @@ def test_from_python(call, stable_model):
     assert told.to_json() == certified(call, stable_model, *RUN)["training"]
 
 
-def test_text(call, stable_model):
-    """γ, β and the table in words."""
-    outcome = call("certify", stable_model, *TANH, *RUN, "--eps", 0.01)
-    assert outcome.code == 0
-    assert "training: squared loss ½‖C h − y‖₂², ‖C‖₂ ≤ 1, ‖y‖₂ ≤ " in outcome.out
-    assert "within γ k λ^k, λ = " in outcome.out
-    assert "after N = 1000 steps of size α/t, α = 0.001" in outcome.out
-    assert "k after training" in outcome.out
-    assert "vacuous" not in outcome.out
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_vacuous(call, stable_model, format):
@@ -82,26 +65,6 @@ def test_vacuous(call, stable_model, format):
         assert window == {"eps": 0.01, "k": 49, "largest_alpha": below}
 
 
-def test_relu_has_no_smooth_gradients(call, stable_model):
-    """A cell whose slope jumps: certified, but γ and β are null, with the reason in a line."""
-    options = ("--cell", "rnn-relu", *RUN)
-    document = certified(call, stable_model, *options)
-    assert document["constants"]["gamma"] is None
-    assert document["constants"]["beta"] is None
-    outcome = call("certify", stable_model, *TANH, *options)
-    assert "training: nothing is certified: the slope of relu jumps" in outcome.out
-
-
-def test_uncertified_models_have_no_training(call, save):
-    """An undecided model says nothing of training in text, and null in JSON."""
-    model = save([[1.0]])
-    outcome = call("certify", model, *TANH, *RUN)
-    assert outcome.code == 1
-    assert "training" not in outcome.out
-    document = call("certify", model, *TANH, *RUN, "--format", "json").json
-    assert document["training"]["windows"][0] == {"eps": 0.01, "k": None, "largest_alpha": None}
-
-
 def test_loss_and_its_bounds(call, stable_model):
     """The loss, the readout and the target change the constants as they should."""
     linear, squared, wide = (
@@ -116,51 +79,3 @@ def test_loss_and_its_bounds(call, stable_model):
     assert (squared["L_p"], squared["beta_p"]) == (squared["B_h"], 1.0)
     assert wide["L_p"] == pytest.approx(4 * squared["L_p"])
     assert wide["beta_p"] == 4.0
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        (("--steps", 10), "give both or none"),
-        (("--steps", -3, "--alpha", 1), "N = -3, but it must be at least 1"),
-        (("--steps", 1.5, "--alpha", 1), "--steps"),
-        (("--steps", 10, "--alpha", NAN), "α = nan, but it must be a number > 0"),
-        (("--loss", "huber"), "unknown loss 'huber'"),
-        (("--readout-norm", NAN), "the norm of the readout = nan"),
-        (("--target-bound", -1), "the bound on the target = -1.0"),
-        (("--length", 0), "the length T = 0"),
-    ],
-)
-def test_bad_runs(refused, stable_model, options, fault):
-    """Exit 2, and one line that says what is wrong."""
-    assert fault in refused("certify", stable_model, *TANH, *options)
-
-
-def test_help(call):
-    """The options are explained."""
-    text = call("certify", "--help").out
-    for option in ("--steps", "--alpha", "--loss", "--readout-norm", "--target-bound", "--length"):
-        assert option in text
-
-
-SHIFT = {
-    "weight_hh_l0": torch.tensor([[0.0, 0.0], [0.75, 0.0]]),
-    "weight_ih_l0": torch.tensor([[1.0], [0.5]]),
-}
-
-
-def test_the_rate_is_printed_beside_the_constant(tmp_path: Path, call) -> None:
-    """γ k λ^k is false with the λ of the norm that has the shortest memory."""
-    path = tmp_path / "shift.safetensors"
-    save_file(SHIFT, path)
-    found = certify(path, 1.0, cell="linear")
-    assert found.training is not None
-    rate = found.training.constants.lam
-    assert found.lam < 0.5 < rate < 1
-    outcome = call("certify", str(path), "--cell", "linear", "--input-bound", "1")
-    assert f"γ k λ^k, λ = {factor(rate)} in the Euclidean norm, γ = " in outcome.out
-    document = call(
-        "certify", str(path), "--cell", "linear", "--input-bound", "1", "--format", "json"
-    ).json
-    assert document["training"]["lambda"] == rate
-    assert document["lambda"] == found.lam
