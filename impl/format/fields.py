@@ -85,8 +85,3 @@ class Ends(Struct, frozen=True):
         nearest = (Fraction(max(a, -b, 0)) for a, b in zip(self.low, self.high, strict=True))
         if sum(x**2 for x in nearest) > Fraction(bound) ** 2:
             raise RecordError("a box of which the ball holds nothing")
-
-
-def text_of(part: Any) -> str:
-    """A part of a document that is a text; raises RecordError."""
-    return converted(part, str)

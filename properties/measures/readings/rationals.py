@@ -36,7 +36,7 @@ def where_rational(read: Square) -> Square:
 def parameters(batch: Batch) -> Rationals:
     """The weights of one pair as rationals, made once."""
     if "rationals" not in batch.cache:
-        named = batch.cell.parameters if batch.cells is None else batch.cells.parameters
+        named = batch.systems.parameters
         batch.cache["rationals"] = Rationals({name: part[0] for name, part in named.items()})
     found: Rationals = batch.cache["rationals"]
     return found

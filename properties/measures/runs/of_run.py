@@ -143,7 +143,7 @@ def made(batch: Batch, member: int | None = None) -> tuple[Any, dict[str, Tensor
 
 def outputs(batch: Batch) -> int:
     """How many units of the state are shown, its last ones."""
-    return batch.cell.n if batch.cells is None else batch.cells.n
+    return batch.systems.n
 
 
 def rounded(batch: Batch) -> Run:

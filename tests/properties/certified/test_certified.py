@@ -15,7 +15,6 @@ from seen import readings
 from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms import semidefinite
-from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.certified import models as measured
 from rnnbounds.properties.measures.certified.orbits import ball_orbit, exact_orbit, range_told
@@ -27,8 +26,7 @@ from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.certified import models, specs
 from rnnbounds.properties.systems.certified.fields import Certified
-from rnnbounds.properties.systems.spec import check_spec
-from rnnbounds.properties.systems.table import kind_named, parse_spec, system
+from rnnbounds.properties.systems.table import system
 from rnnbounds.properties.systems.unitary.exact import rational
 from rnnbounds.theory.claims.certificate.certificate import CERTIFICATE
 
@@ -115,27 +113,6 @@ def test_other_systems_have_none() -> None:
         assert measure.cap is None or measure.cap(batch, 0) is None
         assert measure.at_most is None or measure.at_most(batch, fmpq(1), 0) is None
     assert np.isinf(batch.constant("gain_told").hi).all()
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"cell": "hopfield"}, {"norm": "frobenius"}, {"dtype": "int8"}, {"layer": 1},
-        {"cell": "stacked-gru", "layers": 1}, {"cell": "stacked-gru", "layers": 2, "layer": 3},
-    ],
-)  # fmt: skip
-def test_specs_that_no_model_has(fields: dict[str, Any]) -> None:
-    """Each in one line."""
-    with pytest.raises(SpecError):
-        check_spec(replace(ALIKE, **{"norm": "auto", **fields}))
-
-
-def test_specs_travel() -> None:
-    """As text, and back."""
-    for kind in ("certified", "certified-rnn", "certified-relu"):
-        for spec in kind_named(kind).extremal():
-            assert parse_spec(spec.text) == spec
-            check_spec(spec)
 
 
 def scaled(name: str, factor: float) -> Callable[[Certificate], Certificate]:
