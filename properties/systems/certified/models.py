@@ -202,7 +202,8 @@ def layer_of(
 ) -> tuple[LoadedModel[Any], Certificate]:
     """A layer of a stack as a model, with what the stack's certificate prints of it.
 
-    The first one reads the inputs of the stack, the others a ball of outputs.
+    The first one reads the inputs of the stack, the others a ball of outputs. No k is printed of a
+    layer, so that by itself it is undecided.
     """
     end, rows = f"_l{layer}", certificate.weights or ()
     row = rows[layer] if layer < len(rows) else ()
@@ -221,6 +222,7 @@ def layer_of(
         n=part.n,
         d=part.d,
         lam=constants["lam"],
+        verdict="undecided" if certificate.verdict == "certified" else certificate.verdict,
         input_bound=constants["B_x"],
         constants=constants,
         windows=tuple((epsilon, None) for epsilon, _ in certificate.windows),

@@ -135,6 +135,7 @@ PAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_page(run, check, name, request):
     """Every word of it."""

@@ -99,6 +99,7 @@ def transcript(text: str, answer: Callable[[str], str]) -> Iterator[str]:
             yield from (f"{INDENT}{told}\n" for told in answer(line[2:]).splitlines() if told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
 def test_transcript(path, answer, request):
     """Every answer is the one that is kept."""
