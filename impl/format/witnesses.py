@@ -12,7 +12,7 @@ MOST = 2**28  # bytes of a file
 SCHEMA = "rnnbounds/attacked/1"
 
 
-class Found(Exactly, frozen=True):
+class StatedWitness(Exactly, frozen=True):
     """A pair of runs that are `gap` > ε apart after k common inputs."""
 
     eps: Size
@@ -26,7 +26,7 @@ class Found(Exactly, frozen=True):
             raise RecordError("inputs of another size, or no window")
 
 
-class Given(Ends, frozen=True, forbid_unknown_fields=True):
+class StatedInputs(Ends, frozen=True, forbid_unknown_fields=True):
     """The set of inputs: a box, or the rows of a table, of which the file holds the box alone."""
 
     set: Literal["box", "rows"]
@@ -38,14 +38,14 @@ class Given(Ends, frozen=True, forbid_unknown_fields=True):
             raise RecordError("inputs of another kind")
 
 
-class Left(Exactly, frozen=True):
+class SkippedSearch(Exactly, frozen=True):
     """What the limits of the search left out."""
 
     what: str
     reason: str
 
 
-class Read(Exactly, frozen=True):
+class StatedReadout(Exactly, frozen=True):
     """The readout that the gaps are about."""
 
     tensor: str
@@ -61,11 +61,11 @@ class Witnesses(Exactly, frozen=True):
     dtype: str
     sha256: str
     input_bound: Size
-    inputs: Given | None
+    inputs: StatedInputs | None
     no_k_below: Annotated[tuple[Window, ...], Meta(min_length=1)]
-    skipped: list[Left]
-    witnesses: list[Found]
-    readout: Read | None = None
+    skipped: list[SkippedSearch]
+    witnesses: list[StatedWitness]
+    readout: StatedReadout | None = None
 
 
 def begins_as_attacked(path: Path) -> bool:

@@ -7,6 +7,7 @@ non-expansive in the Frobenius norm. Rescaling W·min(1, ℓ/‖W‖) also lands
 Sources: Miller & Hardt, section 4; Duchi et al. (2008) for the ℓ1 ball.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,43 +30,19 @@ from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
 BallNorm = Literal["spectral", "infinity", "frobenius"]
 
 
-def project_spectral(W: Tensor, ell: float) -> Tensor:
-    """Nearest point of {‖W‖₂ ≤ ℓ}: U·min(Σ, ℓ)·Vᵀ.
-
-    W (..., m, n) -> (..., m, n). Raises an InputError for NaN, infinity or ℓ < 0.
-    """
-    _check(W, ell)
+def _clipped(W: Tensor, ell: float) -> Tensor:
+    """U·min(Σ, ℓ)·Vᵀ."""
     u, sigma, vh = torch.linalg.svd(W, full_matrices=False)
     clipped = (u * sigma.clamp(max=ell).unsqueeze(-2)) @ vh
     return torch.where((sigma <= ell).all(-1)[..., None, None], W, clipped)
 
 
-def project_infinity(W: Tensor, ell: float) -> Tensor:
-    """Nearest point of {‖W‖_∞ ≤ ℓ}: each row goes to the ℓ1 ball of radius ℓ (sort, threshold).
-
-    W (..., m, n) -> (..., m, n). Raises an InputError for NaN, infinity or ℓ < 0.
-    """
-    _check(W, ell)
-    return _thresholded(W, ell)
-
-
-def project_frobenius(W: Tensor, ell: float) -> Tensor:
-    """Nearest point of {‖W‖_F ≤ ℓ}: radial, W·min(1, ℓ/‖W‖_F).
-
-    W (..., m, n) -> (..., m, n). Raises an InputError for NaN, infinity or ℓ < 0.
-    """
-    _check(W, ell)
+def _shortened(W: Tensor, ell: float) -> Tensor:
+    """W·min(1, ℓ/‖W‖_F)."""
     largest = W.abs().amax((-2, -1), keepdim=True)
     unit = W / torch.where(largest > 0, largest, torch.ones_like(largest))  # squares stay finite
     norm = torch.linalg.matrix_norm(unit, keepdim=True)
     return torch.where(norm * largest > ell, unit * (ell / norm), W)
-
-
-_PROJECTIONS = {
-    "spectral": project_spectral,
-    "infinity": project_infinity,
-    "frobenius": project_frobenius,
-}
 
 
 @dataclass(frozen=True)
@@ -76,12 +53,16 @@ class Ball:
     radius: float
 
     def __post_init__(self) -> None:
-        if self.norm not in _PROJECTIONS:
-            raise UnknownNameError("norm", self.norm, _PROJECTIONS)
+        if self.norm not in _NEAREST:
+            raise UnknownNameError("norm", self.norm, _NEAREST)
 
     def project(self, W: Tensor) -> Tensor:
-        """The Frobenius-nearest point of the ball, up to rounding: (..., m, n) -> (..., m, n)."""
-        return _PROJECTIONS[self.norm](W, self.radius)
+        """The Frobenius-nearest point of the ball, up to rounding: (..., m, n) -> (..., m, n).
+
+        Raises an InputError for NaN, infinity or a radius < 0.
+        """
+        _check(W, self.radius)
+        return _NEAREST[self.norm](W, self.radius)
 
     def bound(self, W: Tensor) -> Tensor:
         """A rigorous upper bound on the ball's norm of W (..., m, n): (...) float64."""
@@ -183,3 +164,10 @@ def _check(W: Tensor, ell: float) -> None:
         raise RangeError("the radius ℓ", ell, "at least 0")
     if not bool(torch.isfinite(W).all()):
         raise NotFiniteError("W")
+
+
+_NEAREST: Mapping[str, Callable[[Tensor, float], Tensor]] = {
+    "spectral": _clipped,
+    "infinity": _thresholded,  # each row goes to the ℓ1 ball of radius ℓ
+    "frobenius": _shortened,
+}

@@ -15,7 +15,7 @@ from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import InputError, at_most, exactly, shown
 from rnnbounds.impl.format.fields import RecordError, converted
 from rnnbounds.impl.format.text import plain
-from rnnbounds.impl.format.witnesses import MOST, SCHEMA, Found, Witnesses
+from rnnbounds.impl.format.witnesses import MOST, SCHEMA, StatedWitness, Witnesses
 from rnnbounds.impl.memory.adversary.attack import Attacked, states_of, weights_of
 from rnnbounds.impl.memory.adversary.proof import proved_gap
 from rnnbounds.impl.memory.runs import readout_told
@@ -111,14 +111,14 @@ def _record(path: Path) -> tuple[Witnesses, dict[str, Any]]:
     return converted(told, Witnesses), told
 
 
-def _run(one: Found, d: int) -> Tensor:
+def _run(one: StatedWitness, d: int) -> Tensor:
     """The inputs of a witness (T, d); raises RecordError."""
     if any(len(row) != d for row in one.inputs):
         raise RecordError("inputs of another size")
     return torch.tensor(one.inputs, dtype=torch.float64).reshape(one.length, d)
 
 
-def _proved(one: Found, x: Tensor, model: LoadedModel[Any]) -> bool:
+def _proved(one: StatedWitness, x: Tensor, model: LoadedModel[Any]) -> bool:
     known = (model.cell, weights_of(model), states_of(model), x, len(x) - one.k)
     k, _ = proved_gap(*known, math.nextafter(one.gap, 0.0))  # above it, so at least the gap
     return k == one.k and one.gap > one.eps

@@ -10,7 +10,7 @@ from flint import arb, arb_mat, ctx
 from rnnbounds.impl.convert import dilation as module
 from rnnbounds.impl.convert.dilation import NotContractionError, dilate, orthogonality_defect
 from rnnbounds.impl.numbers.rationals import real_form
-from rnnbounds.impl.training.projection import project_spectral
+from rnnbounds.impl.training.projection import Ball
 
 
 def contraction(n, lam=0.9, seed=0, dtype=torch.float64):
@@ -86,7 +86,7 @@ def test_not_contractions():
         dilate(torch.eye(module.EXACT + 1, dtype=torch.float64))
     with pytest.raises(NotContractionError):
         dilate(doubles([[float("nan")]]))
-    dilate(project_spectral(2 * contraction(3), 0.5))
+    dilate(Ball("spectral", 0.5).project(2 * contraction(3)))
 
 
 def test_defect_is_a_bound():

@@ -10,7 +10,7 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.training.bound import largest_rate
 from rnnbounds.impl.training.certified import training_constants
-from rnnbounds.impl.training.projection import project_frobenius, project_spectral
+from rnnbounds.impl.training.projection import Ball
 
 N, D, T = 3, 2, 40
 HAIR = 1 + 1e-9
@@ -83,10 +83,10 @@ def train(
         for (role, part), move in zip(list(parts.items()), moves, strict=True):
             moved = part - alpha / t * move
             if role == "weight_hh":
-                parts[role] = project_spectral(moved, radii[role])
+                parts[role] = Ball("spectral", radii[role]).project(moved)
             else:
                 flat = moved if moved.ndim == 2 else moved[None]
-                parts[role] = project_frobenius(flat, radii[role]).reshape(part.shape)
+                parts[role] = Ball("frobenius", radii[role]).project(flat).reshape(part.shape)
     return parts
 
 
