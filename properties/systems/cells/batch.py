@@ -15,8 +15,8 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.rows import of_systems
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.rows import of_systems
 
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.

@@ -17,7 +17,7 @@ from rnnbounds.impl.arithmetic.spans import reached
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.numbers.outward import mul_up, norm_up
 from rnnbounds.properties.systems.cells.batch import Cells, smoothness
-from rnnbounds.properties.systems.rows import of_systems
+from rnnbounds.properties.systems.supply.rows import of_systems
 
 Tensor = torch.Tensor
 LARGEST_SHARE = 0.25

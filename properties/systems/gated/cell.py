@@ -22,7 +22,7 @@ from rnnbounds.impl.training.stable_gates import StableGates
 from rnnbounds.impl.training.stable_gru import StableGRU
 from rnnbounds.impl.training.stable_lstm import StableLSTM
 from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.rows import of_systems
+from rnnbounds.properties.systems.supply.rows import of_systems
 
 Tensor = torch.Tensor
 # How far cells reach outside of the box.

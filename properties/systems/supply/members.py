@@ -23,8 +23,8 @@ from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.cells.omega import Omega as CellsOmega
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.gated.cell import Gated
-from rnnbounds.properties.systems.rows import of_systems
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.rows import of_systems
 from rnnbounds.properties.systems.unitary.exact import Exact, ExactNetworks
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.theory.numbers.interval import Interval

@@ -15,8 +15,8 @@ from flint import fmpq, fmpq_mat
 from rnnbounds.impl.numbers.rationals import rational as rational
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.rows import of_systems
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.rows import of_systems
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
 Vector = tuple[fmpq, ...]
