@@ -169,4 +169,3 @@ def test_doctor_fails(call, monkeypatch):
     assert "NO" in call("doctor").out
     outcome = call("doctor", "--format", "json")
     assert (outcome.code, outcome.json[0]["ok"]) == (1, False)
-

@@ -34,7 +34,10 @@ APART = OWN_TESTS | {"grad_gap_weights", "weight_distance"}
 WITH_BALLS = [
     m.name for m in ALL if m.balls is not None and m.name in FLOAT_READ and m.name not in APART
 ]
-NOT_PLAIN = ("matrix", *(k.name for k in KINDS.values() if k.route.rational or k.spec.stacked[0] > 1))
+NOT_PLAIN = (
+    "matrix",
+    *(k.name for k in KINDS.values() if k.route.rational or k.spec.stacked[0] > 1),
+)
 PLAIN = [n for n, s in SPECIAL.items() if s.kind not in NOT_PLAIN]
 GAPS_OF_MODULES = ("forward_gap", "edge_gap", "padding_gap", "recurrent_gap")
 

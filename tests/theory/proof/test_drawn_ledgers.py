@@ -80,6 +80,7 @@ class FoundError(Exception):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_hole_is_found(fault: str) -> None:
     """With a fault of before planted the same draws prove something false."""
+
     @settings(QUIET, max_examples=ENOUGH // BATCH)
     @given(batches(SHOWN_BY[fault]))
     def attack(batch: Batch) -> None:
