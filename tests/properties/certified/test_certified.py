@@ -10,6 +10,9 @@ import torch
 from any_kind import as_kind
 from flint import fmpq
 from msgspec.structs import replace
+from rnnbounds.properties.measures.certified.orbits import ball_orbit, exact_orbit, range_told
+from rnnbounds.properties.measures.certified.unitary import MEASURES as SHIPPED
+from rnnbounds.properties.measures.readings.rationals import range_square
 from seen import readings
 
 from rnnbounds.impl.cells.refutation.refute import ALL
@@ -18,10 +21,7 @@ from rnnbounds.impl.norms import semidefinite
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.certified import models as measured
-from rnnbounds.properties.measures.certified.orbits import ball_orbit, exact_orbit, range_told
-from rnnbounds.properties.measures.certified.unitary import MEASURES as SHIPPED
 from rnnbounds.properties.measures.readings.balls import BallPair
-from rnnbounds.properties.measures.readings.rationals import range_square
 from rnnbounds.properties.measures.runs.readings import ball_runs
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build

@@ -7,6 +7,7 @@ import pytest
 import torch
 from any_kind import changed
 from msgspec.structs import replace
+from rnnbounds.properties.measures.gates import MEASURES as GATES
 from seen import readings
 
 from rnnbounds.properties.attacks.extremal import extremal_specs
@@ -14,9 +15,8 @@ from rnnbounds.properties.attacks.gradient import gradient_specs, objective
 from rnnbounds.properties.attacks.typed import kinds_of
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.gates import MEASURES as GATES
-from rnnbounds.properties.measures.runs.rounded import Rounded, step
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.numbers.rounded import Rounded, step
 from rnnbounds.properties.systems.batch import build, explicit
 from rnnbounds.properties.systems.gated.ascent import GatedAscent
 from rnnbounds.properties.systems.gated.extremal import GATED_SPECIAL

@@ -18,10 +18,10 @@ from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.measures.cells import MEASURES as CELLS
 from rnnbounds.properties.measures.readings.balls import ball_pair
-from rnnbounds.properties.measures.runs.gaps import Gap
 from rnnbounds.properties.measures.runs.readings import runs
-from rnnbounds.properties.measures.runs.rounded import Rounded
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.numbers.gaps import Gap
+from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.runs.replay import dump, replay
 from rnnbounds.properties.systems.batch import Batch, build
 from rnnbounds.properties.systems.spec import LOSSES, SystemSpec, check_spec

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from flint import ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
+from rnnbounds.properties.measures.exact.derivatives import at_most
 from seen import verdicts
 
 from rnnbounds.impl.convert.rescaling import Rescaling, proved
 from rnnbounds.impl.numbers.rationals import diagonal, identity
 from rnnbounds.properties.attacks.extremal import SPECIAL
-from rnnbounds.properties.measures.exact.derivatives import at_most
 from rnnbounds.properties.measures.exact.rooted import counted, root_ends
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build

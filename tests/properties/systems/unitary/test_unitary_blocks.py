@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
-from seen import verdicts
-
-from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
-from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.measures.exact.derivatives import (
     at_most,
     jacobian,
     norm_ends,
     norm_square,
 )
+from seen import verdicts
+
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
+from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import KINDS, system

@@ -1,4 +1,4 @@
-"""Projections of two matrices onto a ball, and what is compared with them."""
+"""Fast paths of projections in float64: matrices with bounds on how far they are off."""
 
 from __future__ import annotations
 
@@ -6,23 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.training.nearest import Point, distance, itself, projected, rescaled
-from rnnbounds.impl.training.nearest_exact import (
-    ball_distance,
-    ball_itself,
-    ball_projected,
-    ball_rescaled,
-    rational_distance_square,
-    rational_itself,
-    rational_projected,
-    rational_rescaled,
-)
 from rnnbounds.impl.training.projection import Ball
 from rnnbounds.properties.errors import DisagreementError
-from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.measure import FastPath
+from rnnbounds.properties.read.worlds.leaves import ball_of, matrix
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -32,25 +22,6 @@ NEAR = 2.0**-20  # of its norm: rounding leaves far less, a projection that is n
 FLOATS: dict[str, Callable[[Tensor, Ball], Point]] = {
     "itself": lambda A, ball: itself(A), "projected": projected, "rescaled": rescaled,
 }  # fmt: skip
-BALLS: dict[str, Callable[[Tensor, Ball], arb_mat]] = {
-    "itself": lambda A, ball: ball_itself(A), "projected": ball_projected,
-    "rescaled": ball_rescaled,
-}  # fmt: skip
-RATIONALS: dict[str, Callable[[Tensor, Ball], list[list[fmpq]] | None]] = {
-    "itself": lambda A, ball: rational_itself(A), "projected": rational_projected,
-    "rescaled": rational_rescaled,
-}  # fmt: skip
-
-
-def ball_of(batch: Batch) -> Ball:
-    """The ball that a spec names."""
-    norms = {"spectral": "spectral", "infinity": "infinity", "frobenius": "frobenius"}
-    return Ball(norms[batch.spec.ball], batch.spec.scale)  # type: ignore[arg-type]
-
-
-def matrix(batch: Batch, which: str) -> Tensor:
-    """A or B, (B, n, n)."""
-    return batch.cell.W if which == "A" or batch.other is None else batch.other.W
 
 
 def enclosure(one: tuple[str, str], two: tuple[str, str]) -> Callable[[Batch], Interval]:
@@ -78,27 +49,15 @@ def _require_near(batch: Batch, name: str, A: Tensor, found: Point) -> None:
         raise DisagreementError(name, "float64 finds a point", exact, batch.pair(i, 0).spec.text)
 
 
-def ball(one: tuple[str, str], two: tuple[str, str]) -> Callable[[BallPair, int], arb]:
-    """The same in balls."""
-
-    def read(pair: BallPair, k: int) -> arb:
-        ball = ball_of(pair.batch)
-        points = [BALLS[kind](matrix(pair.batch, which)[0], ball) for kind, which in (one, two)]
-        return ball_distance(*points)
-
-    return read
+def between(name: str, one: tuple[str, str], two: tuple[str, str]) -> FastPath:
+    """The distance of what becomes of A or of B from what becomes of either."""
+    return FastPath(name, lambda b: b.spec.kind == "projection", enclosure=enclosure(one, two))
 
 
-def square(one: tuple[str, str], two: tuple[str, str]) -> Callable[[Batch, int], fmpq | None]:
-    """Its exact square, where both points are known to be rational."""
-
-    def read(batch: Batch, k: int) -> fmpq | None:
-        ball = ball_of(batch)
-        first, second = (
-            RATIONALS[kind](matrix(batch, which)[0], ball) for kind, which in (one, two)
-        )
-        if first is None or second is None:
-            return None
-        return rational_distance_square(first, second)
-
-    return read
+FAST = (
+    between("proj_gap", ("projected", "A"), ("projected", "B")),
+    between("matrix_gap", ("itself", "A"), ("itself", "B")),
+    between("rescaled_gap", ("rescaled", "A"), ("rescaled", "B")),
+    between("proj_distance", ("itself", "A"), ("projected", "A")),
+    between("feasible_distance", ("itself", "A"), ("rescaled", "B")),
+)

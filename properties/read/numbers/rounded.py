@@ -6,7 +6,7 @@ with L_ρ and β_ρ. What is exactly 0 stays so: nothing underflows where nothin
 axis more than their values, and meet them along it.
 
 The numbers of a batch are small arrays, on which a call costs more than its arithmetic: they are
-NumPy's (`properties.measures.runs.arrays`). Others give and take tensors.
+NumPy's (`properties.read.numbers.arrays`). Others give and take tensors.
 Source: Higham, Accuracy and Stability, Sections 3 and 3.4.
 """
 
@@ -23,7 +23,7 @@ from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.elementary import Scalable
 from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma
-from rnnbounds.properties.measures.runs.arrays import (
+from rnnbounds.properties.read.numbers.arrays import (
     Floats,
     held,
     joined,

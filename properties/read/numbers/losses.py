@@ -10,7 +10,7 @@ import torch
 
 from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.gradients.loss import LABEL, CrossEntropy, Linear, Squared
-from rnnbounds.properties.measures.runs.rounded import Rounded, beside
+from rnnbounds.properties.read.numbers.rounded import Rounded, beside
 
 
 def gradient(loss: Loss, h: Rounded) -> Rounded:

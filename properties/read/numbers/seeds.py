@@ -1,4 +1,5 @@
-"""Directions of a derivative: the units of the state, of the input, then every parameter.
+"""Directions of a derivative: the units of the state, of the input, then those parameters
+that move.
 
 A parameter matrix W (r, c) has the directions W_11, W_12, …, and moves W v by e_i v_j. These are
 the velocities along which `impl.arithmetic.derivatives.dual_numbers.Duals` differentiates, over
@@ -7,18 +8,17 @@ float64 tensors and over balls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import torch
-from flint import arb
 
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
-from rnnbounds.impl.arithmetic.entries.balls import Columns
-from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.read.numbers.rounded import Rounded
 
 Tensor = torch.Tensor
 
@@ -30,14 +30,15 @@ class Directions:
     parameters: Mapping[str, Tensor]
     units: int
     inputs: int
+    trained: tuple[str, ...]
 
     @cached_property
     def starts(self) -> dict[str, int]:
-        """The first direction of each parameter."""
+        """The first direction of each parameter that moves."""
         found, at = {}, self.units + self.inputs
-        for name, tensor in self.parameters.items():
+        for name in self.trained:
             found[name] = at
-            at += prod(tensor.shape[1:])
+            at += prod(self.parameters[name].shape[1:])
         return found
 
     @property
@@ -58,7 +59,7 @@ class Directions:
     @cached_property
     def count(self) -> int:
         """How many there are."""
-        sizes = (prod(tensor.shape[1:]) for tensor in self.parameters.values())
+        sizes = (prod(self.parameters[name].shape[1:]) for name in self.trained)
         return self.units + self.inputs + sum(sizes)
 
 
@@ -69,7 +70,7 @@ class RoundedSeeds(Directions):
     def affine(self, weight: str, bias: str | None, v: Rounded, rows: slice = ALL) -> Rounded:
         """Ẇ v + ḃ in every direction."""
         moved = Rounded(self.outer(weight, v.value, rows), self.outer(weight, v.error, rows))
-        if bias is None or bias not in self.parameters:
+        if bias is None or bias not in self.starts:
             return moved
         return Rounded(moved.value + self.vector(bias, rows).value, moved.error)
 
@@ -78,7 +79,8 @@ class RoundedSeeds(Directions):
         like = self.parameters[name]
         eye = torch.eye(like.shape[1], dtype=like.dtype, device=like.device)[rows]
         found = like.new_zeros(len(like), len(eye), 1, self.count)
-        found[..., self.starts[name] : self.starts[name] + eye.shape[1]] = eye[None, :, None]
+        if name in self.starts:
+            found[..., self.starts[name] : self.starts[name] + eye.shape[1]] = eye[None, :, None]
         return Rounded.exact(found)
 
     def still(self, value: Tensor) -> Dual[Rounded]:
@@ -92,7 +94,8 @@ class RoundedSeeds(Directions):
         eye = torch.eye(r, dtype=v.dtype, device=v.device)[rows]
         block = eye[None, :, None, :, None] * v.mT[:, None, :, None, :]
         found = v.new_zeros(len(v), len(eye), v.shape[2], self.count)
-        found[..., self.starts[weight] : self.starts[weight] + r * c] = block.flatten(3)
+        if weight in self.starts:
+            found[..., self.starts[weight] : self.starts[weight] + r * c] = block.flatten(3)
         return found
 
     def unit(self, v: Rounded, first: int) -> Rounded:
@@ -104,38 +107,50 @@ class RoundedSeeds(Directions):
 
 
 @dataclass(frozen=True, eq=False)
-class BallSeeds(Directions):
-    """Velocities of one system's one column, in balls: N rows of one ball for each direction."""
+class EntrySeeds(Directions):
+    """Velocities of one system's one column, in balls or rationals: rows of one number for each
+    direction."""
 
-    def affine(self, weight: str, bias: str | None, v: Columns, rows: slice = ALL) -> Columns:
+    entries: Any
+    number: Callable[[Any], Any]
+
+    def affine(self, weight: str, bias: str | None, v: Any, rows: slice = ALL) -> Any:
         """Ẇ v + ḃ in every direction."""
-        r, c = self.parameters[weight].shape[1:]
-        found = []
-        for i in range(r)[rows]:
-            row = [arb(0)] * self.count
-            at = self.starts[weight] + i * c
-            row[at : at + c] = [unit[0] for unit in v.units]
-            found.append(row)
-        moved = Columns(found)
-        if bias is None or bias not in self.parameters:
-            return moved
-        return moved + self.vector(bias, rows)
+        places = range(self.parameters[weight].shape[1])[rows]
+        moved = self.zeros(len(places))
+        if weight in self.starts:
+            width = self.parameters[weight].shape[2]
+            for i, row in zip(places, moved, strict=True):
+                at = self.starts[weight] + i * width
+                row[at : at + width] = [unit[0] for unit in v.units]
+        found = self.entries(moved)
+        if bias is None or bias not in self.starts:
+            return found
+        return found + self.vector(bias, rows)
 
-    def vector(self, name: str, rows: slice = ALL) -> Columns:
+    def vector(self, name: str, rows: slice = ALL) -> Any:
         """A parameter vector's velocity."""
-        found = []
-        for i in range(self.parameters[name].shape[1])[rows]:
-            row = [arb(0)] * self.count
-            row[self.starts[name] + i] = arb(1)
-            found.append(row)
-        return Columns(found)
+        places = range(self.parameters[name].shape[1])[rows]
+        first = self.starts.get(name)
+        return self.placed([None if first is None else first + i for i in places])
 
-    def still(self, values: Sequence[float]) -> Dual[Columns]:
+    def still(self, values: Sequence[float]) -> Dual[Any]:
         """Exact numbers that no direction moves, one column."""
-        flat = Columns([[arb(0)] * self.count for _ in values])
-        return Dual(Columns([[arb(v)] for v in values]), flat)
+        column = self.entries([[self.number(v)] for v in values])
+        return Dual(column, self.placed([None] * len(values)))
 
-    def unit(self, v: Columns, first: int) -> Columns:
+    def unit(self, v: Any, first: int) -> Any:
         """The velocities of units that are directions themselves, from ``first`` on."""
-        rows = range(v.size)
-        return Columns([[arb(first + i == j) for j in range(self.count)] for i in rows])
+        return self.placed([first + i for i in range(v.size)])
+
+    def placed(self, places: Sequence[int | None]) -> Any:
+        """Rows that are 1 at these places, and else 0."""
+        found = self.zeros(len(places))
+        for row, at in zip(found, places, strict=True):
+            if at is not None:
+                row[at] = self.number(1.0)
+        return self.entries(found)
+
+    def zeros(self, rows: int) -> list[list[Any]]:
+        """So many rows of zeros."""
+        return [[self.number(0.0)] * self.count for _ in range(rows)]

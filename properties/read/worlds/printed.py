@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from flint import arb, fmpq
+from flint import arb
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms.solver.client import SOLVED
 from rnnbounds.impl.numbers.outward import UNIT
-from rnnbounds.properties.measures.readings.balls import length
-from rnnbounds.properties.measures.readings.slack import gamma
-from rnnbounds.properties.measures.runs.readings import length_of
-from rnnbounds.properties.measures.runs.rounded import UP, Rounded
-from rnnbounds.properties.systems.unitary.exact import rational, square
+from rnnbounds.properties.read.numbers.norms import gamma, length_of
+from rnnbounds.properties.read.numbers.rounded import UP, Rounded
+from rnnbounds.properties.read.numbers.sizes import Size, absolute_sum, euclidean, largest, of
+from rnnbounds.properties.systems.unitary.exact import rational
 
 Tensor = torch.Tensor
 SIZES: dict[str, str] = {
@@ -127,53 +126,23 @@ def norm_of(found: Sequence[Part], s: Rounded) -> tuple[Tensor, Tensor]:
     return value, error
 
 
-def ball_norm(found: Sequence[Part], s: Sequence[arb]) -> arb:
-    """The norm of one state."""
-    low, high = arb(0), arb(0)
-    for part in found:
-        size = ball_size(part, list(s[part.start : part.stop]))
-        low, high = low.max(size.abs_lower()), high.max(size.abs_upper())
-    return low.union(high)
+def size_of_one(found: Sequence[Part], s: Sequence[Any]) -> Size:
+    """The norm of one state, of balls or rationals."""
+    return largest([part_of_one(part, list(s[part.start : part.stop])) for part in found])
 
 
-def ball_size(part: Part, v: list[arb]) -> arb:
+def part_of_one(part: Part, v: list[Any]) -> Size:
     """One part of one state."""
+    exact = type(v[0])
+    number = exact if exact is arb else rational
     if part.rows:
-        v = [sum((q * a for q, a in zip(row, v, strict=True)), arb(0)) for row in part.rows]
+        rows = (zip(map(number, row), v, strict=True) for row in part.rows)
+        v = [sum((q * a for q, a in row), exact(0)) for row in rows]
     if part.times:
-        v = [d * a for d, a in zip(part.times, v, strict=True)]
+        v = [number(d) * a for d, a in zip(part.times, v, strict=True)]
     if part.over:
-        v = [a / w for w, a in zip(part.over, v, strict=True)]
-    if part.size == "two":
-        size = length(v)
-    elif part.size == "sum":
-        size = sum((abs(a) for a in v), arb(0))
-    else:
-        size = arb(0)
-        for a in v:
-            size = size.max(abs(a))
-    return size / part.by
-
-
-def norm_square(found: Sequence[Part], s: Sequence[fmpq]) -> fmpq:
-    """The square of the norm of one rational state."""
-    return max(rational_size(part, list(s[part.start : part.stop])) for part in found)
-
-
-def rational_size(part: Part, v: list[fmpq]) -> fmpq:
-    """The square of one part."""
-    if part.rows:
-        v = [
-            sum((rational(q) * a for q, a in zip(row, v, strict=True)), fmpq(0))
-            for row in part.rows
-        ]
-    if part.times:
-        v = [rational(d) * a for d, a in zip(part.times, v, strict=True)]
-    if part.over:
-        v = [a / rational(w) for w, a in zip(part.over, v, strict=True)]
-    v = [a / rational(part.by) for a in v]
-    if part.size == "two":
-        return square(v)
-    sizes = [abs(a) for a in v]
-    largest = sum(sizes, fmpq(0)) if part.size == "sum" else max(sizes)
-    return largest * largest
+        v = [a / number(w) for w, a in zip(part.over, v, strict=True)]
+    by: Size = of(number(part.by))
+    if part.size == "largest":
+        return largest(list(map(of, v))) / by
+    return (euclidean(v) if part.size == "two" else absolute_sum(v)) / by

@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, Generic
 
-from flint import arb
-
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.elementary import Scalable
-from rnnbounds.impl.arithmetic.entries.balls import Columns
-from rnnbounds.properties.measures.runs.rounded import Rounded, level
+from rnnbounds.impl.arithmetic.entries.units import E, Entries
+from rnnbounds.properties.read.numbers.rounded import Rounded, level
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +145,22 @@ class Gaps(Generic[V]):
         return Gap(value, self.base.join(*(part.gap for part in parts)))
 
 
+@dataclass(frozen=True, eq=False)
+class OtherWeights(Gaps[V]):
+    """Both runs over `base`, whose parameters differ by those of `moved`."""
+
+    moved: Arithmetic[V]
+
+    def affine(self, weight: str, bias: str | None, v: Gap[V], rows: slice = ALL) -> Gap[V]:
+        """W v + b, and W δ + δW v′ + δb."""
+        found = super().affine(weight, bias, v, rows)
+        return Gap(found.value, found.gap + self.moved.affine(weight, bias, v.other, rows))
+
+    def vector(self, name: str, rows: slice = ALL) -> Gap[V]:
+        """A parameter vector, and its difference."""
+        return Gap(self.base.vector(name, rows), self.moved.vector(name, rows))
+
+
 def half_tanh(a: Any) -> Any:
     """tanh(a/2)."""
     return (0.5 * a).tanh()
@@ -163,9 +177,9 @@ def _(difference: Rounded, gap: Rounded) -> Rounded:
     return difference.masked(gap.present)
 
 
-@where_moved.register
-def _(difference: Columns, gap: Columns) -> Columns:
-    return difference.met(gap, lambda a, b: arb(0) if b.is_zero() else a)
+@where_moved.register(Entries)
+def _(difference: E, gap: E) -> E:
+    return difference.met(gap, lambda a, b: b if b == 0 else a)
 
 
 @where_moved.register
@@ -186,6 +200,6 @@ def _(one: Rounded, two: Rounded) -> Rounded:
     return Rounded.exact((many.present | few.present).to(many.value))
 
 
-@either.register
-def _(one: Columns, two: Columns) -> Columns:
-    return one.met(two, lambda a, b: arb(not (a.is_zero() and b.is_zero())))
+@either.register(Entries)
+def _(one: E, two: E) -> E:
+    return one.met(two, lambda a, b: a if b == 0 else b)

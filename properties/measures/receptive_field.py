@@ -7,20 +7,29 @@ module must not change at all. Shapes (B, S, K+1), windows k = 0 … K.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import torch
 
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.gradients.windows.rollout import rollout, truncations
-from rnnbounds.properties.measures.readings.slack import norm_slack, norms, state_slack
+from rnnbounds.properties.measures.measure import FastPath, Opaque
+from rnnbounds.properties.read.floats import FLOATS
+from rnnbounds.properties.read.numbers.norms import longest
+from rnnbounds.properties.read.numbers.rounded import Rounded, beside
+from rnnbounds.properties.read.quantity import world
+from rnnbounds.properties.read.reader import ZERO
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import generator, normal
+from rnnbounds.properties.systems.kind import about
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 HUGE = 2.0**900
+
+
+def recurrent(batch: Batch) -> bool:
+    """Whether the systems are recurrent ones in floats, for which a module ships."""
+    return not batch.exact and not about(batch.spec).causal
 
 
 def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
@@ -78,37 +87,6 @@ def field_gap(batch: Batch) -> Interval:
     return bitwise(batch, changed)
 
 
-def edge_gap(batch: Batch) -> Interval:
-    """Only the input at time T − k + 1 replaced, the oldest one inside; not defined at k = 0.
-
-    A gap of the real model, within its rounding bound: what seems unchanged in float64 may change.
-    """
-    with torch.no_grad():
-        other = edge_inputs(batch)
-        times = torch.arange(batch.spec.T, device=batch.x.device)[None, :, None, None]
-        changed = last_outputs(
-            batch, lambda k: torch.where(times == batch.spec.T - k, other, batch.x)
-        )
-        found = rounded(batch, own_outputs(batch) - changed, other)
-    low, high = np.array(found.lo), np.array(found.hi)
-    low[..., 0] = high[..., 0] = np.nan
-    return Interval(low, high)
-
-
-def edge_inputs(batch: Batch) -> Tensor:
-    """Inputs (B, T, d, S) that differ from x at every time: −x_t, or a unit vector for 0."""
-    still = (batch.x == 0).all(dim=2, keepdim=True)
-    unit = torch.zeros_like(batch.x)
-    unit[:, :, 0] = 1.0
-    return torch.where(still, unit, -batch.x)
-
-
-def edge_rows(batch: Batch) -> list[list[float]]:
-    """The other inputs of one pair, (T, d)."""
-    rows: list[list[float]] = edge_inputs(batch)[0, :, :, 0].tolist()
-    return rows
-
-
 def foreign(batch: Batch) -> Tensor:
     """Other inputs of x's shape, from the spec's seed, at least 1 in modulus; a pair's own are the
     same in its batch and alone."""
@@ -121,47 +99,33 @@ def foreign(batch: Batch) -> Tensor:
     return torch.from_numpy(np.stack(draws)).to(batch.x.device)
 
 
-def forward_gap(batch: Batch) -> Interval:
-    """‖H_T^{(k)} − h_T^k‖: two programs for one quantity, each within its rounding bound."""
-    with torch.no_grad():
-        network = own_outputs(batch)
-        short = truncations(batch.cell, batch.x, batch.K)[1].permute(0, 3, 2, 1)
-        return rounded(batch, network - short)
-
-
-def padding_gap(batch: Batch) -> Interval:
-    """Truncated model against the full one whose inputs are zero before the window."""
-    with torch.no_grad():
-        short = truncations(batch.cell, batch.x, batch.K)[1].permute(0, 3, 2, 1)
-        return rounded(batch, changed_rollouts(batch, torch.zeros_like(batch.x)) - short)
-
-
-def recurrent_gap(batch: Batch) -> Interval:
-    """Full recurrent model against itself, inputs before the window with their signs changed."""
-    with torch.no_grad():
-        full = rollout(batch.cell, batch.x).transpose(1, 2)[:, :, None]
-        return rounded(batch, changed_rollouts(batch, -batch.x) - full)
-
-
-def changed_rollouts(batch: Batch, other: Tensor) -> Tensor:
-    """h_T of the full model, inputs at times ≤ T − k taken from ``other``, (B, S, K+1, n)."""
-    times = torch.arange(batch.spec.T, device=batch.x.device)[None, :, None, None]
-    found = [
-        rollout(batch.cell, torch.where(times < batch.spec.T - k, other, batch.x)).transpose(1, 2)
-        for k in range(batch.K + 1)
-    ]
-    return torch.stack(found, dim=2)
-
-
-def rounded(batch: Batch, vectors: Tensor, other: Tensor | None = None) -> Interval:
-    """‖v‖ of a difference of two computed states, (B, S, K+1, n), with both states' rounding;
-    ``other`` are inputs that one of the two may have seen."""
-    seen = (
-        batch
-        if other is None
-        else replace(batch, x=torch.cat([batch.x, other], dim=3), cache={}, whole=None)
+def truncated(batch: Batch) -> Rounded:
+    """h_T^k for k = 0 … K, all windows at once, (B, n, K+1, S)."""
+    here = world(batch, FLOATS)
+    rest, S = here.state(ZERO), batch.x.shape[3]
+    at = rest
+    for t in range(batch.spec.T - batch.K, batch.spec.T):
+        x = Rounded.exact(batch.x[:, t].repeat(1, 1, at.v.shape[2] // S))
+        at = beside([here.phi((), at, x), rest], dim=2)
+    shape = (len(batch.x), -1, batch.K + 1, S)
+    return Rounded(
+        *(p.reshape(shape).flip(2) for p in (here.shown(at).value, here.shown(at).error))
     )
-    value = norms(vectors, 3)
-    error = 2 * state_slack(seen) + norm_slack(batch.spec.n + 1, value)
-    low, high = (value - error).cpu().numpy(), (value + error).cpu().numpy()
-    return Interval(np.maximum(np.nextafter(low, -np.inf), 0.0), np.nextafter(high, np.inf))
+
+
+def forward_gap(batch: Batch) -> Interval:
+    """‖H_T^{(k)} − h_T^k‖: the module that ships against runs of the step, within the rounding of
+    these, which bounds that of the module too: any order of its sums."""
+    with torch.no_grad():
+        short = truncated(batch)
+        network = own_outputs(batch).permute(0, 3, 2, 1)
+        return longest(Rounded(network, short.error) - short)
+
+
+FAST = (
+    FastPath("forward_gap", recurrent, enclosure=forward_gap),
+    Opaque(
+        "field_gap", recurrent, enclosure=field_gap,
+        reason="its inputs are as large as floats: what no bit of a module's output depends on",
+    ),
+)  # fmt: skip
