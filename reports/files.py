@@ -9,7 +9,7 @@ whole, though they may come from different runs.
 from collections.abc import Mapping
 from pathlib import Path
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 
 

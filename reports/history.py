@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.records.codec import LIMIT, encode, load_with_bytes

@@ -13,118 +13,73 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rnnbounds.assertions import (
-        assert_contractive,
-        assert_measured,
-        assert_receptive_field,
-        assert_remembers,
-        assert_truncation,
-    )
-    from rnnbounds.impl.arithmetic.base import Arithmetic
-    from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
-    from rnnbounds.impl.cells.kind import Kind, fixed
-    from rnnbounds.impl.cells.program import ProgramCell, program_kind
-    from rnnbounds.impl.cells.table import register
-    from rnnbounds.impl.certificate.certify import certify
-    from rnnbounds.impl.certificate.contraction import contraction
-    from rnnbounds.impl.certificate.inputs import input_data
-    from rnnbounds.impl.certificate.monitor import Monitored, monitor
-    from rnnbounds.impl.certificate.record import Certificate
-    from rnnbounds.impl.certificate.stable_module import stable_
-    from rnnbounds.impl.convert.export import export_truncated
-    from rnnbounds.impl.convert.truncate import (
-        load_certificate,
-        load_truncated,
-        save_truncated,
-        truncate,
-    )
-    from rnnbounds.impl.memory.adversary.attack import Attacked, attack
-    from rnnbounds.impl.memory.measure import Measurement, measure
-    from rnnbounds.impl.reading.layers import layers
-    from rnnbounds.impl.training.certificate import Task
-    from rnnbounds.impl.training.projection import stable
-    from rnnbounds.impl.training.stable_lstm import stable_lstm_
-    from rnnbounds.theory import CLAIMS
+    from rnnbounds.assertions import assert_contractive as assert_contractive
+    from rnnbounds.assertions import assert_measured as assert_measured
+    from rnnbounds.assertions import assert_receptive_field as assert_receptive_field
+    from rnnbounds.assertions import assert_remembers as assert_remembers
+    from rnnbounds.assertions import assert_truncation as assert_truncation
+    from rnnbounds.impl.arithmetic.base import Arithmetic as Arithmetic
+    from rnnbounds.impl.arithmetic.inputs.sets import InputSet as InputSet
+    from rnnbounds.impl.arithmetic.inputs.sets import input_box as input_box
+    from rnnbounds.impl.arithmetic.inputs.sets import input_rows as input_rows
+    from rnnbounds.impl.cells.kind import Kind as Kind
+    from rnnbounds.impl.cells.kind import fixed as fixed
+    from rnnbounds.impl.cells.program import ProgramCell as ProgramCell
+    from rnnbounds.impl.cells.program import program_kind as program_kind
+    from rnnbounds.impl.cells.table import register as register
+    from rnnbounds.impl.certificate.certify import certify as certify
+    from rnnbounds.impl.certificate.contraction import contraction as contraction
+    from rnnbounds.impl.certificate.inputs import input_data as input_data
+    from rnnbounds.impl.certificate.monitor import Monitored as Monitored
+    from rnnbounds.impl.certificate.monitor import monitor as monitor
+    from rnnbounds.impl.certificate.record import Certificate as Certificate
+    from rnnbounds.impl.certificate.stable_module import stable_ as stable_
+    from rnnbounds.impl.convert.export import export_truncated as export_truncated
+    from rnnbounds.impl.convert.truncate import load_certificate as load_certificate
+    from rnnbounds.impl.convert.truncate import load_truncated as load_truncated
+    from rnnbounds.impl.convert.truncate import save_truncated as save_truncated
+    from rnnbounds.impl.convert.truncate import truncate as truncate
+    from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
+    from rnnbounds.impl.memory.adversary.attack import attack as attack
+    from rnnbounds.impl.memory.measure import Measurement as Measurement
+    from rnnbounds.impl.memory.measure import measure as measure
+    from rnnbounds.impl.reading.layers import layers as layers
+    from rnnbounds.impl.training.certificate import Task as Task
+    from rnnbounds.impl.training.projection import stable as stable
+    from rnnbounds.impl.training.stable_lstm import stable_lstm_ as stable_lstm_
+    from rnnbounds.theory import CLAIMS as CLAIMS
 
 __version__ = "0.2.0"
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent until a user configures it
 
-__all__ = [
-    "CLAIMS",
-    "Arithmetic",
-    "Attacked",
-    "Certificate",
-    "InputSet",
-    "Kind",
-    "Measurement",
-    "Monitored",
-    "ProgramCell",
-    "Task",
-    "assert_contractive",
-    "assert_measured",
-    "assert_receptive_field",
-    "assert_remembers",
+_NAMES = {
+    "assertions": "assert_contractive assert_measured assert_receptive_field assert_remembers "
     "assert_truncation",
-    "attack",
-    "certify",
-    "contraction",
-    "export_truncated",
-    "fixed",
-    "input_box",
-    "input_data",
-    "input_rows",
-    "layers",
-    "load_certificate",
-    "load_truncated",
-    "measure",
-    "monitor",
-    "program_kind",
-    "register",
-    "save_truncated",
-    "stable",
-    "stable_",
-    "stable_lstm_",
-    "truncate",
-]
-
-_HOMES = {
-    "CLAIMS": "rnnbounds.theory",
-    "Attacked": "rnnbounds.impl.memory.adversary.attack",
-    "Certificate": "rnnbounds.impl.certificate.record",
-    "Measurement": "rnnbounds.impl.memory.measure",
-    "Monitored": "rnnbounds.impl.certificate.monitor",
-    "InputSet": "rnnbounds.impl.arithmetic.inputs.sets",
-    "Task": "rnnbounds.impl.training.certificate",
-    "assert_contractive": "rnnbounds.assertions",
-    "assert_measured": "rnnbounds.assertions",
-    "assert_receptive_field": "rnnbounds.assertions",
-    "assert_remembers": "rnnbounds.assertions",
-    "assert_truncation": "rnnbounds.assertions",
-    "attack": "rnnbounds.impl.memory.adversary.attack",
-    "certify": "rnnbounds.impl.certificate.certify",
-    "Arithmetic": "rnnbounds.impl.arithmetic.base",
-    "Kind": "rnnbounds.impl.cells.kind",
-    "ProgramCell": "rnnbounds.impl.cells.program",
-    "fixed": "rnnbounds.impl.cells.kind",
-    "contraction": "rnnbounds.impl.certificate.contraction",
-    "input_box": "rnnbounds.impl.arithmetic.inputs.sets",
-    "input_data": "rnnbounds.impl.certificate.inputs",
-    "input_rows": "rnnbounds.impl.arithmetic.inputs.sets",
-    "layers": "rnnbounds.impl.reading.layers",
-    "program_kind": "rnnbounds.impl.cells.program",
-    "register": "rnnbounds.impl.cells.table",
-    "export_truncated": "rnnbounds.impl.convert.export",
-    "load_certificate": "rnnbounds.impl.convert.truncate",
-    "load_truncated": "rnnbounds.impl.convert.truncate",
-    "measure": "rnnbounds.impl.memory.measure",
-    "monitor": "rnnbounds.impl.certificate.monitor",
-    "save_truncated": "rnnbounds.impl.convert.truncate",
-    "stable": "rnnbounds.impl.training.projection",
-    "stable_": "rnnbounds.impl.certificate.stable_module",
-    "stable_lstm_": "rnnbounds.impl.training.stable_lstm",
-    "truncate": "rnnbounds.impl.convert.truncate",
+    "impl.arithmetic.base": "Arithmetic",
+    "impl.arithmetic.inputs.sets": "InputSet input_box input_rows",
+    "impl.cells.kind": "Kind fixed",
+    "impl.cells.program": "ProgramCell program_kind",
+    "impl.cells.table": "register",
+    "impl.certificate.certify": "certify",
+    "impl.certificate.contraction": "contraction",
+    "impl.certificate.inputs": "input_data",
+    "impl.certificate.monitor": "Monitored monitor",
+    "impl.certificate.record": "Certificate",
+    "impl.certificate.stable_module": "stable_",
+    "impl.convert.export": "export_truncated",
+    "impl.convert.truncate": "load_certificate load_truncated save_truncated truncate",
+    "impl.memory.adversary.attack": "Attacked attack",
+    "impl.memory.measure": "Measurement measure",
+    "impl.reading.layers": "layers",
+    "impl.training.certificate": "Task",
+    "impl.training.projection": "stable",
+    "impl.training.stable_lstm": "stable_lstm_",
+    "theory": "CLAIMS",
 }
+"""What is public, by its module below this package."""
+_HOMES = {name: f"{__name__}.{module}" for module, all in _NAMES.items() for name in all.split()}
+__all__ = sorted(_HOMES)
 
 
 def guard_bytecode() -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.formats.markdown import markdown

@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from rnnbounds.properties.runs.stack import roomy
+from rnnbounds.properties.frames import roomy
 
 FACE = Path(__file__).with_name("rnnbounds")
 sys.path.insert(0, str(Path(__file__).with_name("shared")))  # what tests of several rooms share
@@ -31,6 +31,11 @@ settings.load_profile("ci")
 torch.set_num_threads(1)
 if WORKER:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--renew-golden` writes what is kept of outputs anew."""
+    parser.addoption("--renew-golden", action="store_true", help="write golden files anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:

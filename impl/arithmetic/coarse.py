@@ -12,11 +12,10 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats, Program, Rows
-from rnnbounds.impl.arithmetic.intervals import symmetric
+from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.invariance import held
 from rnnbounds.impl.arithmetic.roundings import Runs
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs, reached, reaching
-from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, reached, reaching
 from rnnbounds.impl.numbers.outward import add_up
 
 Dtypes = Sequence[torch.dtype]
@@ -59,8 +58,8 @@ def _may(cell: Any, dtypes: Dtypes, box: Tensor, B: float, states: Callable[...,
     run, wide = Runs(tuple(dtypes), fused=True), box.expand(len(dtypes), -1)
     weights = repeated(cell.parameters, len(dtypes))
     there = states(cell.program, weights, wide, B, cell.d, run)
-    x = inputs(B, wide, cell.d, run)
-    gate, shut = cell.kept(SpanArithmetic(weights, run), Spans(symmetric(there), run), x)
+    m = SpanArithmetic(weights, run)
+    gate, shut = cell.kept(m, m.box(there), m.inputs(B, wide, cell.d))
     kept: Interval = gate.range
     if shut:
         kept = run.rounded(Interval(-add_up(-1.0, kept.high), add_up(1.0, -kept.low)))
@@ -72,7 +71,7 @@ def _states(
 ) -> Tensor:
     """At least |s_i| of the states as they are computed."""
     known = held(program, weights, box, B, d, run=run).box
-    moved = reaching(program, weights, box, B, d, run)
+    moved = reaching(program, SpanArithmetic(weights, run), box, B, d)
     for _ in range(_ITERATES):
         bounded = torch.isfinite(known).all(1, keepdim=True)
         if bool(bounded.all()):

@@ -1,5 +1,7 @@
-"""Interval arithmetic with outward rounding, and how steep functions are on intervals.
+"""Intervals with outward rounding, and how steep functions are on them.
 
+Sums, products and norms are `OUTWARD`, which a subclass may replace together with the functions:
+`impl.certificate.plain_slopes` has intervals of plain floats with gradients.
 Source: Moore, Kearfott & Cloud, Introduction to Interval Analysis.
 """
 
@@ -7,7 +9,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import torch
 from flint import arb, ctx
@@ -17,14 +19,113 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation, activa
 from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.numbers import ball_functions as balls
-from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.interval import Interval, above, tanh_up
-from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, sum_up
+from rnnbounds.impl.numbers.ball_functions import (
+    above,
+    float_above,
+    sigmoid_down,
+    sigmoid_up,
+    tanh_up,
+)
+from rnnbounds.impl.numbers.operations import OUTWARD, Operations
+from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up
 
 _PRECISION = 80
-_INCREASING = (
+INCREASING = (
     "identity", "relu", "leaky-relu", "tanh", "sigmoid", "softplus", "elu", "erf", "arctan",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """low ≤ a ≤ high for each unit, (B, n) each."""
+
+    low: Tensor
+    high: Tensor
+    up: ClassVar[Operations] = OUTWARD
+
+    @classmethod
+    def symmetric(cls, size: Tensor) -> Self:
+        """|a| ≤ size."""
+        return cls(-size, size)
+
+    @classmethod
+    def joined(cls, *parts: Self) -> Self:
+        """All units of the parts, one after another."""
+        return cls(torch.cat([p.low for p in parts], 1), torch.cat([p.high for p in parts], 1))
+
+    def part(self, start: int, stop: int) -> Self:
+        """The units from start on, before stop."""
+        return type(self)(self.low[:, start:stop], self.high[:, start:stop])
+
+    def constant(self, c: float) -> Self:
+        """That number in the place of each unit."""
+        return type(self)(torch.full_like(self.low, c), torch.full_like(self.low, c))
+
+    def function(self, name: str) -> "Bounded":
+        """What is known of a function of that name."""
+        return bounded(name)
+
+    @property
+    def magnitude(self) -> Tensor:
+        """At least |a|."""
+        size = torch.maximum(self.high.abs(), self.low.abs())
+        return size.nan_to_num(math.inf, math.inf, math.inf)
+
+    @property
+    def least(self) -> Tensor:
+        """At most |a|."""
+        return torch.maximum(self.low, -self.high).clamp(min=0.0)
+
+    def __neg__(self) -> Self:
+        return type(self)(-self.high, -self.low)
+
+    def __add__(self, other: Self) -> Self:
+        add = self.up.add
+        return type(self)(-add(-self.low, -other.low), add(self.high, other.high))
+
+    def __mul__(self, other: Self) -> Self:
+        ends = (self.low, self.high, other.low, other.high)
+        ends = torch.broadcast_tensors(*ends)  # type: ignore[no-untyped-call]
+        one, two = torch.stack(ends[:2]), torch.stack(ends[2:])
+        # Each end of the one by each of the other, up with either sign: one call, not eight.
+        high, low = self.up.multiply(torch.stack([one, -one])[:, :, None], two).amax((1, 2))
+        return type(self)(-low, high)
+
+    def widened(self, by: Tensor) -> Self:
+        """The interval, longer by that on both sides."""
+        return self + self.symmetric(by)
+
+    def mapped(self, W: Tensor) -> Self:
+        """W a for W (B, m, n)."""
+        low, high, still = self.low[:, None, :], self.high[:, None, :], W == 0
+        up = self.up
+
+        def total(told: Tensor) -> Tensor:
+            return up.total(torch.where(still, 0.0, told))  # of unknown numbers, too
+
+        if torch.equal(self.low, -self.high):
+            return self.symmetric(total(up.multiply(W.abs(), high)))
+        ends = [total(torch.maximum(up.multiply(A, low), up.multiply(A, high))) for A in (-W, W)]
+        return type(self)(-ends[0], ends[1])
+
+    @classmethod
+    def of_ball(cls, W: Tensor, radius: Tensor) -> Self:
+        """W x over ‖x‖₂ ≤ radius: W (B, m, d), radius (B,)."""
+        return cls.symmetric(cls.up.multiply(cls.up.norm(W), radius[:, None]))
+
+    def mixed(self, a: Self, b: Self) -> Self:
+        """g a + (1 − g) b for g in this interval; for 0 ≤ g ≤ 1 it lies between a and b."""
+        parts = (self.low, self.high, a.high, -a.low, b.high, -b.low)
+        ends = torch.broadcast_tensors(*parts)  # type: ignore[no-untyped-call]
+        # Both ends of the gate by both sides of a and b, those below with the other sign.
+        g, top, bottom = (torch.stack(ends[i : i + 2]) for i in (0, 2, 4))
+        rests = torch.stack([add_up(1.0, -g), -add_up(g, -1.0)])[:, :, None]  # of either sign
+        rests = mul_up(rests, bottom).amax(0)
+        sides = add_up(mul_up(g[:, None], top), rests).amax(0).minimum(torch.maximum(top, bottom))
+        wide = self * a + (self.constant(1.0) + -self) * b
+        inside = (self.low >= 0) & (self.high <= 1)
+        low = torch.where(inside, -sides[1], wide.low)
+        return type(self)(low, torch.where(inside, sides[0], wide.high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +139,7 @@ class Bounded:
     @property
     def derivative(self) -> "Bounded":
         """f′, of whose own curvature nothing is said."""
-        return Bounded(lambda a: symmetric(self.slope(a)), self.curvature, _constant(math.inf))
+        return Bounded(lambda a: a.symmetric(self.slope(a)), self.curvature, constant(math.inf))
 
 
 class Mapped(Elementary):
@@ -69,74 +170,7 @@ class Mapped(Elementary):
 
     def function(self, name: str) -> Self:
         """The elementary function of that name."""
-        return self.through(bounded(name))
-
-
-def everywhere(a: Interval, c: float) -> Interval:
-    """That number in the place of each unit."""
-    return Interval(torch.full_like(a.low, c), torch.full_like(a.low, c))
-
-
-def magnitude(a: Interval) -> Tensor:
-    """At least |a|."""
-    return torch.maximum(a.high.abs(), a.low.abs()).nan_to_num(math.inf, math.inf, math.inf)
-
-
-def symmetric(size: Tensor) -> Interval:
-    """|a| ≤ size."""
-    return Interval(-size, size)
-
-
-def added(a: Interval, b: Interval) -> Interval:
-    """a + b."""
-    return Interval(-add_up(-a.low, -b.low), add_up(a.high, b.high))
-
-
-def product(a: Interval, b: Interval) -> Interval:
-    """a b."""
-    ends = torch.broadcast_tensors(a.low, a.high, b.low, b.high)  # type: ignore[no-untyped-call]
-    one, two = torch.stack(ends[:2]), torch.stack(ends[2:])
-    # Each end of the one by each of the other, rounded up with either sign: one call, not eight.
-    high, low = mul_up(torch.stack([one, -one])[:, :, None], two).amax((1, 2))
-    return Interval(-low, high)
-
-
-def mapped(W: Tensor, v: Interval) -> Interval:
-    """W v for W (B, m, N) and v (B, N)."""
-    low, high, still = v.low[:, None, :], v.high[:, None, :], W == 0
-
-    def total(told: Tensor) -> Tensor:
-        return sum_up(torch.where(still, 0.0, told))  # of numbers of which nothing is known, too
-
-    if torch.equal(v.low, -v.high):
-        return symmetric(total(mul_up(W.abs(), high)))
-    ends = [total(torch.maximum(mul_up(A, low), mul_up(A, high))) for A in (-W, W)]
-    return Interval(-ends[0], ends[1])
-
-
-def of_ball(W: Tensor, radius: Tensor) -> Interval:
-    """W x over ‖x‖₂ ≤ radius: W (B, m, d), radius (B,)."""
-    return symmetric(mul_up(norm_up(W), radius[:, None]))
-
-
-def mixed(gate: Interval, a: Interval, b: Interval) -> Interval:
-    """g a + (1 − g) b, which for 0 ≤ g ≤ 1 lies between a and b."""
-    parts = (gate.low, gate.high, a.high, -a.low, b.high, -b.low)
-    ends = torch.broadcast_tensors(*parts)  # type: ignore[no-untyped-call]
-    # Both ends of the gate by both sides of a and b, those below with the other sign.
-    g, top, bottom = (torch.stack(ends[i : i + 2]) for i in (0, 2, 4))
-    rests = mul_up(torch.stack(_rest(g))[:, :, None], bottom).amax(0)
-    sides = add_up(mul_up(g[:, None], top), rests).amax(0).minimum(torch.maximum(top, bottom))
-    one = torch.ones_like(gate.low)
-    wide = added(product(gate, a), product(added(Interval(one, one), -gate), b))
-    inside = (gate.low >= 0) & (gate.high <= 1)
-    low, high = torch.where(inside, -sides[1], wide.low), torch.where(inside, sides[0], wide.high)
-    return Interval(low, high)
-
-
-def _rest(gate: Tensor) -> tuple[Tensor, Tensor]:
-    """1 − g, rounded up and down: a negative number is the larger for less of it."""
-    return add_up(1.0, -gate), subtract_down(1.0, gate)
+        return self.through(self.range.function(name))
 
 
 def bounded(name: str) -> Bounded:
@@ -189,7 +223,7 @@ def _reciprocal(a: Interval) -> Interval:
 
 def _inverse_power(a: Interval, power: int) -> Tensor:
     """At least 1/|a|^power, infinite where a may be 0."""
-    size = div_up(1.0, a.least())
+    size = div_up(1.0, a.least)
     result = size
     for _ in range(power - 1):
         result = mul_up(result, size)
@@ -200,7 +234,12 @@ def _exponential(a: Interval) -> Tensor:
     return above(lambda z: z.exp(), a.high)
 
 
-def _constant(value: float) -> Callable[[Interval], Tensor]:
+def _sigmoid_slope(a: Interval) -> Tensor:
+    return above(balls.sigmoid_slope, a.least).clamp(max=0.25)
+
+
+def constant(value: float) -> Callable[[Interval], Tensor]:
+    """That bound on every interval."""
     return lambda a: torch.full_like(a.low, value)
 
 
@@ -217,23 +256,23 @@ def _of_activation(rho: Activation) -> Bounded:
     def slope(a: Interval) -> Tensor:
         return _over(lambda z: abs(rho.ball_derivative(z)), a).clamp(max=rho.slope)
 
-    image = _increasing(rho.ball) if rho.name in _INCREASING else spread
-    return Bounded(image, slope, _constant(rho.curvature))
+    image = _increasing(rho.ball) if rho.name in INCREASING else spread
+    return Bounded(image, slope, constant(rho.curvature))
 
 
 _ELEMENTARY: Mapping[str, Bounded] = {
     "sigmoid": Bounded(
-        lambda a: Interval(a.sigmoid_low(), a.sigmoid()),
-        Interval.sigmoid_slope,
-        _constant(ACTIVATIONS["sigmoid"].curvature),
+        lambda a: Interval(sigmoid_down(a.low), sigmoid_up(a.high)),
+        _sigmoid_slope,
+        constant(ACTIVATIONS["sigmoid"].curvature),
     ),
     "tanh": Bounded(
         lambda a: Interval(-tanh_up(-a.low), tanh_up(a.high)),
-        Interval.tanh_slope,
-        _constant(ACTIVATIONS["tanh"].curvature),
+        lambda a: above(balls.tanh_slope, a.least).clamp(max=1.0),
+        constant(ACTIVATIONS["tanh"].curvature),
     ),
     "exp": Bounded(_increasing(lambda z: z.exp()), _exponential, _exponential),
-    "softplus": Bounded(_increasing(balls.softplus), Interval.sigmoid, Interval.sigmoid_slope),
+    "softplus": Bounded(_increasing(balls.softplus), lambda a: sigmoid_up(a.high), _sigmoid_slope),
     "sin": _periodic(lambda z: z.sin(), lambda z: z.cos()),
     "cos": _periodic(lambda z: z.cos(), lambda z: z.sin()),
     "reciprocal": Bounded(

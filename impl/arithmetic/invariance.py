@@ -21,9 +21,9 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.base import Program
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.arithmetic.roundings import Roundings
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.slopes import compare, stepped
-from rnnbounds.impl.arithmetic.spans import reached, reaching
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, reached, reaching
 from rnnbounds.impl.errors import at_least, exactly
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
@@ -71,7 +71,7 @@ def held(
     B: float | Tensor,
     d: int,
     paired: bool = False,
-    run: Roundings | None = None,
+    run: Runs | None = None,
 ) -> Held:
     """The proposed box (B, N) under inputs ‖x‖₂ ≤ B (a number or (B, 1)), as far as it is proved.
 
@@ -80,7 +80,7 @@ def held(
     box = torch.where(box >= 0, box, torch.inf)  # NaN and negative sizes hold nothing
     most = mul_up(_MOST, box)  # no box that is tried is larger
     turned = _turned(program, parameters, most, B, d) if paired else None
-    straight = reaching(program, parameters, box, B, d, run)
+    straight = reaching(program, SpanArithmetic(parameters, run), box, B, d)
 
     def moved(start: Tensor) -> Tensor:
         if turned is None:

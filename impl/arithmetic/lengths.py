@@ -7,18 +7,18 @@ lengths differ runs over `Level`, which writes the one unit n times before they 
     Δu = Δv·(1, …, 1)ᵀ    and so    ‖Δu‖₂ = √n |Δv|,    ‖Δu‖_∞ = |Δv|,
 
 is then what each arithmetic makes of its own `join`. Which of the two a step is, a first run over
-lengths alone says, and refuses what no arithmetic can run.
+shapes alone says, and refuses what no arithmetic can run.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from typing import Any, Self
 
+import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.base import ALL, Floats, Rows
 from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.errors import InputError
 
@@ -38,68 +38,6 @@ class StepError(InputError):
 
 class _LengthError(Exception):
     """Two lengths that do not meet."""
-
-
-@dataclass(frozen=True, eq=False)
-class Length(Elementary):
-    """A number of which its length alone is known."""
-
-    length: int
-
-    def __add__(self, other: Self) -> Self:
-        return self
-
-    __sub__ = __mul__ = __add__
-
-    def __neg__(self) -> Self:
-        return self
-
-    def constant(self, c: float) -> Self:
-        """A number of that length."""
-        return self
-
-    def function(self, name: str) -> Self:
-        """A number of that length."""
-        return self
-
-    @property
-    def size(self) -> int:
-        """How many units."""
-        return self.length
-
-    def part(self, start: int, stop: int) -> Self:
-        """The units from start on, before stop."""
-        return type(self)(stop - start)
-
-
-@dataclass(frozen=True, eq=False)
-class Lengths:
-    """The arithmetic of lengths, of parameters (…, m, n) and (…, m)."""
-
-    parameters: Mapping[str, Tensor]
-
-    def affine(self, weight: str, bias: str | None, v: Length, rows: slice = ALL) -> Length:
-        """The rows of W."""
-        return Length(len(range(*rows.indices(self.parameters[weight].shape[-2]))))
-
-    def vector(self, name: str, rows: slice = ALL) -> Length:
-        """The length of a parameter vector."""
-        return Length(len(range(*rows.indices(self.parameters[name].shape[-1]))))
-
-    def activate(self, name: str, v: Length) -> Length:
-        """That of v; raises for a name that is no activation."""
-        activation(name)
-        return v
-
-    slope = activate
-
-    def mix(self, gate: Length, a: Length, b: Length) -> Length:
-        """That of all three."""
-        return gate
-
-    def join(self, *parts: Length) -> Length:
-        """The sum of all."""
-        return Length(sum(part.size for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,10 +211,13 @@ def _class_var(cell: Any, name: str) -> Any:
 
 
 def _traced(step: Step, cell: Any, size: int) -> bool:
-    """The same, by a run over lengths."""
-    made = Levelled(Lengths(cell.parameters), cell.parameters)
+    """The same, by a run over tensors that have a shape alone."""
+    blank = partial(torch.empty, dtype=torch.float64, device="meta")
+    shapes = {name: blank(part.shape) for name, part in cell.parameters.items()}
+    made = Levelled(Floats(shapes), cell.parameters)
+    given = (Level(Rows(blank(1, each)), made) for each in (size, cell.d))
     try:
-        _out(step(cell, made, *(Level(Length(each), made) for each in (size, cell.d))), cell, size)
+        _out(step(cell, made, *given), cell, size)
     except InputError:
         raise
     except KeyError as error:

@@ -1,4 +1,4 @@
-"""What a dtype rounds: of one run, or of a run in several dtypes side by side.
+"""What dtypes round: of one run, or of a run in several dtypes side by side, system by system.
 
 Rounding to nearest is monotone, so that the ends of what an operation gives are rounded as the run
 rounds them. Sums may be in any order, γ_m of the dtype off (Higham, section 3.1); functions are off
@@ -6,7 +6,7 @@ by 16 units at most of what they are computed with, see `impl.arithmetic.activat
 relative to their value, before they are rounded.
 """
 
-from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,40 +14,58 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, working
-from rnnbounds.impl.numbers.interval import Interval
+from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.numbers.outward import add_up, mul_up
 
 
-class Roundings(ABC):
-    """The roundings of a run; what is a number of one dtype is a column (B, 1) of several.
+@dataclass(frozen=True)
+class Runs:
+    """The roundings of a run in each of the dtypes, or in the one for all systems of a batch.
 
-    fused: whether a kernel may leave out any of them.
+    fused: whether a kernel may leave out any of them. Numbers of a dtype are columns (dtypes, 1).
     """
 
-    fused: bool
+    dtypes: tuple[torch.dtype, ...]
+    fused: bool = False
 
-    @property
-    @abstractmethod
-    def unit(self) -> float | Tensor:
+    @cached_property
+    def units(self) -> tuple[float, ...]:
+        """u of each dtype."""
+        return tuple(float(torch.finfo(dtype).eps) / 2 for dtype in self.dtypes)
+
+    @cached_property
+    def unit(self) -> Tensor:
         """u."""
+        return _column(self.units)
 
-    @property
-    @abstractmethod
-    def tiny(self) -> float | Tensor:
-        """The least normal number."""
+    @cached_property
+    def tiny(self) -> Tensor:
+        """The least normal numbers."""
+        return _column(torch.finfo(dtype).tiny for dtype in self.dtypes)
 
-    @property
-    @abstractmethod
-    def library(self) -> float | Tensor:
+    @cached_property
+    def most(self) -> Tensor:
+        """The largest numbers."""
+        return _column(torch.finfo(dtype).max for dtype in self.dtypes)
+
+    @cached_property
+    def library(self) -> Tensor:
         """How far functions are off, relative to their values."""
+        return _column(16 * working(unit) for unit in self.units)
 
-    @abstractmethod
     def stored(self, a: Tensor) -> Tensor:
-        """Numbers (B, …) as they are stored."""
+        """Numbers (B, …) as the dtypes have them."""
+        parts = zip(self.dtypes, self._parts(a), strict=True)
+        return torch.cat([part.to(dtype).to(torch.float64) for dtype, part in parts])
 
-    @abstractmethod
     def lost(self, rho: Activation, size: Tensor) -> Tensor:
-        """At least what ρ is off by for |z| ≤ size (B, m)."""
+        """At least what ρ is off by for |z| ≤ size (B, m), by its error model."""
+        parts = zip(self.units, self._parts(size), strict=True)
+        return torch.cat([rho.error_in(unit, 1, part) for unit, part in parts])
+
+    def _parts(self, a: Tensor) -> tuple[Tensor, ...]:
+        """The systems of each dtype."""
+        return (a,) if len(self.dtypes) == 1 else torch.split(a, 1)
 
     def rounded(self, a: Interval) -> Interval:
         """What an operation returns whose exact result lies in a; nothing known beyond overflow."""
@@ -67,77 +85,10 @@ class Roundings(ABC):
     def sums(self, terms: int, size: Tensor) -> Tensor:
         """At least what a sum of so many products is off by, their absolute values adding up to
         `size`; infinite where γ is not known."""
-        share = terms * torch.as_tensor(self.unit, dtype=torch.float64)
+        share = terms * self.unit
         gamma = torch.where(share < 0.5, share / (1 - share) * (1 + 2.0**-50), torch.inf)
         return torch.where(size == 0, 0.0, mul_up(gamma, size))
 
 
-@dataclass(frozen=True)
-class Run(Roundings):
-    """The roundings of a dtype."""
-
-    dtype: torch.dtype
-    fused: bool = False
-
-    @property
-    def unit(self) -> float:
-        """u."""
-        return float(torch.finfo(self.dtype).eps) / 2
-
-    @property
-    def tiny(self) -> float:
-        """The least normal number."""
-        return float(torch.finfo(self.dtype).tiny)
-
-    @property
-    def library(self) -> float:
-        """How far functions are off, relative to their values."""
-        return 16 * working(self.unit)
-
-    def stored(self, a: Tensor) -> Tensor:
-        """Numbers as the dtype has them."""
-        return a.to(self.dtype).to(torch.float64)
-
-    def lost(self, rho: Activation, size: Tensor) -> Tensor:
-        """By its error model."""
-        return rho.error_in(self.unit, 1, size)
-
-
-@dataclass(frozen=True)
-class Runs(Roundings):
-    """The roundings of a run in several dtypes, each system of a batch in one of them."""
-
-    dtypes: tuple[torch.dtype, ...]
-    fused: bool = False
-
-    @cached_property
-    def each(self) -> tuple[Run, ...]:
-        """Those of each dtype."""
-        return tuple(Run(dtype, self.fused) for dtype in self.dtypes)
-
-    @cached_property
-    def unit(self) -> Tensor:
-        """u."""
-        return _column([run.unit for run in self.each])
-
-    @cached_property
-    def tiny(self) -> Tensor:
-        """The least normal numbers."""
-        return _column([run.tiny for run in self.each])
-
-    @cached_property
-    def library(self) -> Tensor:
-        """How far functions are off."""
-        return _column([run.library for run in self.each])
-
-    def stored(self, a: Tensor) -> Tensor:
-        """Numbers as the dtypes have them, system by system."""
-        return torch.stack([run.stored(one) for run, one in zip(self.each, a, strict=True)])
-
-    def lost(self, rho: Activation, size: Tensor) -> Tensor:
-        """By the error models."""
-        return torch.stack([run.lost(rho, one) for run, one in zip(self.each, size, strict=True)])
-
-
-def _column(numbers: list[float]) -> Tensor:
-    return torch.tensor(numbers, dtype=torch.float64)[:, None]
+def _column(numbers: Iterable[float]) -> Tensor:
+    return torch.tensor([*numbers], dtype=torch.float64)[:, None]

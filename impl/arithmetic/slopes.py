@@ -23,22 +23,11 @@ from rnnbounds.impl.arithmetic import signed
 from rnnbounds.impl.arithmetic.base import ALL, Program
 from rnnbounds.impl.arithmetic.inputs.given import spread
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import (
-    Bounded,
-    Mapped,
-    added,
-    everywhere,
-    magnitude,
-    mixed,
-    product,
-    symmetric,
-)
-from rnnbounds.impl.arithmetic.spans import reached, reaching
+from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
+from rnnbounds.impl.arithmetic.spans import reached
 from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.impl.numbers.interval import Interval
-from rnnbounds.impl.numbers.outward import add_up, mul_up, product_up
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.operations import Operations
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,27 +50,26 @@ class Slopes(Mapped):
         return self.slopes.amax(1)
 
     def __add__(self, other: Self) -> Self:
-        ours, theirs = _alone(self.slopes, other.slopes)
-        terms = self.terms + other.terms
-        return type(self)(added(self.range, other.range), add_up(ours, theirs), terms=terms)
+        slopes = self.range.up.add(*_alone(self.slopes, other.slopes))
+        return type(self)(self.range + other.range, slopes, terms=self.terms + other.terms)
 
     def __neg__(self) -> Self:
         return type(self)(-self.range, self.slopes, terms=self.terms)
 
     def __mul__(self, other: Self) -> Self:
-        u, v = magnitude(self.range), magnitude(other.range)
-        ours, theirs = _alone(_scaled(v, self.slopes), _scaled(u, other.slopes))
+        u, v, up = self.range.magnitude, other.range.magnitude, self.range.up
+        slopes = up.add(*_alone(_scaled(up, v, self.slopes), _scaled(up, u, other.slopes)))
         terms = signed.scaled(v, self.terms) + signed.scaled(u, other.terms)
-        return type(self)(product(self.range, other.range), add_up(ours, theirs), terms=terms)
+        return type(self)(self.range * other.range, slopes, terms=terms)
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, depending on nothing."""
-        return type(self)(everywhere(self.range, c), torch.zeros_like(self.slopes[:, :1]))
+        return type(self)(self.range.constant(c), torch.zeros_like(self.slopes[:, :1]))
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
         steep = f.slope(self.range)
-        slopes, terms = _scaled(steep, self.slopes), signed.scaled(steep, self.terms)
+        slopes, terms = _scaled(self.range.up, steep, self.slopes), signed.scaled(steep, self.terms)
         return type(self)(f.image(self.range), slopes, terms=terms)
 
     def part(self, start: int, stop: int) -> Self:
@@ -101,7 +89,7 @@ class SlopeArithmetic(Enclosing):
 
     def affine(self, weight: str, bias: str | None, v: Slopes, rows: slice = ALL) -> Slopes:
         """W v + b."""
-        moved = product_up(self.sizes(weight, rows), v.worst)[:, None]
+        moved = self.interval.up.product(self.sizes(weight, rows), v.worst)[:, None]
         terms = signed.weighed(self.stored(weight)[:, rows], v.terms)
         return Slopes(self.enclosed(weight, bias, v, rows), moved, terms=terms)
 
@@ -113,25 +101,25 @@ class SlopeArithmetic(Enclosing):
 
     def mix(self, gate: Slopes, a: Slopes, b: Slopes) -> Slopes:
         """g∘a + (1 − g)∘b."""
-        apart = magnitude(added(a.range, -b.range))
-        steered, ours, theirs = _scaled(apart, gate.worst), a.worst, b.worst
+        up, apart = self.interval.up, (a.range + -b.range).magnitude
         ends = [
-            add_up(_scaled(g, ours), _scaled(add_up(1.0, -g), theirs)) for g in _ends(gate.range)
+            up.add(_scaled(up, g, a.worst), _scaled(up, up.add(1.0, -g), b.worst))
+            for g in _ends(gate.range)
         ]
-        moved = add_up(torch.stack(ends, dim=1), steered[:, None])
+        moved = up.add(torch.stack(ends, dim=1), _scaled(up, apart, gate.worst)[:, None])
         inside = (gate.range.low >= 0) & (gate.range.high <= 1)  # what no mix is fails closed
         moved = torch.where(inside[:, None, :, None], moved, torch.inf)
-        rest = torch.maximum(add_up(1.0, -gate.range.low), add_up(gate.range.high, -1.0))
-        sides = ((magnitude(gate.range), a), (rest, b), (apart, gate))
+        rest = torch.maximum(up.add(1.0, -gate.range.low), up.add(gate.range.high, -1.0))
+        sides = ((gate.range.magnitude, a), (rest, b), (apart, gate))
         terms = tuple(term for rows, v in sides for term in signed.scaled(rows, v.terms))
-        return Slopes(mixed(gate.range, a.range, b.range), moved, terms=terms)
+        return Slopes(gate.range.mixed(a.range, b.range), moved, terms=terms)
 
     def join(self, *parts: Slopes) -> Slopes:
         """All units of the parts, one after another."""
         most = max(part.slopes.shape[1] for part in parts)
         levelled = torch.cat([part.slopes.expand(-1, most, -1, -1) for part in parts], dim=2)
         terms = signed.joined([part.terms for part in parts], [part.size for part in parts])
-        return Slopes(Interval.joined(*(part.range for part in parts)), levelled, terms=terms)
+        return Slopes(self.interval.joined(*(part.range for part in parts)), levelled, terms=terms)
 
 
 def stepped(
@@ -142,15 +130,17 @@ def stepped(
     d: int,
     radii: Radii = MappingProxyType({}),
     blocks: int = 1,
+    over: type[SlopeArithmetic] = SlopeArithmetic,
 ) -> Slopes:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x; the terms
     are those of a state of so many blocks."""
     batch, N = box.shape
-    told, radius, given = spread(B, box, d)
+    m = over(parameters, N + d, radii=radii)
+    told, radius, given = spread(B, box, d, m.interval)
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
-    state = Slopes(symmetric(box), eye[:, :, :N], terms=signed.blocks_of(box, blocks))
-    x = Slopes(told, eye[:, :, N:], radius, given=given)
-    return program(SlopeArithmetic(parameters, N + d, radii=radii), state, x)
+    terms = signed.blocks_of(box, blocks, m.interval.up)
+    state = Slopes(m.interval.symmetric(box), eye[:, :, :N], terms=terms)
+    return program(m, state, Slopes(told, eye[:, :, N:], radius, given=given))
 
 
 def compare(
@@ -164,6 +154,7 @@ def compare(
     euclidean: Tensor | None = None,
     drive: Tensor | None = None,
     radii: Radii = MappingProxyType({}),
+    over: type[SlopeArithmetic] = SlopeArithmetic,
 ) -> Comparison:
     """The comparison of B systems on their invariant boxes (B, N); see
     `impl.norms.comparison.Comparison`.
@@ -172,13 +163,13 @@ def compare(
     `drive` (B, N) where another is asked about than that of the inputs.
     """
     N = box.shape[1]
-    found = stepped(program, parameters, box, B, d, radii, blocks)
+    found = stepped(program, parameters, box, B, d, radii, blocks, over)
     n = N // blocks
 
     def norms() -> Tensor:
         parts = found.worst[:, :, :N].reshape(-1, blocks, n, blocks, n)
         flat = parts.transpose(2, 3).flatten(0, 2)
-        plain = certified_norm(flat).reshape(-1, blocks, blocks)
+        plain = over.interval.up.spectral(flat).reshape(-1, blocks, blocks)
         if radii:  # of weights as they are the signs are known
             return plain
         rows = [found.part(i * n, (i + 1) * n).terms for i in range(blocks)]
@@ -198,25 +189,10 @@ def compare(
     )
 
 
-def invariant(
-    program: Program,
-    parameters: Mapping[str, Tensor],
-    start: Tensor,
-    B: float | Tensor,
-    d: int,
-    iterates: int,
-) -> Tensor:
-    """The box (B, N) after so many steps from one that is invariant, each of which is invariant."""
-    box, moved = start, reaching(program, parameters, start, B, d)
-    for _ in range(iterates):
-        box = torch.minimum(box, moved(box))
-    return box
-
-
-def _scaled(rows: Tensor, slopes: Tensor) -> Tensor:
+def _scaled(up: Operations, rows: Tensor, slopes: Tensor) -> Tensor:
     """diag(rows) M, for rows (B, m) and slopes (B, …, m, N + d); 0 where M is."""
     wide = rows.reshape(rows.shape[0], *[1] * (slopes.ndim - 3), rows.shape[1], 1)
-    return torch.where(slopes == 0, 0.0, mul_up(wide, slopes))
+    return torch.where(slopes == 0, 0.0, up.multiply(wide, slopes))
 
 
 def _ends(gate: Interval) -> tuple[Tensor, ...]:

@@ -17,22 +17,10 @@ from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL, Program
 from rnnbounds.impl.arithmetic.inputs.given import spread
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import (
-    Bounded,
-    Mapped,
-    added,
-    bounded,
-    everywhere,
-    magnitude,
-    mapped,
-    mixed,
-    product,
-    symmetric,
-)
-from rnnbounds.impl.arithmetic.roundings import Roundings
+from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
-from rnnbounds.impl.numbers.interval import Interval
-from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
+from rnnbounds.impl.numbers.outward import add_up, mul_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +30,7 @@ class Spans(Mapped):
     of its terms, and at least the sum of their absolute values (B, m)."""
 
     range: Interval
-    run: Roundings | None = None
+    run: Runs | None = None
     radius: Tensor | None = None
     given: InputSet | None = None
     sum: tuple[int, Tensor] | None = None
@@ -50,16 +38,16 @@ class Spans(Mapped):
     @property
     def terms(self) -> tuple[int, Tensor]:
         """The same, or the value as the only term."""
-        return self.sum or (0, magnitude(self.range))
+        return self.sum or (0, self.range.magnitude)
 
     def __add__(self, other: Self) -> Self:
-        told = added(self.range, other.range)
+        told = self.range + other.range
         if self.run is None or not self.run.fused:
             return self._told(told)
         (a, size), (b, more) = self.terms, other.terms
         return self.summed(self.run, told, (a + b + 1, add_up(size, more)))
 
-    def summed(self, run: Roundings, told: Interval, terms: tuple[int, Tensor]) -> Self:
+    def summed(self, run: Runs, told: Interval, terms: tuple[int, Tensor]) -> Self:
         """A sum of such terms, in any order."""
         roundings, size = terms
         lost = add_up(run.sums(roundings, size), roundings * run.tiny)
@@ -69,11 +57,11 @@ class Spans(Mapped):
         return type(self)(-self.range, self.run, sum=self.sum)
 
     def __mul__(self, other: Self) -> Self:
-        return self._told(product(self.range, other.range))
+        return self._told(self.range * other.range)
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, as the run stores it."""
-        return self._told(everywhere(self.range, c))
+        return self._told(self.range.constant(c))
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
@@ -98,7 +86,7 @@ class SpanArithmetic(Enclosing):
     """Parameters (B, m, n) and (B, m), in a dtype's run those that are stored in it; so are then
     the ones within the radii."""
 
-    run: Roundings | None = None
+    run: Runs | None = None
     _stored: dict[str, Tensor] = field(default_factory=dict)
     _fed: dict[tuple[Any, ...], tuple[Spans, Spans]] = field(default_factory=dict)
 
@@ -116,22 +104,16 @@ class SpanArithmetic(Enclosing):
         told = self.enclosed(weight, bias, v, rows)
         if self.run is None:
             return Spans(told)
-        W = self.sizes(weight, rows)
-        if v.radius is None:
-            size = mapped(W, symmetric(magnitude(v.range))).high
-        else:
-            size = mul_up(norm_up(W), v.radius[:, None])
-        if bias is not None and bias in self.parameters:
-            size = add_up(size, magnitude(self.within(bias, rows)))
-        return v.summed(self.run, told, (W.shape[2] + 1, size))
+        size = self.terms(weight, bias, v, rows, v.range.magnitude)
+        return v.summed(self.run, told, (self.parameters[weight].shape[2] + 1, size))
 
     def activate(self, name: str, v: Spans) -> Spans:  # type: ignore[override]
         """ρ(v)."""
         rho = activation(name)
         if self.run is None or rho.relative:
-            return v.through(bounded(name))
-        lost = self.run.lost(rho, magnitude(v.range))
-        return Spans(self.run.off(bounded(name).image(v.range), lost), self.run)
+            return v.function(name)
+        lost = self.run.lost(rho, v.range.magnitude)
+        return Spans(self.run.off(v.range.function(name).image(v.range), lost), self.run)
 
     def vector(self, name: str, rows: slice = ALL) -> Spans:
         """A parameter vector."""
@@ -139,19 +121,28 @@ class SpanArithmetic(Enclosing):
 
     def mix(self, gate: Spans, a: Spans, b: Spans) -> Spans:
         """g∘a + (1 − g)∘b, or b + g∘(a − b), for 0 ≤ g ≤ 1: roundings of 4u, and u² of them."""
-        told = mixed(gate.range, a.range, b.range)
+        told = gate.range.mixed(a.range, b.range)
         if self.run is None:
             return Spans(told)
-        most = torch.maximum(magnitude(a.range), magnitude(b.range))
+        most = torch.maximum(a.range.magnitude, b.range.magnitude)
         return Spans(self.run.off(told, mul_up(5 * self.run.unit, most)), self.run)
 
     def join(self, *parts: Spans) -> Spans:
         """All units of the parts, one after another."""
-        told = Interval.joined(*(p.range for p in parts))
+        told = self.interval.joined(*(p.range for p in parts))
         if self.run is None or not self.run.fused:
             return Spans(told, self.run)
         roundings, sizes = zip(*(p.terms for p in parts), strict=True)
         return Spans(told, self.run, sum=(max(roundings), torch.cat(sizes, dim=1)))
+
+    def box(self, size: Tensor) -> Spans:
+        """|s| ≤ size (B, N)."""
+        return Spans(self.interval.symmetric(size), self.run)
+
+    def inputs(self, B: float | Tensor, box: Tensor, d: int) -> Spans:
+        """‖x‖₂ ≤ B, a number or (B, 1), beside states in a box (B, N)."""
+        told, radius, given = spread(B, box, d, self.interval)
+        return Spans(told, self.run, radius, given)
 
     def stored(self, name: str) -> Tensor:
         """A parameter as it is stored."""
@@ -161,39 +152,37 @@ class SpanArithmetic(Enclosing):
         return self._stored[name]
 
 
-def inputs(B: float | Tensor, box: Tensor, d: int, run: Roundings | None = None) -> Spans:
-    """‖x‖₂ ≤ B, a number or (B, 1), beside states in a box (B, N)."""
-    told, radius, given = spread(B, box, d)
-    return Spans(told, run, radius, given)
-
-
 def reached(
     program: Program,
     parameters: Mapping[str, Tensor],
     box: Tensor,
     B: float | Tensor,
     d: int,
-    run: Roundings | None = None,
+    run: Runs | None = None,
     radii: Radii = MappingProxyType({}),
 ) -> Tensor:
     """At least |φ(s, x)_i| over |s| ≤ box (B, N) and ‖x‖₂ ≤ B: (B, N)."""
-    return reaching(program, parameters, box, B, d, run, radii)(box)
+    return reaching(program, SpanArithmetic(parameters, run, radii=radii), box, B, d)(box)
 
 
 def reaching(
-    program: Program,
-    parameters: Mapping[str, Tensor],
-    like: Tensor,
-    B: float | Tensor,
-    d: int,
-    run: Roundings | None = None,
-    radii: Radii = MappingProxyType({}),
+    program: Program, m: SpanArithmetic, like: Tensor, B: float | Tensor, d: int
 ) -> Callable[[Tensor], Tensor]:
     """The same of any boxes that are like that one."""
-    m, x = SpanArithmetic(parameters, run, radii=radii), inputs(B, like, d, run)
+    x = m.inputs(B, like, d)
 
     def found(box: Tensor) -> Tensor:
-        told: Spans = program(m, Spans(symmetric(box), run), x)
-        return magnitude(told.range)
+        told: Spans = program(m, m.box(box), x)
+        return told.range.magnitude
 
     return found
+
+
+def invariant(
+    program: Program, m: SpanArithmetic, start: Tensor, B: float | Tensor, d: int, iterates: int
+) -> Tensor:
+    """The box (B, N) after so many steps from one that is invariant, each of which is invariant."""
+    box, moved = start, reaching(program, m, start, B, d)
+    for _ in range(iterates):
+        box = torch.minimum(box, moved(box))
+    return box

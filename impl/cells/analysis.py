@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.coarse import rounds_to_one
 from rnnbounds.impl.arithmetic.invariance import held
-from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.cells.refutation.constants import Given
 from rnnbounds.impl.cells.refutation.refute import ALL, BOX, BOXLESS, IMPLIED, Witness
@@ -105,7 +105,7 @@ class ProgramAnalysis(Analysis):
             return self.on(norm, wide, inputs, step_error(*one, dtype_of(self.dtype)))
 
         def anywhere() -> Tensor:
-            run = Run(dtype_of(self.dtype), fused=True)
+            run = Runs((dtype_of(self.dtype),), fused=True)
             one = (self.cell.program, self.cell.parameters, box, inputs, self.cell.d)
             return torch.maximum(box, held(*one, run=run).box)
 

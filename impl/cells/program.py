@@ -19,7 +19,8 @@ from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from rnnbounds.impl.arithmetic.coarse import Dtypes, at_one
 from rnnbounds.impl.arithmetic.invariance import Held, held, implied
 from rnnbounds.impl.arithmetic.lengths import levelled
-from rnnbounds.impl.arithmetic.slopes import compare, invariant
+from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, invariant
 from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Kind, Weights, undriven
 from rnnbounds.impl.cells.layout import Layout
@@ -168,7 +169,8 @@ class Activated(ProgramCell):
         if math.isinf(self.activation.bound):
             return super().box(B)
         start = self.U.new_full((self.batch, self.n), self.activation.bound)
-        return invariant(self.program, self.parameters, start, B, self.d, _ITERATES)
+        m = SpanArithmetic(self.parameters)
+        return invariant(self.program, m, start, B, self.d, _ITERATES)
 
 
 def program_kind(

@@ -16,7 +16,7 @@ from torch.nn.functional import linear
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.inputs.given import through
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import added, bounded, magnitude
+from rnnbounds.impl.arithmetic.intervals import Interval, bounded
 from rnnbounds.impl.cells.kind import SUFFIX, Analysis, Kind, Weights, drive, filled, torch_layout
 from rnnbounds.impl.cells.refutation.constants import Given
 from rnnbounds.impl.cells.refutation.refute import ALL, Witness, refute, unsought
@@ -27,7 +27,6 @@ from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.interval import Interval
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.impl.training.certificate import Task, TrainingCertificate, certify_training
@@ -119,8 +118,8 @@ def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
     rho, exact = cell.activation, cell.W.new_tensor(offset)
     box, first = torch.full_like(exact, rho.bound), None
     if isinstance(input_bound, InputSet):
-        fed, bias = through(input_bound, cell.U), _between(sums, cell.W)
-        first = magnitude(bounded(rho.name).image(added(fed, bias)))[0]
+        fed, bias = through(input_bound, cell.U.detach(), Interval), _between(sums, cell.W)
+        first = bounded(rho.name).image(fed + bias).magnitude[0]
     B = float(input_bound)
     return Parts(cell.W, cell.U[0], exact, rho.slope, B, rho.least, box=box, first=first)
 

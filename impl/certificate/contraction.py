@@ -19,6 +19,8 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
+from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.spans import Spans, invariant, reaching
 from rnnbounds.impl.cells.deep import DeepCell
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
@@ -28,10 +30,11 @@ from rnnbounds.impl.cells.scans.diagonal import Diagonal
 from rnnbounds.impl.cells.scans.scan import ScanCell
 from rnnbounds.impl.cells.stacks.stack import Stack
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.certificate.plain_slopes import Plain, PlainArithmetic, Term, reached, spectral
+from rnnbounds.impl.certificate.plain_slopes import PlainSlopes, PlainSpans
 from rnnbounds.impl.errors import InputError, NotFiniteError, UnknownNameError
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.reading.misfit import WeightsError
 from rnnbounds.impl.reading.recognition import recognise
@@ -150,11 +153,14 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
         return torch.stack([slope * sizes[name]() for name in names]).amin()
     linear = isinstance(cell, ScanCell | Diagonal)  # no box moves the slopes of those
     box = torch.ones_like(cell.U[0, :1, 0]) if linear else _box(cell, B)
-    N = _states(cell)
-    step = _stepped(cell, box.expand(N), B, blocks=cell.blocks)
-    M = step.slopes if step.slopes is not None else box.new_zeros(1, N, N)
+    box = box.expand(_states(cell))[None]
+    told = compare(
+        cell.program, cell.parameters, box, B, cell.d, blocks=cell.blocks, drive=box,
+        over=PlainSlopes,
+    )  # fmt: skip
+    M = told.matrices[0]
     found: Mapping[str, Callable[[], Tensor]] = {
-        "spectral": lambda: _spectral(cell, step, M),
+        "spectral": lambda: _spectral(cell, told),
         "infinity": lambda: M.sum(2).amax(),
         "perron": lambda: perron_root(M),
     }
@@ -166,31 +172,7 @@ def _states(cell: Any) -> int:
     return int(cell.W.shape[1] // 4 + cell.n) if isinstance(cell, LSTM) else int(cell.n)
 
 
-def _inputs(B: Bound, cell: Any, like: Tensor) -> Plain:
-    """All x with ‖x‖₂ ≤ B, or of the set."""
-    if not isinstance(B, InputSet):
-        ball = torch.as_tensor(B, dtype=like.dtype, device=like.device).expand(cell.d)
-        return Plain(-ball, ball, radius=ball[0])
-    rows = None if B.rows is None else B.rows.to(like.device)
-    radius = like.new_tensor(float(B))
-    return Plain(B.low.to(like.device), B.high.to(like.device), radius=radius, rows=rows)
-
-
-def _stepped(cell: Any, box: Tensor, B: Bound, blocks: int = 0) -> Plain:
-    """One step from |s| ≤ box (N,) and such inputs; with slopes if the state is of blocks."""
-    N = len(box)
-    state = Plain(-box, box)
-    if blocks:
-        places = torch.eye(blocks, dtype=box.dtype, device=box.device)
-        rows = places.repeat_interleave(N // blocks, dim=1)
-        terms = (Term(one, None, reach) for one, reach in zip(rows, places, strict=True))
-        eye = torch.eye(N, dtype=box.dtype, device=box.device)
-        state = Plain(-box, box, eye[None], tuple(terms))
-    moved: Plain = cell.program(PlainArithmetic(cell.parameters), state, _inputs(B, cell, box))
-    return moved
-
-
-def _spectral(cell: Any, step: Plain, M: Tensor) -> Tensor:
+def _spectral(cell: Any, told: Comparison) -> Tensor:
     """Perron's root of what compares the Euclidean norms of the blocks."""
     if isinstance(cell, DeepCell):
         layers = [cell.parameters[f"transition_{l}_weight"][0] for l in range(1, cell.depth + 1)]
@@ -200,12 +182,7 @@ def _spectral(cell: Any, step: Plain, M: Tensor) -> Tensor:
         re, im = (part.value for part in cell.eigenvalues(Floats(cell.parameters)))
         size: Tensor = torch.linalg.vector_norm(torch.stack([re, im]), dim=0).amax()
         return size
-    n, blocks = M.shape[1] // cell.blocks, range(cell.blocks)
-    parts = M.amax(0).reshape(cell.blocks, n, cell.blocks, n).transpose(1, 2)
-    still = M.new_zeros(cell.blocks)
-    known = [reached(step.part(i * n, (i + 1) * n).terms, still) for i in blocks]
-    least = torch.minimum(spectral(parts), torch.stack(known))
-    return perron_root(least[None])
+    return perron_root(told.euclidean)
 
 
 def perron_root(M: Tensor) -> Tensor:
@@ -236,39 +213,38 @@ def _box(cell: Any, B: Bound) -> Tensor:
     if isinstance(cell, LSTM | GRU):
         return _settled(cell, B, one)
     if isinstance(cell, Activated | RNN) and math.isfinite(cell.activation.bound):
-        box = (cell.activation.bound * one).expand(cell.n)
-        for _ in range(0 if isinstance(cell, RNN) else _ACTIVATED + 1):
-            box = torch.minimum(box, _stepped(cell, box, B).most)
-        return box
+        box = (cell.activation.bound * one).expand(1, cell.n)
+        steps = 0 if isinstance(cell, RNN) else _ACTIVATED + 1
+        return invariant(cell.program, PlainSpans(cell.parameters), box, B, cell.d, steps)[0]
     held: Tensor = cell.held(B.detach() if isinstance(B, Tensor) else B).box[0]
     return held.clamp(max=_HUGE)
 
 
 def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
     """|h| ≤ 1, or what a projection makes of it, iterated until it hardly moves."""
-    N = _states(cell)
+    N, m = _states(cell), PlainSpans(cell.parameters)
     h = one.expand(cell.n) if isinstance(cell, GRU) else _put(cell, one.expand(N - cell.n))
     box = torch.cat([torch.inf * one.expand(N - cell.n), h])
+    x = m.inputs(B, box[None], cell.d)
     for _ in range(_ITERATES):
-        before, box = box, torch.minimum(box, _image(cell, box, B))
+        before, box = box, torch.minimum(box, _image(cell, m, box, x))
         if bool((box >= _SETTLED * before).all()):
             break
-    box = torch.minimum(box, _image(cell, box, B))
-    return torch.minimum(box, _stepped(cell, box, B).most)  # which a proof of the box makes too
+    box = torch.minimum(box, _image(cell, m, box, x))
+    moved = reaching(cell.program, m, box[None], B, cell.d)
+    return torch.minimum(box, moved(box[None])[0])  # which a proof of the box makes too
 
 
-def _image(cell: LSTM | GRU, box: Tensor, B: Bound) -> Tensor:
+def _image(cell: LSTM | GRU, m: PlainSpans, box: Tensor, x: Spans) -> Tensor:
     """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
     h = box[-cell.n :]
-    low, high = (torch.cat([h.new_zeros(len(box) - cell.n), end]) for end in (-h, h))
-    state = Plain(low, high)
-    told = (PlainArithmetic(cell.parameters), state, _inputs(B, cell, box))
+    state = m.box(torch.cat([h.new_zeros(len(box) - cell.n), h])[None])
     if isinstance(cell, GRU):
-        return cell.candidate(*told).most
-    i, f, z, o = cell.fed(*told).chunk(4)
-    shut = (-f).sigmoid().low.clamp(min=1 / _HUGE)
-    c = i.sigmoid().high * z.tanh().most / shut
-    return torch.cat([c, _put(cell, o.sigmoid().high * c.tanh())])
+        return cell.candidate(m, state, x).range.magnitude[0]
+    i, f, z, o = cell.fed(m, state, x).chunk(4)
+    shut = (-f).sigmoid().range.low.clamp(min=1 / _HUGE)
+    c = (i.sigmoid().range.high * z.tanh().range.magnitude / shut)[0]
+    return torch.cat([c, _put(cell, o.sigmoid().range.high[0] * c.tanh())])
 
 
 def _put(cell: LSTM, size: Tensor) -> Tensor:

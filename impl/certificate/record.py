@@ -13,10 +13,10 @@ from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import RangeError, at_least, exactly, factor
+from rnnbounds.impl.format.record import WHOLE
 from rnnbounds.impl.numbers.told import as_json
 from rnnbounds.impl.training.certificate import TrainingCertificate
 
-SCHEMA = "rnnbounds/certificate/1"
 EPSILONS = (1e-2, 1e-4, 1e-6)
 
 Verdict = Literal["certified", "refuted", "undecided"]
@@ -79,7 +79,7 @@ class Certificate(Shown):
     lam: float
     verdict: Verdict
     input_bound: float
-    constants: dict[str, float]
+    constants: Mapping[str, float]
     windows: tuple[tuple[float, int | None], ...]
     tried: tuple[tuple[str, float, int | None], ...]
     weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None
@@ -100,6 +100,16 @@ class Certificate(Shown):
     advising: Callable[[], Advice | None] = field(default=lambda: None, repr=False, compare=False)
     measuring: str = field(default="rnnbounds.measure(module, data)", compare=False)
     document: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a certificate that contradicts itself."""
+        if len(dict(self.windows)) != len(set(self.windows)):
+            raise ValueError("one ε has two different k")
+        known = self.lam < 1 and all(k is not None for _, k in self.windows)
+        if self.verdict == "certified" and not known:
+            raise ValueError("certified, without λ < 1 or without a k")
+        if (self.verdict == "refuted") != (self.witness is not None):
+            raise ValueError("refuted, without a witness or the reverse")
 
     @cached_property
     def advice(self) -> Advice | None:
@@ -190,7 +200,7 @@ class Certificate(Shown):
         if self.document is not None:
             return deepcopy(dict(self.document))
         record: dict[str, Any] = as_json({
-            "schema": SCHEMA,
+            "schema": WHOLE,
             "model": self.model,
             "cell": self.cell,
             "tensors": self.tensors,

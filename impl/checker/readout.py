@@ -5,12 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.checker.definite import exact, norm_at_most
-from rnnbounds.impl.checker.stated_norms import RecordError, number, require_keys, whole
-from rnnbounds.impl.checker.stored import MOST, Array, digest, encoded, strict
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least, shown
+from rnnbounds.impl.format.fields import Count, Exactly, RecordError, Size, converted
+from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
+from rnnbounds.impl.format.text import strict
+
+
+class _Stated(Exactly, frozen=True):
+    """The weight by name, its rows, a bound on ‖C‖₂ and the digest of its numbers."""
+
+    tensor: str
+    outputs: Count
+    norm: Size
+    sha256: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +43,13 @@ def readout_named(path: Path) -> str | None:
 def readout_norm(told: Any, read: Readout | None) -> tuple[float, Finding]:
     """The bound on ‖C‖₂ that is stated, and whether it is proved of this C; raises RecordError for
     a statement of another kind, or of another readout."""
-    require_keys(told, {"tensor", "outputs", "norm", "sha256"})
-    bound, outputs = number(told["norm"]), whole(told["outputs"])
+    stated = converted(told, _Stated)
     part = None if read is None else encoded(read.weight, read.dtype)
-    if read is None or part is None or (read.name, len(read.weight)) != (told["tensor"], outputs):
+    if read is None or part is None:
+        raise RecordError("no readout of the model")
+    named = (read.name, len(read.weight)) == (stated.tensor, stated.outputs)
+    if not named or digest("readout", {read.name: part}) != stated.sha256:
         raise RecordError("another readout")
-    if digest("readout", {read.name: part}) != told["sha256"]:
-        raise RecordError("a readout of other weights")
     rows = [[exact(value) for value in row] for row in read.weight.tolist()]
-    return bound, Finding("readout", norm_at_most(rows, bound), _detail(read, bound))
-
-
-def _detail(read: Readout, bound: float) -> str:
-    return f"‖C‖₂ ≤ {at_least(bound, 9)} of C = {shown(read.name)}"
+    detail = f"‖C‖₂ ≤ {at_least(stated.norm, 9)} of C = {shown(read.name)}"
+    return stated.norm, Finding("readout", norm_at_most(rows, stated.norm), detail)

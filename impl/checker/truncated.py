@@ -31,13 +31,13 @@ Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the roundi
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from flint import arb, ctx
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.checker.cells.claimed import biases, bounded, cell_of, norm_of, proofs
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known
 from rnnbounds.impl.checker.cells.norms import Cell, Norm
@@ -47,31 +47,29 @@ from rnnbounds.impl.checker.cells.stacked import Stack, stack_of
 from rnnbounds.impl.checker.definite import exact, norm_at_most
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.readout import Readout, readout_norm
-from rnnbounds.impl.checker.stored import MOST, digest, encoded, strict
-from rnnbounds.impl.checker.truncated_file import (
-    CertificateFileError,
-    TruncatedFile,
-    TruncatedFileError,
-    UncheckedCellError,
-    read,
-    sizes,
-)
-from rnnbounds.impl.checker.truncated_record import (
-    CONSTANTS,
-    OF_STATES,
-    Record,
-    RecordError,
-    left_out,
-    record,
-    stated,
-)
 from rnnbounds.impl.checker.unitary import Finding, Source
-from rnnbounds.impl.checker.unitary_file import DTYPES
+from rnnbounds.impl.checker.unitary_bounds import DTYPES
+from rnnbounds.impl.checker.weights import UncheckedCellError, sizes, weights_of
 from rnnbounds.impl.errors import at_least, exactly
+from rnnbounds.impl.format.fields import RecordError
+from rnnbounds.impl.format.record import CONSTANTS, OF_STATES, Record, left_out, record, stated
+from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded
+from rnnbounds.impl.format.text import strict
+from rnnbounds.impl.format.truncated import CertificateFileError, TruncatedFileError, read_truncated
 
 Checked: TypeAlias = tuple[dict[str, Any], tuple[Finding, ...]]  # the record, and what was found
 _PRECISION = 512  # so that what is equal in floats is equal in balls
 _FINITE = ("L_rho", "B_x", "drive", "equivalence", "steps")
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A record and the weights by role, in float64, of which it is to hold; scale: at least ‖C‖₂ of
+    the readout that windows and gain are about."""
+
+    weights: Mapping[str, Array]
+    record: Record
+    scale: float = 1.0
 
 
 def check_truncated(path: Path, source: Source | None = None) -> Checked:
@@ -81,13 +79,14 @@ def check_truncated(path: Path, source: Source | None = None) -> Checked:
     UncheckedCellError for cells of which the checker knows nothing, MachineError.
     """
     require_floats()
-    file = read(path)
+    file = read_truncated(path)
+    weights = weights_of(path, file)
     try:
-        found = list(proved(file))
+        found = list(proved(Claim(weights, file.record)))
     except RecordError:
         raise TruncatedFileError(path, "holds no readable certificate") from None
     if source is not None:
-        same = source.equals(file.record.cell, file.record.dtype, file.weights)
+        same = source.equals(file.record.cell, file.record.dtype, weights)
         detail = "the cell, its dtype and its weights are the source's, to the last bit"
         found.append(Finding("source", same, detail))
     return file.certificate, tuple(found)
@@ -118,11 +117,11 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
     try:
         if not _about(said, source):
             raise CertificateFileError(path, "is the certificate of another model")
-        found, about = [], whole.get("readout")
+        claim, found, about = Claim(source.weights, said), [], whole.get("readout")
         if about is not None:
             scale, shown = readout_norm(about, readout)
-            said, told, found = replace(said, scale=scale), told | {"readout": about}, [shown]
-        found += proved(TruncatedFile(source.weights, said, max(said.longest), told))
+            claim, told, found = replace(claim, scale=scale), told | {"readout": about}, [shown]
+        found += proved(claim)
     except (RecordError, LayoutError):
         raise CertificateFileError(path, "holds no certificate that can be checked") from None
     further = {"further": rest} if (rest := left_out(whole, told)) else {}
@@ -140,7 +139,7 @@ def _about(said: Record, source: Source) -> bool:
     return (
         len(exact) == len(parts)
         and digest(said.cell, exact) == said.digest
-        and (said.n, said.d) == (n, d)
+        and (said.shape.n, said.shape.d) == (n, d)
     )
 
 
@@ -154,7 +153,7 @@ def _require_provable(path: Path, told: Mapping[str, Any]) -> None:
         raise CertificateFileError(path, reason, remedy)
 
 
-def proved(file: TruncatedFile) -> list[Finding]:
+def proved(file: Claim) -> list[Finding]:
     """What was found of each statement of a record; raises RecordError for one that makes none."""
     told = file.record
     with ctx.workprec(_PRECISION):
@@ -162,7 +161,7 @@ def proved(file: TruncatedFile) -> list[Finding]:
         if not all(finding.holds for finding in found):
             return found
         found += [Finding(*proof) for proof in proofs(told.stated, norm, cell)]
-        found += _constants(told, cell) + _of_states(told, cell, norm)
+        found += _constants(told, cell) + _of_states(file, cell, norm)
         for constant in told.others:
             found += _in_another_norm(file, constant)
             if not all(finding.holds for finding in found):
@@ -170,7 +169,7 @@ def proved(file: TruncatedFile) -> list[Finding]:
         return found + _gain(file) + _rounding(file, cell)
 
 
-def _in_another_norm(file: TruncatedFile, constant: str) -> list[Finding]:
+def _in_another_norm(file: Claim, constant: str) -> list[Finding]:
     """What is proved of the norm in which that constant is stated, and of the states in it."""
     other = file.record.of(constant)
     found, cell, norm = _system(replace(file, record=other))
@@ -180,7 +179,7 @@ def _in_another_norm(file: TruncatedFile, constant: str) -> list[Finding]:
     return [replace(one, name=f"{constant}: {one.name}") for one in [*found, *states]]
 
 
-def _system(file: TruncatedFile) -> tuple[list[Finding], Any, Norm]:
+def _system(file: Claim) -> tuple[list[Finding], Any, Norm]:
     """The cell with the norm that is stated, and what is proved of its box and its layers."""
     told, B = file.record, arb(file.record.input_bound)
     vanilla = told.box is None and told.layers is None
@@ -190,7 +189,7 @@ def _system(file: TruncatedFile) -> tuple[list[Finding], Any, Norm]:
         raise RecordError("a window without its constants")
     ends = None
     if told.inputs is not None:
-        ends = ([arb(v) for v in told.inputs[0]], [arb(v) for v in told.inputs[1]])
+        ends = ([arb(v) for v in told.inputs.low], [arb(v) for v in told.inputs.high])
     if told.cell.startswith(STACKED):
         return stack_of(told, file.weights, B, ends)
     if told.layers is not None:
@@ -227,13 +226,13 @@ def _constants(told: Record, cell: Any) -> list[Finding]:
     return found
 
 
-def _gain(file: TruncatedFile) -> list[Finding]:
+def _gain(file: Claim) -> list[Finding]:
     """C L/(1 − λ) in the norm in which the gain is stated, if there is one."""
     told, most = file.record.of("gain"), file.record.constants["gain"]
     if most == math.inf:
         return []
     _, cell, norm = _system(replace(file, record=told))
-    size = arb(told.scale) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
+    size = arb(file.scale) * arb(told.constants["equivalence"]) * norm.moved(cell, told.lam)
     holds = told.lam < 1 and bool(size <= arb(most) * (1 - arb(told.lam)))
     detail = f"inputs δ apart drive outputs at most {at_least(most, 9)} δ apart"
     return [Finding("gain", holds, detail)]
@@ -250,42 +249,44 @@ def _held(told: Record, cell: Any) -> list[Finding]:
     return [Finding("states", held, f"‖h‖₂ ≤ {at_least(states, 9)}")]
 
 
-def _of_states(told: Record, cell: Any, norm: Norm) -> list[Finding]:
+def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
     """What follows for states and windows."""
+    told = file.record
     if not told.lam < 1:
         return [Finding("states", False, "λ is not below 1")]
     lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
 
     def within(size: arb, most: float) -> bool:
         """Whether ‖C‖₂ C min(S/(1 − λ), R) size ≤ most, ‖C‖₂ of a readout."""
-        size = arb(told.scale) * arb(C) * size
+        size = arb(file.scale) * arb(C) * size
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))
 
     found = _held(told, cell)
-    for epsilon, k in told.windows:
+    for epsilon, k in ((one.eps, one.k) for one in told.truncation):
         held = within(lam**k, epsilon)
-        if not held and within(lam ** (enough := _geometric(told, epsilon, k)), epsilon):
+        if not held and within(lam ** (enough := _geometric(file, epsilon, k)), epsilon):
             most = left(told.stated, norm, cell, range(k, enough))
-            held = bool(arb(told.scale) * most <= epsilon)
+            held = bool(arb(file.scale) * most <= epsilon)
         found.append(Finding("window", held, f"ε = {exactly(epsilon)} for k = {k}"))
     return found
 
 
-def _geometric(told: Record, epsilon: float, k: int) -> int:
+def _geometric(file: Claim, epsilon: float, k: int) -> int:
     """About the least number of steps, more than k, after which λ alone leaves at most ε."""
+    told = file.record
     C, S, R = (told.constants[name] for name in ("equivalence", "drive", "radius"))
-    size = told.scale * C * min(S / (1 - told.lam), R)
+    size = file.scale * C * min(S / (1 - told.lam), R)
     if not 0 < told.lam < 1 or not epsilon < size < math.inf:
         return k + 1
     steps = (math.log(epsilon) - math.log(size)) / math.log(told.lam)  # their ratio may underflow
     return max(k, math.ceil(steps)) + 1
 
 
-def _rounding(file: TruncatedFile, cell: Any) -> list[Finding]:
+def _rounding(file: Claim, cell: Any) -> list[Finding]:
     """The bound on rounding, if there is one; it takes B_h, C, c and λ as the file states them."""
     told = file.record.of("rounding")
-    if told.rounding == math.inf:
+    if told.rounding.state == math.inf:
         return []
     states, C, c = (told.constants[name] for name in ("B_h", "equivalence", "reach"))
     bounds = max(states, c) < math.inf and told.lam < 1 and isinstance(cell, Cell)
@@ -294,6 +295,6 @@ def _rounding(file: TruncatedFile, cell: Any) -> list[Finding]:
     sides = [arb(abs(exact(i)) + abs(exact(h))) for i, h in biases(dict(file.weights))]
     factor = arb(C) * arb(c) / (1 - arb(told.lam))
     bound = rounding_bound(cell, sides, states, factor, Format(*DTYPES[told.dtype]))
-    holds = bound is not None and bool(bound <= arb(told.rounding))
-    detail = f"{told.dtype} moves a state by at most {at_least(told.rounding, 3)}"
+    holds = bound is not None and bool(bound <= arb(told.rounding.state))
+    detail = f"{told.dtype} moves a state by at most {at_least(told.rounding.state, 3)}"
     return [Finding("rounding", holds, detail)]

@@ -30,8 +30,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from rnnbounds.impl.checker.definite import Rows, below, exact, float_above, norm, norm_at_most
 from rnnbounds.impl.checker.machine import require_floats
-from rnnbounds.impl.checker.stored import Array, digest, encoded
 from rnnbounds.impl.checker.unitary_bounds import (
+    DTYPES,
     PRECISION,
     Machine,
     System,
@@ -40,8 +40,9 @@ from rnnbounds.impl.checker.unitary_bounds import (
     state_bound,
     stays_off,
 )
-from rnnbounds.impl.checker.unitary_file import BIASES, CELL, DTYPES, UnitaryFile, read
 from rnnbounds.impl.errors import at_least, factor
+from rnnbounds.impl.format.tensors import Array, digest, encoded
+from rnnbounds.impl.format.unitary import BIASES, CELL, UnitaryFile, read_unitary
 
 _EXACT = 64  # rows up to which a rank is found in rationals
 
@@ -79,7 +80,7 @@ def check(path: Path, source: Source | None = None) -> tuple[dict[str, Any], tup
     are any) in float64. Raises UnitaryFileError for a file that is not intact.
     """
     require_floats()
-    file = read(path)
+    file = read_unitary(path)
     with ctx.workprec(PRECISION):
         original = _original(file)
         held = _held(file, original)
@@ -100,7 +101,7 @@ class _Original:
 
 
 def _original(file: UnitaryFile) -> _Original:
-    n, D = file.n, [exact(v) for v in file.scaling]
+    n, D = file.n, [exact(v) for v in file.record.scaling]
     V, U = (_rows(file.weights[name][:n]) for name in ("weight_hh_l0", "weight_ih_l0"))
     W = [[V[i][j] * D[j] / D[i] for j in range(n)] for i in range(n)]
     sides = [file.weights[f"{role}_l0"][:n].tolist() for role in BIASES]
@@ -112,7 +113,7 @@ def _shape(file: UnitaryFile) -> Finding:
     further = slice(file.n, None)
     quiet = not file.weights["weight_ih_l0"][further].any()
     quiet = quiet and not file.weights["bias_hh_l0"][further].any()
-    pairs = list(zip(file.initial, file.scaling, strict=True))
+    pairs = list(zip(file.record.initial_state, file.record.scaling, strict=True))
     lossless = all(exact(h) * exact(d) == exact(h * d) for h, d in pairs)
     detail = f"{file.states} states for {file.n}, the further ones without input"
     return Finding("shape", bool(quiet) and lossless and file.states <= 2 * file.n, detail)
@@ -133,18 +134,18 @@ def _rank(file: UnitaryFile) -> Finding:
 
 
 def _defect(file: UnitaryFile) -> Finding:
-    V, claimed = arb_mat(file.weights["weight_hh_l0"].tolist()), file.certificate
+    V = arb_mat(file.weights["weight_hh_l0"].tolist())
     gram = V.transpose() * V
     m = file.states
     parts = (gram[i, j] - int(i == j) for i in range(m) for j in range(m))
     size = norm(list(parts))
-    bound = claimed["orthogonality_defect"]
+    bound = file.record.orthogonality_defect
     seen, most = (at_least(v, 3) for v in (float_above(size), bound))
     return Finding("defect", size <= arb(bound), f"‖VᵀV − I‖_F ≤ {seen}, stated ≤ {most}")
 
 
 def _norms(file: UnitaryFile, original: _Original) -> list[Finding]:
-    lam, U_norm = (file.certificate["constants"][name] for name in ("W_norm", "U_norm"))
+    lam, U_norm = file.record.constants.W_norm, file.record.constants.U_norm
     most = factor(lam)
     return [
         Finding("contraction", lam < 1 and norm_at_most(original.W, lam), f"‖W‖₂ ≤ {most} < 1"),
@@ -153,13 +154,12 @@ def _norms(file: UnitaryFile, original: _Original) -> list[Finding]:
 
 
 def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
-    claimed, n = file.certificate, file.n
-    constants = claimed["constants"]
+    claimed, n = file.record, file.n
     system = _system(file, original)
-    states, computed = constants["B_h"], constants["B_h_computed"]
-    own = DTYPES[claimed["dtype"]]
+    states, computed = claimed.constants.B_h, claimed.constants.B_h_computed
+    own = DTYPES[claimed.dtype]
     terms = file.states + file.d + 3
-    least, most = min(1.0, *file.scaling), max(1.0, *file.scaling)
+    least, most = min(1.0, *claimed.scaling), max(1.0, *claimed.scaling)
     float64 = Machine(terms, n, largest=2.0**1000 / most, least=least)
     machines = (float64, Machine(terms, n, *own))
     found = [
@@ -173,8 +173,10 @@ def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
             Finding("killed in float64", _killed(file, bound, float64), "fl(W₃h + b₂) ≤ 0"),
         ]
     drifts = [drift(system, machine, computed_bound(system, machine)) for machine in machines]
-    for name, total in (("float64", 2 * drifts[0]), ("own_dtype", drifts[0] + drifts[1])):
-        limit = claimed["difference"][name]
+    for name, limit, total in (
+        ("float64", claimed.difference.float64, 2 * drifts[0]),
+        ("own_dtype", claimed.difference.own_dtype, drifts[0] + drifts[1]),
+    ):
         if limit is not None:
             holds = computed is not None and bool(arb(limit) >= total)
             detail = f"≤ {at_least(limit, 3)} after rounding"
@@ -183,22 +185,22 @@ def _states(file: UnitaryFile, original: _Original) -> list[Finding]:
 
 
 def _system(file: UnitaryFile, original: _Original) -> System:
-    constants, B = file.certificate["constants"], arb(file.certificate["input_bound"])
+    constants, B = file.record.constants, arb(file.record.input_bound)
     pairs = list(zip(*original.biases, strict=True))
     offset = norm([arb(i + h) for i, h in pairs if i + h > 0])
     return System(
-        lam=arb(constants["W_norm"]),
-        drive=arb(constants["U_norm"]) * B + offset,
+        lam=arb(constants.W_norm),
+        drive=arb(constants.U_norm) * B + offset,
         weight=norm([arb(v) for row in original.W for v in row]),
         inputs=norm([arb(v) for row in original.U for v in row]) * B,
         bias=norm([arb(abs(i) + abs(h)) for i, h in pairs]),
-        initial=norm(list(map(arb, file.initial))),
+        initial=norm(list(map(arb, file.record.initial_state))),
     )
 
 
 def _killed(file: UnitaryFile, states: arb, machine: Machine | None) -> bool:
     """Whether every further unit stays at 0 while the states are within their bound."""
-    n, D = file.n, list(map(arb, file.scaling))
+    n, D = file.n, list(map(arb, file.record.scaling))
     rows = file.weights["weight_hh_l0"][n:, :n].tolist()
     for row, bias in zip(rows, file.weights["bias_ih_l0"][n:].tolist(), strict=True):
         size = norm([arb(v) * d for v, d in zip(row, D, strict=True)])
@@ -232,7 +234,7 @@ def _held(file: UnitaryFile, original: _Original) -> dict[str, Array] | None:
 def _weights(file: UnitaryFile, held: dict[str, Array] | None) -> Finding:
     """The digest is that of the weights in the dtype; a bias of zeros may be one that is not there,
     which is all the same."""
-    dtype, claimed = file.certificate["dtype"], file.certificate["sha256"]
+    dtype, claimed = file.record.dtype, file.record.digest
     parts = {role: encoded(part, dtype) for role, part in (held or {}).items()}
     known = {role: part for role, part in parts.items() if part is not None}
     absent = [role for role in BIASES if held is not None and not held[role].any()]
@@ -248,7 +250,7 @@ def _weights(file: UnitaryFile, held: dict[str, Array] | None) -> Finding:
 def _source(file: UnitaryFile, held: dict[str, Array] | None, source: Source) -> Finding:
     zeros = {role: np.zeros(file.n) for role in BIASES}
     given = Source(source.cell, source.dtype, zeros | dict(source.weights))
-    same = held is not None and given.equals(CELL, file.certificate["dtype"], held)
+    same = held is not None and given.equals(CELL, file.record.dtype, held)
     return Finding("source", same, "the first units are the source's, to the last bit")
 
 

@@ -23,6 +23,13 @@ from flint import arb
 from rnnbounds.impl.checker.definite import float_above, larger
 
 PRECISION = 256
+# Unit roundoff, least normal and greatest number of the dtypes that a model may have.
+DTYPES = {
+    "float16": (2.0**-11, 2.0**-14, 65504.0),
+    "bfloat16": (2.0**-8, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
+    "float32": (2.0**-24, 2.0**-126, (2 - 2.0**-23) * 2.0**127),
+    "float64": (2.0**-53, 2.0**-1022, (2 - 2.0**-52) * 2.0**1023),
+}
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import torch
 from flint import fmpq, fmpq_mat
 from torch import Tensor
 
-from rnnbounds.impl.checker.unitary_file import BIASES, MODERATE
 from rnnbounds.impl.convert.rescaling import Rescaling, rescale
+from rnnbounds.impl.format.unitary import BIASES, MODERATE
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.rationals import exactly, rational

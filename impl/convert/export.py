@@ -23,10 +23,10 @@ from torch import Tensor
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.checker.truncated_file import EXPORTS
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import as_data, vouched
 from rnnbounds.impl.errors import InputError, RangeError, shown
+from rnnbounds.impl.format.truncated import EXPORTS
 from rnnbounds.impl.models.surroundings import undisturbed
 from rnnbounds.impl.reading.files import write_file
 
@@ -73,7 +73,7 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
     check_export(path)
     if module.k > LAYERS:
         raise RangeError("the window k", module.k, f"at most {LAYERS} to export, as for a larger ε")
-    text = vouched(module, certificate, path)[0]["certificate"]
+    text = vouched(module, certificate, path)
     traced = _traced(Stateless(module))
     return _onnx(traced, text) if path.suffix == ".onnx" else _pt2(traced, text)
 

@@ -4,7 +4,6 @@ A file is safetensors: the weights under torch's names, and in the metadata the 
 the certificate and a digest of all of them. It is written whole or not at all.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Collection, Mapping
@@ -18,13 +17,21 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.document import of_truncated, read_certificate
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.checker.origin import described
-from rnnbounds.impl.checker.stored import plain
-from rnnbounds.impl.checker.truncated_file import ALL, FORMAT, LATEST, METADATA
-from rnnbounds.impl.checker.truncated_record import RecordError, record, stated
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.errors import InputError, RangeError, exactly, factor, renamed
-from rnnbounds.impl.models.loaded import LoadedModel, digest
+from rnnbounds.impl.format.fields import RecordError
+from rnnbounds.impl.format.record import record, stated
+from rnnbounds.impl.format.sealed import TRUNCATED
+from rnnbounds.impl.format.tensors import contents
+from rnnbounds.impl.format.truncated import (
+    ALL,
+    ANOTHER,
+    LATEST,
+    TruncatedFile,
+    is_about,
+    read_truncated,
+)
+from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import undisturbed
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.files import (
@@ -111,8 +118,8 @@ def truncate(
         raise RangeError("the window k", k, f"at most {MAX_WINDOW}, as for a larger ε")
     told = stated(certificate.to_json())
     try:
-        record(plain(json.dumps(told, allow_nan=False)))
-    except (RecordError, ValueError):
+        record(told)
+    except RecordError:
         B = certificate.input_bound
         raise RangeError("the input bound", B, "so small that no bound overflows") from None
     return Truncated(unrolled(loaded, k, latest), told)
@@ -144,29 +151,39 @@ def as_data(certificate: Certificate | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def packed(module: FeedForward, certificate: dict[str, Any], target: Path) -> bytes:
-    """What stands in the file of a truncated model; raises as `save_truncated`."""
-    told, weights = vouched(module, certificate, target)
+    """The bytes of the file of a truncated model; raises as `save_truncated`."""
+    text = vouched(module, certificate, target)
     check_target(target, Path(str(stated(certificate)["information"].get("model", ""))))
-    return as_safetensors(weights, told | {"sha256": _seal(told, weights)})
+    told = {
+        "format": TRUNCATED.format,
+        "k": str(module.k),
+        "cell": module.cell,
+        "output": LATEST if module.latest else ALL,
+        "certificate": text,
+    }
+    weights = _stored(dict(module.named_parameters(recurse=False)))
+    parts = contents(as_safetensors(weights, {}))[0]
+    return as_safetensors(weights, told | {"sha256": TRUNCATED.seal(told, parts)})
 
 
-def vouched(
-    module: FeedForward, certificate: dict[str, Any], path: Path
-) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The metadata and the weights of a truncated model, and nothing if its certificate is that of
-    another model, window or output: then an InputError."""
-    weights = {name: part.detach().cpu().contiguous() for name, part in _weights(module).items()}
+def vouched(module: FeedForward, certificate: dict[str, Any], path: Path) -> str:
+    """The text of the record of a truncated model; raises InputError for a certificate of another
+    model or window, and for a module with a readout."""
     again = "pass the certificate that 'truncate' returned with it"
     try:
-        text = json.dumps(stated(certificate), allow_nan=False, sort_keys=True)
+        told = stated(certificate)
+        meant = record(told)
+        text = json.dumps(told, allow_nan=False, sort_keys=True)
     except (LookupError, TypeError, AttributeError, ValueError):
         raise InputError(f"this is no certificate of a truncated model; {again}") from None
-    told = {"format": FORMAT, "k": str(module.k), "cell": module.cell, "certificate": text}
-    told["output"] = LATEST if module.latest else ALL
-    _check(path, told, load_model(weights, module.cell))
+    if module.k not in meant.longest or module.k > MAX_WINDOW:
+        raise ModelFileError(path, "has a window k that is not in its certificate", _AGAIN)
+    parts = contents(as_safetensors(_stored(module.weights), {}))[0]
+    if module.cell != meant.cell or not is_about(meant, parts, module.sizes.n, module.sizes.d):
+        raise ModelFileError(path, ANOTHER, _AGAIN)
     if module.readout is not None:
         raise InputError("a truncated model is saved without its readout; save that one by itself")
-    return told, weights
+    return text
 
 
 @undisturbed()
@@ -192,54 +209,23 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     data = read_file(place, what="certificate")
     if data[8:9] != b"{":  # where safetensors has its header
         return read_certificate(data, place)
-    return of_truncated(_parsed(data, place)[1], place)
+    return of_truncated(_parsed(data, place)[1].certificate, place)
 
 
-def _parsed(data: bytes, path: Path) -> tuple[FeedForward, dict[str, Any]]:
-    tensors, told = parse_safetensors(data, path)
-    if told.get("format") != FORMAT or "cell" not in told:
-        raise ModelFileError(path, f"is not of the format {FORMAT}", _AGAIN)
-    loaded = load_model(tensors, told["cell"])  # looks at dtypes, shapes and values
-    if tensors.keys() != _named(loaded).keys():
+def _parsed(data: bytes, path: Path) -> tuple[FeedForward, TruncatedFile]:
+    """The model in a file, whose weights are those that its record is about."""
+    file = read_truncated(path, lambda path, reason: ModelFileError(path, reason, _AGAIN), data)
+    loaded = load_model(parse_safetensors(data, path)[0], file.record.cell)
+    suffix = kind_of(loaded.name).suffix
+    if file.parts.keys() != {role + suffix for role in loaded.weights}:
         raise ModelFileError(path, f"does not hold exactly the tensors of {loaded.name}", _AGAIN)
-    certificate = _check(path, told, loaded)
-    if told.keys() != {*METADATA, "sha256"} or told["sha256"] != _seal(told, _named(loaded)):
-        raise ModelFileError(path, "was changed after it was written", _AGAIN)
-    if told["output"] not in (ALL, LATEST):
-        raise ModelFileError(path, "has an unknown kind of output", _AGAIN)
-    return unrolled(loaded, int(told["k"]), told["output"] == LATEST), certificate
+    roles = {role: file.parts[role + suffix] for role in loaded.weights}
+    about = is_about(file.record, roles, loaded.n, loaded.d) and loaded.name == file.record.cell
+    if not about or file.k > MAX_WINDOW:
+        raise ModelFileError(path, ANOTHER, _AGAIN)
+    return unrolled(loaded, file.k, file.output == LATEST), file
 
 
-def _check(path: Path, told: dict[str, str], model: LoadedModel[Any]) -> dict[str, Any]:
-    """The certificate, if it is one of this model and of this window, to the letter."""
-    try:
-        certificate = plain(told.get("certificate", ""))
-        meant = record(certificate)
-    except (RecordError, ValueError, TypeError, RecursionError):
-        raise ModelFileError(path, "holds no readable certificate", _AGAIN) from None
-    if told.get("k", "") not in map(str, meant.longest) or int(told["k"]) > MAX_WINDOW:
-        raise ModelFileError(path, "has a window k that is not in its certificate", _AGAIN)
-    speaks = (meant.cell, meant.dtype, meant.n, meant.d)
-    if speaks != (told.get("cell"), model.dtype, model.n, model.d) or model.name != meant.cell:
-        raise ModelFileError(path, "holds the certificate of another model", _AGAIN)
-    if not described(certificate["information"], model.weights):
-        raise ModelFileError(path, "holds the certificate of another model", _AGAIN)
-    if meant.digest != model.digest:
-        raise ModelFileError(path, "holds the certificate of other weights", _AGAIN)
-    return dict(certificate)
-
-
-def _named(model: LoadedModel[Any]) -> dict[str, Tensor]:
-    """The weights under the names that torch gives them."""
-    suffix = kind_of(model.name).suffix
-    return {role + suffix: part for role, part in model.weights.items()}
-
-
-def _weights(module: FeedForward) -> dict[str, Tensor]:
-    return dict(module.named_parameters(recurse=False))
-
-
-def _seal(told: dict[str, str], weights: dict[str, Tensor]) -> str:
-    """SHA-256 of the metadata and the weights."""
-    kept = {name: told.get(name, "") for name in METADATA}
-    return digest(hashlib.sha256(json.dumps(kept).encode()).hexdigest(), weights)
+def _stored(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors as files store them."""
+    return {name: part.detach().cpu().contiguous() for name, part in weights.items()}

@@ -34,7 +34,6 @@ from rnnbounds.impl.checker.unitary_bounds import (
     slack,
     state_bound,
 )
-from rnnbounds.impl.checker.unitary_file import BIASES, FORMAT, MODERATE, SCHEMA, read, seal
 from rnnbounds.impl.convert.dilation import Dilation, dilate
 from rnnbounds.impl.convert.exact_rescaling import scaled, scales
 from rnnbounds.impl.errors import (
@@ -45,6 +44,9 @@ from rnnbounds.impl.errors import (
     ShapeError,
     factor,
 )
+from rnnbounds.impl.format.sealed import UNITARY
+from rnnbounds.impl.format.tensors import contents
+from rnnbounds.impl.format.unitary import BIASES, MODERATE, SCHEMA, read_unitary
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import undisturbed
@@ -156,12 +158,12 @@ def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     """
     check_target(Path(path), Path(str(model.certificate["information"].get("model", ""))))
     told = {
-        "format": FORMAT,
+        "format": UNITARY.format,
         "cell": "rnn-relu",
         "certificate": json.dumps(model.certificate, allow_nan=False, sort_keys=True),
     }
     weights = {name: part.contiguous() for name, part in model.weights.items()}
-    stamp = seal(told, {name: part.numpy() for name, part in weights.items()})
+    stamp = UNITARY.seal(told, contents(as_safetensors(weights, {}))[0])
     write_file(Path(path), as_safetensors(weights, told | {"sha256": stamp}))
 
 
@@ -172,13 +174,14 @@ def load_unitary(path: str | os.PathLike[str]) -> UnitaryModel:
     Intact means unchanged since it was written; `impl.checker.unitary.check` proves the certificate
     anew.
     """
-    file = read(Path(path))
+    file = read_unitary(Path(path))
     weights = {name: torch.from_numpy(part.copy()) for name, part in file.weights.items()}
-    initial = torch.zeros(file.states, dtype=torch.float64)
-    initial[: file.n] = torch.tensor(file.initial, dtype=torch.float64) * torch.tensor(
-        file.scaling, dtype=torch.float64
+    start, scaling = (
+        torch.tensor(numbers, dtype=torch.float64)
+        for numbers in (file.record.initial_state, file.record.scaling)
     )
-    scaling = torch.tensor(file.scaling, dtype=torch.float64)
+    initial = torch.zeros(file.states, dtype=torch.float64)
+    initial[: file.n] = start * scaling
     return UnitaryModel(weights, initial, file.n, scaling, file.certificate)
 
 

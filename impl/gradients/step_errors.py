@@ -18,34 +18,23 @@ Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.3, run
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import ALL, Program
 from rnnbounds.impl.arithmetic.inputs.given import spread
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import (
-    Bounded,
-    Mapped,
-    added,
-    bounded,
-    everywhere,
-    magnitude,
-    mapped,
-    mixed,
-    product,
-    symmetric,
-)
-from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.weight_balls import Enclosing
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.numbers.interval import Interval
-from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, underflow
+from rnnbounds.impl.numbers.outward import add_up, mul_up, underflow
 
-_FUNCTIONS = {"exp": 16.0, "sin": 16.0, "cos": 16.0, "reciprocal": 2.0}  # units, of the value or 1
+_FUNCTIONS = {"exp": 1.0, "sin": 1.0, "cos": 1.0, "reciprocal": 0.125}  # of a function's units
 _MIX = 6.0  # units
 _BELOW = 4.0  # values are this many times below the largest number: GELU takes 2z on its way
 
@@ -74,7 +63,7 @@ class Off(Mapped):
 
     range: Interval
     error: Tensor
-    run: Run
+    run: Runs
     radius: Tensor | None = None
     given: InputSet | None = None
     sum: Terms | None = None
@@ -87,17 +76,17 @@ class Off(Mapped):
     @property
     def most(self) -> Tensor:
         """At least |v̂|, and |v|."""
-        return add_up(magnitude(self.range), self.error)
+        return add_up(self.range.magnitude, self.error)
 
     def told(self, range: Interval, error: Tensor) -> Self:
         """Such a value, unless it may overflow."""
         found = type(self)(range, error, self.run)
-        fits = mul_up(_BELOW, found.most) < float(torch.finfo(self.run.dtype).max)
+        fits = mul_up(_BELOW, found.most) < self.run.most
         return type(self)(range, torch.where(fits, error, torch.inf), self.run)
 
     def rounded(self, range: Interval, error: Tensor) -> Self:
         """A value that was off by so much before it was rounded."""
-        size = add_up(magnitude(range), error)
+        size = add_up(range.magnitude, error)
         own = add_up(mul_up(self.run.unit, size), underflow(size, self.run.tiny))
         return self.told(range, add_up(error, own))
 
@@ -105,27 +94,27 @@ class Off(Mapped):
         """A sum of such terms, unless a part of it may overflow."""
         lost = self.run.sums(terms.roundings, terms.size)
         lost = add_up(lost, underflow(terms.size, terms.roundings * self.run.tiny))
-        parts = self.told(symmetric(terms.size), add_up(terms.carried, lost))
+        parts = self.told(self.range.symmetric(terms.size), add_up(terms.carried, lost))
         return replace(self.told(range, parts.error), sum=terms)
 
     def __add__(self, other: Self) -> Self:
         a, b = self.terms, other.terms
         carried, size = add_up(a.carried, b.carried), add_up(a.size, b.size)
         terms = Terms(a.roundings + b.roundings + 1, carried, size)
-        return self.summed(added(self.range, other.range), terms)
+        return self.summed(self.range + other.range, terms)
 
     def __mul__(self, other: Self) -> Self:
-        carried = add_up(_times(self.error, magnitude(other.range)), _times(other.error, self.most))
-        return self.rounded(product(self.range, other.range), carried)
+        carried = add_up(_times(self.error, other.range.magnitude), _times(other.error, self.most))
+        return self.rounded(self.range * other.range, carried)
 
     def __neg__(self) -> Self:
         return type(self)(-self.range, self.error, self.run, sum=self.sum)
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, as the dtype stores it."""
-        stored = float(torch.tensor(c, dtype=torch.float64).to(self.run.dtype))
-        lost = 0.0 if stored == c else abs(c) * 2 * self.run.unit + self.run.tiny
-        return self.told(everywhere(self.range, c), torch.full_like(self.error, lost))
+        exact = self.range.constant(c)
+        lost = abs(c) * 2 * self.run.unit + self.run.tiny
+        return self.told(exact, torch.where(self.run.stored(exact.low) == c, 0.0, lost))
 
     def through(self, f: Bounded) -> Self:
         """f of each unit, exactly computed."""
@@ -134,14 +123,14 @@ class Off(Mapped):
 
     def function(self, name: str) -> Self:
         """The elementary function of that name, or an activation."""
-        found, unit = self.through(bounded(name)), self.run.unit
+        found = self.through(self.range.function(name))
         if name in ACTIVATIONS:
-            sound = keeps_to_its_model(name, dtype=str(self.run.dtype).removeprefix("torch."))
-            library = ACTIVATIONS[name].error_in(unit, 1, self.most)
-            own = library if sound else torch.full_like(library, torch.inf)
-        else:
-            units = _FUNCTIONS.get(name, torch.inf) * working(unit)
-            units += (unit > working(unit)) * unit * (1 + 2.0**-10)  # rounded, from that far off
+            own = self.run.lost(ACTIVATIONS[name], self.most)
+            if not all(map(partial(_sound, name), self.run.dtypes)):
+                own = torch.full_like(own, torch.inf)
+        else:  # rounded, from that far off, where functions are computed with more precision
+            share, more = _FUNCTIONS.get(name, torch.inf), 16 * self.run.unit > self.run.library
+            units = share * self.run.library + more * self.run.unit * (1 + 2.0**-10)
             own = mul_up(units, found.most if name in ("exp", "reciprocal") else 1.0 + found.error)
         return self.told(
             found.range, add_up(found.error, add_up(own, underflow(own, self.run.tiny)))
@@ -158,19 +147,15 @@ class Off(Mapped):
 class OffArithmetic(Enclosing):
     """Parameters (B, m, n) and (B, m), as they are stored in the dtype."""
 
-    run: Run
+    run: Runs
 
     def affine(self, weight: str, bias: str | None, v: Off, rows: slice = ALL) -> Off:
         """W v + b."""
-        W = self.stored(weight)[:, rows]
-        carried = mapped(W.abs(), symmetric(v.error)).high
+        W = self.sizes(weight, rows)
+        carried = Interval.symmetric(v.error).mapped(W).high
         known = torch.isfinite(v.error).all(1, keepdim=True)  # 0 times infinity is no number
         carried = torch.where(known, carried, torch.inf)
-        size = mapped(W.abs(), symmetric(v.most)).high
-        if v.radius is not None:
-            size = torch.minimum(size, mul_up(norm_up(W), v.radius[:, None]))
-        if bias is not None and bias in self.parameters:
-            size = add_up(size, self.stored(bias)[:, rows].abs())
+        size = self.terms(weight, bias, v, rows, v.most)
         terms = Terms(W.shape[2] + 2, carried, size)
         return v.summed(self.enclosed(weight, bias, v, rows), terms)
 
@@ -185,19 +170,19 @@ class OffArithmetic(Enclosing):
 
     def slope(self, name: str, v: Off) -> Off:  # type: ignore[override]
         """ρ′(v), of whose error nothing is said."""
-        told = v.through(bounded(name).derivative)
+        told = v.through(v.range.function(name).derivative)
         return v.told(told.range, torch.full_like(told.error, torch.inf))
 
     def mix(self, gate: Off, a: Off, b: Off) -> Off:
         """g∘a + (1 − g)∘b."""
         rest = torch.maximum(add_up(1.0, -gate.range.low), add_up(gate.range.high, -1.0))
-        apart = add_up(magnitude(added(a.range, -b.range)), add_up(a.error, b.error))
-        kept = add_up(_times(a.error, magnitude(gate.range)), _times(b.error, rest))
+        apart = add_up((a.range + -b.range).magnitude, add_up(a.error, b.error))
+        kept = add_up(_times(a.error, gate.range.magnitude), _times(b.error, rest))
         largest = torch.maximum(a.most, b.most)
-        size = mul_up(add_up(add_up(magnitude(gate.range), rest), mul_up(2.0, gate.error)), largest)
+        size = mul_up(add_up(add_up(gate.range.magnitude, rest), mul_up(2.0, gate.error)), largest)
         own = add_up(mul_up(_MIX * self.run.unit, size), underflow(size, 3 * self.run.tiny))
         error = add_up(add_up(kept, _times(gate.error, apart)), own)
-        return a.told(mixed(gate.range, a.range, b.range), error)
+        return a.told(gate.range.mixed(a.range, b.range), error)
 
     def join(self, *parts: Off) -> Off:
         """All units of the parts, one after another."""
@@ -219,13 +204,19 @@ def step_error(
 ) -> Tensor:
     """At least how far a step in the dtype is off, from states |s| ≤ box (B, N) and inputs of the
     run: (B, N), infinite where nothing is known."""
-    run, still = Run(dtype), torch.zeros_like(box)
-    told, radius, given = spread(B, box, d)
+    run, still = Runs((dtype,)), torch.zeros_like(box)
+    told, radius, given = spread(B, box, d, Interval)
     x = Off(told, torch.zeros_like(told.low), run, radius, given)
-    found: Off = program(OffArithmetic(parameters, run), Off(symmetric(box), still, run), x)
+    s = Off(Interval.symmetric(box), still, run)
+    found: Off = program(OffArithmetic(parameters, run), s, x)
     return found.error
 
 
 def _times(error: Tensor, other: Tensor) -> Tensor:
     """What an error makes of a factor: nothing where there is none."""
     return torch.where(error == 0, 0.0, mul_up(error, other))
+
+
+def _sound(name: str, dtype: torch.dtype) -> bool:
+    """Whether the function keeps to its error model in that dtype."""
+    return keeps_to_its_model(name, dtype=str(dtype).removeprefix("torch."))

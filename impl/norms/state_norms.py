@@ -202,14 +202,6 @@ def _perron(p: Parts) -> StateNorm:
     )
 
 
-def _diagonal(p: Parts) -> StateNorm:
-    return _scaled("diagonal", p, p.scaling)
-
-
-def _semidefinite(p: Parts) -> StateNorm:
-    return _scaled(SOLVED, p, semidefinite_scaling(p.W, start=p.scaling))
-
-
 def _scaled(name: str, p: Parts, found: WeightedNorm) -> StateNorm:
     """‖D·‖₂ for the diagonal D that was found."""
     d, factor = found.weights[0].diagonal(), found.factor[0]
@@ -275,8 +267,8 @@ NORMS: Mapping[str, Callable[[Parts], StateNorm]] = {
     "infinity": _infinity,
     "one": _one,
     "perron": _perron,
-    "diagonal": _diagonal,
-    SOLVED: _semidefinite,
+    "diagonal": lambda p: _scaled("diagonal", p, p.scaling),
+    SOLVED: lambda p: _scaled(SOLVED, p, semidefinite_scaling(p.W, start=p.scaling)),
     "iterated": _iterated,
     "quadratic": _quadratic,
 }

@@ -1,4 +1,5 @@
-"""Activations and their derivatives in ball arithmetic, tight far out and across kinks.
+"""Activations and their derivatives in ball arithmetic, tight far out and across kinks; and bounds
+on them for tensors, entry by entry.
 
 A ball that is NaN gives NaN. The derivative at an exact kink is torch's choice; a ball that meets
 the kink gets the hull of both sides. Source: Johansson, Arb.
@@ -7,8 +8,11 @@ the kink gets the hull of both sides. Source: Johansson, Arb.
 import math
 from collections.abc import Callable
 
-from flint import arb, fmpq
+import torch
+from flint import arb, ctx, fmpq
+from torch import Tensor
 
+_PRECISION = 80
 LEAK = 0.01  # torch's default negative slope of the leaky ReLU, as a float64
 
 
@@ -118,3 +122,25 @@ def float_above(x: arb) -> float:
     while not arb(value) >= x:
         value = math.nextafter(value, math.inf)
     return value
+
+
+def sigmoid_up(a: Tensor) -> Tensor:
+    """At least σ(a), entry by entry."""
+    return above(sigmoid, a).clamp(max=1.0)
+
+
+def sigmoid_down(a: Tensor) -> Tensor:
+    """At most σ(a), entry by entry."""
+    return (-above(lambda z: -sigmoid(z), a)).clamp(min=0.0)
+
+
+def tanh_up(a: Tensor) -> Tensor:
+    """At least tanh a, entry by entry."""
+    return above(lambda z: z.tanh(), a).clamp(max=1.0)
+
+
+def above(f: Callable[[arb], arb], x: Tensor) -> Tensor:
+    """At least f(x), entry by entry."""
+    with ctx.workprec(_PRECISION):
+        values = [float_above(f(arb(value))) for value in x.flatten().tolist()]
+    return torch.tensor(values, dtype=torch.float64, device=x.device).reshape(x.shape)

@@ -2,8 +2,8 @@
 
 Each is the float result if that is at least the exact one, which the transformations of Dekker and
 Knuth decide in rounding to nearest, and its successor otherwise. Where a part of a product may have
-been lost to underflow it is the successor, too. NaN becomes infinity. All go over tensors and over
-arrays of NumPy's, to the same bits.
+been lost to underflow, or overflows, it is the successor, too. NaN becomes infinity. All go over
+tensors and over arrays of NumPy's, to the same bits.
 """
 
 import math
@@ -17,6 +17,7 @@ from torch import Tensor
 
 _SPLITTER = 134217729.0  # 2²⁷ + 1
 _SAFE = 2.0**-900  # above this magnitude no part of a product is lost to underflow
+_LARGE = 2.0**1023  # below it none overflows: parts may exceed their product by a little
 INFINITY = np.array(math.inf)  # quicker than a number, which is made an array at each call
 
 Floats: TypeAlias = Any  # a float64 tensor, or an array of NumPy's
@@ -49,13 +50,13 @@ def _divide(a: Floats, b: Floats) -> Floats:
     q = a / (b + 0.0)  # −0 would divide to −infinity
     p, error = _two_product(q, b)
     remainder = (a - p) - error
-    return upward(q, (remainder <= 0) & (p > _SAFE) | (a == 0))
+    return upward(q, (remainder <= 0) & (p > _SAFE) & (p < _LARGE) | (a == 0))
 
 
 def _root(a: Floats) -> Floats:
     r = a.sqrt() if isinstance(a, Tensor) else np.sqrt(a)
     p, error = _two_product(r, r)
-    return upward(r, ((p - a) + error >= 0) & (p > _SAFE) | (a == 0))
+    return upward(r, ((p - a) + error >= 0) & (p > _SAFE) & (p < _LARGE) | (a == 0))
 
 
 ERROR_FREE = Upward(_add, _multiply, _divide, _root)

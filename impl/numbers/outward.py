@@ -98,11 +98,10 @@ def _scaled_norm_up(x: Tensor) -> Tensor:
     return torch.where(single & torch.isfinite(largest), largest, bound)
 
 
-def underflow(x: Tensor, lost: float = TINY) -> Tensor:
+def underflow(x: Tensor, lost: Tensor | float = TINY) -> Tensor:
     """What underflow may lose of the terms that x bounds: nothing where x = 0."""
-    return torch.where(
-        x == 0, 0.0, torch.full_like(x, lost)
-    )  # not of two scalars: those are float32
+    found = torch.as_tensor(lost, dtype=x.dtype, device=x.device)  # two scalars would be float32
+    return torch.where(x == 0, 0.0, found)
 
 
 def _rounded(operation: Callable[..., Floats], *given: Tensor | float) -> Tensor:

@@ -14,9 +14,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from rnnbounds.impl import disk
-from rnnbounds.impl.checker.stored import header
+from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.format.tensors import header
 from rnnbounds.impl.reading.foreign import foreign_archive, pointer, text, unpickled
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for

@@ -55,7 +55,7 @@ def show(
         batch = built(spec, device)
         found = judged(batch)
         if chosen.seeded:  # nobody meets it again, and its pairs know it
-            batch.cache.clear()
+            batch.forget()
         if not chosen.directed:
             return None
         ratios = np.concatenate([j.ratio.ravel() for j in found])

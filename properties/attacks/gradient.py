@@ -19,7 +19,7 @@ from rnnbounds.properties.attacks.attack import Attack, Case, Visit
 from rnnbounds.properties.attacks.estimates import estimates
 from rnnbounds.properties.judging.judge import free_names
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import Batch, explicit, with_cells
+from rnnbounds.properties.systems.batch import Batch, explicit
 from rnnbounds.properties.systems.kind import Kind, about
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import KINDS
@@ -111,16 +111,12 @@ def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec
 
 def one(batch: Batch, member: int) -> Batch:
     """One member of a batch, as a batch."""
-    at = slice(member, member + 1)
-    if batch.gated is not None:
-        gated, x = batch.gated.member(member), batch.x[at]
-        return with_cells(replace(batch.spec, inputs="gaussian"), gated, batch.C[at], x)
-    return Batch(
-        replace(batch.spec, regime="orthogonal", inputs="gaussian"),
-        batch.cell.member(member), batch.C[at], batch.x[at], batch.h[at], batch.h_other[at],
-        y=None if batch.y is None else batch.y[at],
-        other=None if batch.other is None else batch.other.member(member),
-    )  # fmt: skip
+    at, y = slice(member, member + 1), batch.y
+    spec = replace(batch.spec, inputs="gaussian")
+    if batch.vanilla:
+        spec = replace(spec, regime="orthogonal")
+    y = None if y is None else y[at]
+    return Batch(spec, batch.systems.member(member), batch.C[at], batch.x[at], y)
 
 
 def gradient_specs(
@@ -157,7 +153,7 @@ def unclimbed(form: Form) -> str:
     kind = KINDS.get(form.about)
     if kind is not None and kind.fits is not None:
         return ""
-    if kind is not None and kind.exact is not None:
+    if kind is not None and kind.route.rational:
         return f"{form.about}: decided in exact rationals, there is nothing to ascend"
     climbed = "" if kind and kind.climb else f"a {form.about} has no gradient"
     return applicable(form.statement) or climbed

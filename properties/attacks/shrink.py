@@ -283,9 +283,8 @@ def explain(
 ) -> str:
     """One sentence: the system, and both sides."""
     kind = about(spec)
-    named = kind.causal or kind.cells is not None
-    where = [f"{spec.kind if named else spec.activation}, n = {spec.n}, T = {spec.T}"]
-    if kind.causal:
+    where = [f"{kind.route.named(spec)}, n = {spec.n}, T = {spec.T}"]
+    if kind.route.causal:
         where.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
     elif spec.n <= 2:
         # Of a cell that has no W, the first of its weights.

@@ -244,7 +244,7 @@ def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
     """Decide what is open where both sides are the same, and, of vanilla networks, at the windows
     0 and T, by what is known there."""
     told = {0: at_ends(statement, "first"), batch.spec.T: at_ends(statement, "last")}
-    vanilla = batch.cells is None and not batch.exact and windowed(statement)
+    vanilla = batch.vanilla and windowed(statement)
     for window in range(result.verdicts.shape[2]):
         known = told.get(window, statement) if vanilla else statement
         there = result.verdicts[:, :, window]

@@ -22,7 +22,7 @@ from rnnbounds.theory.proof.claim import Statement
 def hold_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
     """The windows among `ks` at which the statement holds for every state; others are open."""
     parts = _without_gaps(statement)
-    if parts is None or pair.cells is not None or pair.exact:
+    if parts is None or not pair.vanilla:
         return []
     return [k for k in ks if _bounded(*parts, pair, k)]
 

@@ -59,8 +59,7 @@ def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome
 
 def of_one_unit(statement: Statement, pair: Batch) -> Statement:
     """The statement by what one unit with one output makes of the output's gap."""
-    vanilla = pair.cells is None and not pair.exact
-    single = vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
+    single = pair.vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
     return scalar_output(statement, pair.C.item()) if single else statement
 
 

@@ -75,7 +75,7 @@ def gap(changes: Callable[[Batch], Iterator[Tensor]]) -> Callable[[Batch], Inter
 
     def read(batch: Batch) -> Interval:
         shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
-        if not about(batch.spec).causal:
+        if not about(batch.spec).route.causal:
             return blank(batch, batch.K + 1)
         with torch.no_grad():
             x = batch.x.expand(batch.K + 1, *batch.x.shape)

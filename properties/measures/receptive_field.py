@@ -29,7 +29,7 @@ HUGE = 2.0**900
 
 def recurrent(batch: Batch) -> bool:
     """Whether the systems are recurrent ones in floats, for which a module ships."""
-    return not batch.exact and not about(batch.spec).causal
+    return not batch.exact and not about(batch.spec).route.causal
 
 
 def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:

@@ -47,7 +47,7 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     spec = msgspec.json.encode(check.spec).decode()
     replayed = replay(spec, statement, assumptions, entry.id, check.form)
     batch = replayed.batch
-    if about(batch.spec).causal:
+    if about(batch.spec).route.causal:
         return None
     with torch.no_grad():
         inputs_of = [Rows(x.mT) for x in batch.x.unbind(1)]
@@ -59,7 +59,7 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
             others = run(batch, inputs_of[batch.spec.T - k :])
             if batch.exact and not _near(math.dist(states[-1], others[-1]), replayed.checks[k]):
                 return None  # in floats it is another system than the one in rationals
-        elif "other inputs" in batch.cache:
+        elif other_inputs in batch.made:
             second = rows(other_inputs(batch)[0, :, :, 0].numpy())
             others = run(batch, [Rows(x.mT) for x in _given(batch)])
         elif batch.exact or not _near(math.hypot(*states[-1]), replayed.checks[0]):

@@ -22,7 +22,7 @@ from rnnbounds.properties.attacks.pool import Group, Pool, pools_of
 from rnnbounds.properties.attacks.registry import registered
 from rnnbounds.properties.attacks.sabotage import Herd, Refused, herds, refused, ridden
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.runs.stack import roomy
+from rnnbounds.properties.frames import roomy
 from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
 from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory import CLAIMS, claim

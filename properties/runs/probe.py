@@ -16,6 +16,7 @@ from rnnbounds.properties.attacks.pool import by_kind
 from rnnbounds.properties.attacks.search import random_specs
 from rnnbounds.properties.judging.evidence import Evidence
 from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.runs.executors.pool import local
 from rnnbounds.properties.runs.matrix import matrix
 from rnnbounds.properties.runs.parts import (
     Part,
@@ -24,7 +25,6 @@ from rnnbounds.properties.runs.parts import (
     encode_result,
     ledger_records,
 )
-from rnnbounds.properties.runs.workers import each
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.columns import cell_of
 from rnnbounds.properties.systems.kind import Kind, about
@@ -41,18 +41,16 @@ SEED = 0
 
 
 def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None]) -> Matrix:
-    """The matrix of these claims, proved and probed now, here or in other processes; `progress`
-    hears of each."""
+    """The matrix of these claims, proved and probed now by so many processes; `progress` is called
+    with each claim."""
     results = []
-    if workers <= 1:
-        for claim in claims:
-            results.append(probe_part(claim.id))
-            progress(claim.id)
-    else:
-        with closing(each(remote_probe, [(claim.id,) for claim in claims], workers)) as answers:
-            for answer in answers:
-                results.append(decode_result(answer))
-                progress(*results[-1].part.claims)
+    with (
+        local(min(workers, len(claims))) as executor,
+        closing(executor.each(remote_probe, [(claim.id,) for claim in claims])) as answers,
+    ):
+        for answer in answers:
+            results.append(decode_result(answer))
+            progress(*results[-1].part.claims)
     evidence: dict[str, dict[str, Evidence]] = {}
     ledgers: dict[str, tuple[LedgerRecord, ...]] = {}
     for result in results:
@@ -62,7 +60,7 @@ def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None
 
 
 def remote_probe(id: str) -> bytes:
-    """One claim in another process, as bytes."""
+    """What `probe_part` finds, as bytes: they travel between processes."""
     return encode_result(probe_part(id))
 
 
@@ -123,8 +121,8 @@ def activated(spec: SystemSpec, name: str) -> SystemSpec:
     if new != old:
         lam = {"lam": spec.lam * old.slope / new.slope} if spec.has("lam") else {}
         spec = replace(spec, activation=name, **lam)
-    if about(spec).learning and not isfinite(new.curvature):
+    if about(spec).route.learning and not isfinite(new.curvature):
         return replace(spec, bias=0.5)
-    if about(spec).learning and name == "identity":
+    if about(spec).route.learning and name == "identity":
         return replace(spec, loss="squared")
     return spec

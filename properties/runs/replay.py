@@ -121,7 +121,7 @@ def dump(replayed: Replayed, path: Path) -> None:
         "rhs": np.array([float(check.rhs) for check in replayed.checks]),
         "k": np.array([-1 if check.k is None else check.k for check in replayed.checks]),
     }
-    if about(batch.spec).causal:
+    if about(batch.spec).route.causal:
         (module,) = models(batch)
         for name in ("C", "state_a", "state_b", *batch.weights):
             del arrays[name]
@@ -134,7 +134,7 @@ def dump(replayed: Replayed, path: Path) -> None:
     if batch.other is not None:
         others = {"W_other": batch.other.W, "U_other": batch.other.U, "b_other": batch.other.b}
         arrays |= {name: other[0].numpy() for name, other in others.items()}
-    if "other inputs" in batch.cache:
+    if other_inputs in batch.made:
         arrays["x_other"] = other_inputs(batch)[0, :, :, 0].numpy()
     if batch.spec.kind == "training":
         omega = batch.omega

@@ -1,4 +1,4 @@
-"""The parts of a run, done here or by other processes, and where that was."""
+"""Runs the parts of a run by an executor, and records the environment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from ctypes import CDLL
 from datetime import UTC, datetime
 from functools import cache
@@ -15,8 +15,7 @@ import torch
 
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.runs.cluster import Cluster
-from rnnbounds.properties.runs.commit import commit
+from rnnbounds.properties.runs.executors.executor import Call, Executor, InProcess
 from rnnbounds.properties.runs.parts import (
     PROOF,
     Part,
@@ -25,30 +24,25 @@ from rnnbounds.properties.runs.parts import (
     encode_result,
     run_part,
 )
-from rnnbounds.properties.runs.queue import Call
-from rnnbounds.properties.runs.versions import versions
-from rnnbounds.properties.runs.workers import Crew, hired
+from rnnbounds.properties.runs.versions import commit, versions
 from rnnbounds.reports.records.record import Environment
 from rnnbounds.reports.redact import redacted, redacted_command
 
 GARBAGE = 20_000  # objects made before a process looks for those that nothing reaches
 # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, in bytes: what is kept free, and mapped by itself.
 KEPT = {-1: 2**28, -3: 2**25}
+IN_PROCESS = InProcess()
 
 
 def run_parts(
-    parts: Sequence[Part], *, profile: str, seed: int, device: str = "cpu", workers: int = 1,
-    crew: Cluster | Crew | None = None,
+    parts: Sequence[Part], *, profile: str, seed: int, device: str = "cpu",
+    executor: Executor = IN_PROCESS,
     progress: Callable[[PartResult], None] = lambda result: None,
 ) -> list[PartResult]:  # fmt: skip
-    """Run parts here, by a crew or by one of so many workers that is hired for them; each process
-    uses one torch thread."""
+    """The results of the parts in the order in which they end; `progress` is called with each."""
     results = []
-    alone = workers <= 1 and crew is None
-    calls = [(part, seed) for part in (parts if alone else heaviest_first(parts))]
-    with closing(
-        run_calls(calls, profile=profile, device=device, workers=workers, crew=crew)
-    ) as answers:
+    calls = [(part, seed) for part in (heaviest_first(parts) if executor.workers > 1 else parts)]
+    with closing(run_calls(calls, profile=profile, device=device, executor=executor)) as answers:
         for _, result in answers:
             results.append(result)
             progress(result)
@@ -56,31 +50,25 @@ def run_parts(
 
 
 def run_calls(
-    calls: Sequence[tuple[Part, int]], *, profile: str, device: str = "cpu", workers: int = 1,
-    crew: Cluster | Crew | None = None,
+    calls: Sequence[tuple[Part, int]], *, profile: str, device: str = "cpu",
+    executor: Executor = IN_PROCESS,
 ) -> Generator[tuple[int, PartResult], None, None]:  # fmt: skip
-    """Run parts under a seed each; each result with its seed, as it is done."""
+    """(seed, result) of each part under its seed, in the order in which they end."""
     require_sound(device)
-    if workers <= 1 and crew is None:
-        for part, seed in calls:
-            yield seed, run_part(part, profile_name=profile, seed=seed, device=device)
-        return
     asked = [(part, profile, seed, device) for part, seed in calls]
-    with ExitStack() as stack:
-        hands = crew or stack.enter_context(hired(min(workers, len(asked)), device == "cpu"))
-        for seed, answer in stack.enter_context(closing(hands.each(remote_part, asked, kin))):
+    with closing(executor.each(remote_part, asked, affinity)) as answers:
+        for seed, answer in answers:
             yield seed, decode_result(answer)
 
 
-def kin(call: Call) -> tuple[int, str]:
-    """What a part has most in common with others of its seed: the steps of proofs, or a kind of
-    system."""
+def affinity(call: Call) -> tuple[int, str]:
+    """The seed, and what the part shares most of its caches by: proofs, or a kind of system."""
     part, _, seed, _ = call
     return seed, PROOF if part.work == PROOF else part.pool.partition("-")[0]
 
 
 def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, bytes]:
-    """One part in another process, as bytes, with its seed."""
+    """The seed and the result of a part, as bytes: they travel between processes."""
     collect_seldom()
     return seed, encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
 

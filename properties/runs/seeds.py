@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from rnnbounds.properties.attacks.budget import profile as profile_of
 from rnnbounds.properties.attacks.table import attacks
 from rnnbounds.properties.errors import SeedsError
-from rnnbounds.properties.runs.cluster import Cluster
+from rnnbounds.properties.runs.executors.executor import Executor
 from rnnbounds.properties.runs.parts import PROOF, Part, PartResult, parts_of
 from rnnbounds.properties.runs.record import merge
-from rnnbounds.properties.runs.run import environment, heaviest_first, run_calls
-from rnnbounds.properties.runs.workers import Crew
+from rnnbounds.properties.runs.run import IN_PROCESS, environment, heaviest_first, run_calls
 from rnnbounds.reports.records.record import Run
 from rnnbounds.theory.proof.claim import Claim
 
@@ -48,7 +47,7 @@ def fixed(part: Part) -> bool:
 
 def sweep(
     claims: Sequence[Claim], seeds: Sequence[int], attacks: Sequence[str],
-    *, profile: str, device: str = "cpu", workers: int = 1, crew: Cluster | Crew | None = None,
+    *, profile: str, device: str = "cpu", workers: int = 1, executor: Executor = IN_PROCESS,
 ) -> Iterator[Run]:  # fmt: skip
     """The record of one seed after the other, each that of a run of its own.
 
@@ -62,9 +61,7 @@ def sweep(
     found: dict[int, list[PartResult]] = {seed: [] for seed in seeds}
     shared: list[PartResult] = []
     started, left = datetime.now(UTC), list(seeds)
-    with closing(
-        run_calls(calls, profile=profile, device=device, workers=workers, crew=crew)
-    ) as answers:
+    with closing(run_calls(calls, profile=profile, device=device, executor=executor)) as answers:
         for seed, result in answers:
             found[seed].append(result)
             while left and len(found[left[0]]) == expected[left[0]]:

@@ -1,8 +1,11 @@
-"""What has to be the same wherever parts of one run are done: the code, and what it rests on."""
+"""Versions of the code and of the packages that results depend on, and the commit of a run."""
 
 from __future__ import annotations
 
+import os
 import platform
+import re
+import subprocess
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +17,7 @@ PACKAGES = (
     "rnnbounds", "torch", "numpy", "sympy", "hypothesis", "z3-solver", "python-flint", "msgspec",
     "clarabel",
 )  # fmt: skip
+SAID = ("GITHUB_SHA", "CI_COMMIT_SHA")  # where a container has no git
 
 
 def versions() -> dict[str, str]:
@@ -56,3 +60,15 @@ def difference(here: dict[str, str], there: dict[str, str]) -> str:
         if there.get(name) != mine
     )
     return ", ".join(told)
+
+
+def commit() -> str:
+    """The commit's hash, with "-dirty" where files differ from it; empty where there is none."""
+    asked = ("git", "describe", "--always", "--exclude=*", "--abbrev=64", "--dirty")
+    try:
+        ran = subprocess.run(asked, capture_output=True, text=True, check=False)
+        told = [ran.stdout.strip()] if ran.returncode == 0 else []
+    except OSError:
+        told = []
+    told += [os.environ.get(name, "") for name in SAID]
+    return next((word for word in told if re.fullmatch(r"[0-9a-f]{40,64}(-dirty)?", word)), "")

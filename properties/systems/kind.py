@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, cast
 
-import numpy as np
 from hypothesis.strategies import SearchStrategy
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.spec import Make, SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Exact
+from rnnbounds.properties.systems.supply.route import Route
 
 # The cell of what is none.
 NO_CELL = "no-cell"
@@ -46,17 +44,6 @@ class Wanted:
 
 
 Draws = Callable[[Wanted], SearchStrategy[SystemSpec]]
-Numbers = Callable[[SystemSpec], dict[str, Array]]
-
-
-def stacked(members: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
-    """The numbers of a batch, from those of each member."""
-    return {name: np.stack([member[name] for member in members]) for name in members[0]}
-
-
-def each(draw: Callable[[SystemSpec, int], dict[str, Array]]) -> Numbers:
-    """The numbers of a batch whose members are drawn one by one."""
-    return lambda spec: stacked([draw(spec, member) for member in spec.members])
 
 
 class Climb(NamedTuple):
@@ -89,43 +76,28 @@ def cell_of_regime(spec: SystemSpec) -> str:
     return spec.regime
 
 
-def own_weights(spec: SystemSpec, stacked: Mapping[str, Array]) -> tuple[Array, Array]:
-    """The W and U of a vanilla network."""
-    return stacked["W"], stacked["U"]
-
-
 @dataclass(frozen=True, eq=False)
 class Kind:
     """One kind of system.
 
-    spec: the struct of its specs. draws: what Hypothesis draws. numbers: the float64 numbers of all
-    members by name, stacked. exact: one member in rationals, of kinds that are decided in them: its
-    float image has the place of numbers. cells: what a batch holds of cells that are no vanilla
-    network, from a spec, its members' numbers, the inputs and what makes tensors of numbers. whole:
-    all fields of a batch, of kinds that make them by themselves. driving: the W and U that resonant
-    inputs are made for. cell: the name of the cell that a system is one of, as ``--cell`` has it.
-    can_be: the cells that its systems can be, where their fields do not tell. columns: those of the
-    matrix that this kind brings, by name. family: whether its systems are what is said of any cell.
+    spec: the struct of its specs. draws: what Hypothesis draws. route: the family of its systems,
+    which makes batches of specs and supplies their constants. cell: the name of the cell that a
+    system is one of, as ``--cell`` has it. can_be: the cells that its systems can be, where their
+    fields do not tell. columns: those of the matrix that this kind brings, by name. family: whether
+    its systems are what is said of any cell.
 
     extremal: its worst instances. special: those that have a name. corners: those for statements of
     which nothing is known. long: those whose runs only the engine's own rounding is measured on.
     climb, fits: how optimisation goes through its systems, or finds some from a count, steps and a
     seed. least: the least value to which a field shrinks. most: systems and sequences that one
     example has at most. looks: the fields that a look at each cell changes, of a network every
-    activation if nothing else is said.
-
-    causal: whether it is a feed-forward model. contracts: whether what a user types presupposes
-    λ < 1 of it. constant, region: its own certified constants, and the weights for which those of
-    gradients hold, given a batch.
+    activation if nothing else is said. contracts: whether what a user types presupposes
+    λ < 1 of it.
     """
 
     spec: Make
     draws: Draws
-    numbers: Numbers | None = None
-    exact: Callable[[SystemSpec, int], Exact] | None = None
-    cells: Callable[..., Any] | None = None
-    whole: Callable[[SystemSpec], dict[str, Any]] | None = None
-    driving: Callable[[SystemSpec, Mapping[str, Array]], tuple[Array, Array]] = own_weights
+    route: Route
     cell: Callable[[SystemSpec], str] = vanilla
     can_be: Sequence[str] = ()
     columns: Mapping[str, Column] = field(default_factory=dict)
@@ -139,10 +111,7 @@ class Kind:
     least: Callable[[SystemSpec], Mapping[str, int]] = lambda spec: {}
     most: tuple[int, int] | None = None
     looks: Sequence[Mapping[str, Any]] | None = None
-    causal: bool = False
     contracts: bool = False
-    constant: Callable[[Any, str], Array] | None = None
-    region: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         self.struct.about = self
@@ -166,11 +135,6 @@ class Kind:
     def activations(self) -> tuple[str, ...]:
         """Those of its systems."""
         return self.struct.activations or tuple(ACTIVATIONS)
-
-    @property
-    def learning(self) -> bool:
-        """Whether there is a loss, and certified gradients."""
-        return self.region is not None
 
     @property
     def networks(self) -> bool:

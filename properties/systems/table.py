@@ -16,20 +16,19 @@ from hypothesis.strategies import SearchStrategy
 
 from rnnbounds.impl.cells.table import CELLS, declared
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
-from rnnbounds.properties.systems.causal.specs import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
+from rnnbounds.properties.systems.causal.kinds import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import family_specs
-from rnnbounds.properties.systems.cells.plain import plain
-from rnnbounds.properties.systems.cells.specs import cell_specs
+from rnnbounds.properties.systems.cells.kinds import cell_specs, plain
 from rnnbounds.properties.systems.certified.near import NEAR
 from rnnbounds.properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
-from rnnbounds.properties.systems.gated.specs import GRU, GRU_CHO, LSTM
+from rnnbounds.properties.systems.gated.kinds import GRU, GRU_CHO, LSTM
 from rnnbounds.properties.systems.kind import Family, Kind, Wanted
 from rnnbounds.properties.systems.layered.memory_specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
 from rnnbounds.properties.systems.layered.specs import CASCADE, LAYERED
 from rnnbounds.properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
 from rnnbounds.properties.systems.spec import Make, SystemSpec, check_spec
-from rnnbounds.properties.systems.unitary.drawn import BLOCK, UNITARY, URNN
+from rnnbounds.properties.systems.unitary.kinds import BLOCK, UNITARY, URNN
 from rnnbounds.properties.systems.vanilla.learning import (
     GRADIENT,
     PROJECTION,

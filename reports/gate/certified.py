@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.codec import require_unique
 

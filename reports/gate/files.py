@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import InputError, RecordError
 from rnnbounds.reports.gate.certificates import compare_certificates
 from rnnbounds.reports.gate.certified import load_certificate, record_in

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.gate.certificates import compare_certificates
 from rnnbounds.reports.gate.certified import Certificate

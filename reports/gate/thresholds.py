@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.records.changes import Kind
 

@@ -1,7 +1,8 @@
 """MathML let into a page: what a record carries is parsed, filtered and written anew.
 
 A record may come from anywhere. Only elements of presentation MathML and harmless attributes
-survive; whatever is not well formed is refused, and the page shows the plain text instead.
+survive; whatever is not well formed is refused, and the page shows the plain text instead. A
+formula stands in a box of its own, which scrolls where the formula is wider than the page.
 """
 
 import re
@@ -11,7 +12,6 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
-from rnnbounds.reports.pages.formula import pieces
 from rnnbounds.reports.pages.text import readable
 
 LIMIT = 200_000
@@ -31,15 +31,14 @@ _XML_ENTITIES = frozenset({"lt", "gt", "amp", "quot", "apos"})
 
 @lru_cache(maxsize=4096)
 def mathml(source: str, text: str) -> Markup:
-    """`source` as safe <math> elements between which a line may end; else `text`, as code.
+    """`source` as a safe <math> element in its box; else `text`, as code.
 
     `source` may have a <math> element around it or not.
     """
     try:
         root = _parsed(source)
         if root is not None and _filtered(root):
-            parts = [ElementTree.tostring(part, encoding="unicode") for part in pieces(root)]
-            return Markup(f'<span class="formula">{"<wbr>".join(parts)}</span>')
+            return _boxed(root)
     except RecursionError:
         pass
     return Markup("<code>{}</code>").format(readable(text))
@@ -57,11 +56,14 @@ def prose(source: str, text: str) -> Markup:
             tail, part.tail = part.tail or "", None
             if not _filtered(part):
                 return escape(readable(text))
-            cut = (ElementTree.tostring(piece, encoding="unicode") for piece in pieces(part))
-            found += [Markup("<wbr>").join(map(Markup, cut)), escape(readable(tail))]
+            found += [_boxed(part), escape(readable(tail))]
         return Markup("").join(found)
     except RecursionError:
         return escape(readable(text))
+
+
+def _boxed(math: ElementTree.Element) -> Markup:
+    return Markup(f'<span class="formula">{ElementTree.tostring(math, encoding="unicode")}</span>')
 
 
 def _parsed(source: str, tag: str = "math") -> ElementTree.Element | None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.consistency import contradictions
 from rnnbounds.reports.records.record import SCHEMA, Run

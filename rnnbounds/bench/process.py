@@ -13,14 +13,16 @@ from typing import NamedTuple
 
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import Clock, Timing
-from rnnbounds.bench.gaps import FASTER
-from rnnbounds.bench.row import Measured, Row, against
+from rnnbounds.bench.row import Measured, against
 from rnnbounds.properties.attacks.search import random_specs
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import SystemSpec
 
 PROFILED = "truncation"
 GIB = 2.0**30
+IMPORT = ("-c", "import rnnbounds")
+HELP = ("-c", "from rnnbounds.cli import main; main(['--help'])")
+TORCH = ("-c", "import torch")
 
 
 class Spent(NamedTuple):
@@ -42,9 +44,9 @@ def spent(*arguments: str) -> Spent:
     return Spent(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit)
 
 
-def starting(code: tuple[str, ...], other: tuple[str, ...], clock: Clock) -> Measured:
-    """CPU seconds of two programs, one after the other."""
-    pairs = [(spent(*code).seconds, spent(*other).seconds) for _ in range(clock.repeats)]
+def starting(code: tuple[str, ...], clock: Clock) -> Measured:
+    """CPU seconds of a program, and of one that imports torch, one after the other."""
+    pairs = [(spent(*code).seconds, spent(*TORCH).seconds) for _ in range(clock.repeats)]
     return against(Timing(tuple(zip(*pairs, strict=True))), (1, 1), 1e3)
 
 
@@ -87,18 +89,3 @@ def memory(clock: Clock) -> Measured:
     """The most that the main job held."""
     held = main_job()[0].bytes
     return Measured(held / GIB, 2.0, held / GIB / 2, (held / GIB / 2, held / GIB / 2), 1)
-
-
-IMPORT = ("-c", "import rnnbounds")
-HELP = ("-c", "from rnnbounds.cli import main; main(['--help'])")
-TORCH = ("-c", "import torch")
-ROWS = (
-    Row("import", "import rnnbounds", "import torch", "ms", FASTER,
-        lambda clock: starting(IMPORT, TORCH, clock)),
-    Row("help", "rnnbounds --help", "import torch", "ms", FASTER,
-        lambda clock: starting(HELP, TORCH, clock)),
-    Row("quick", f"verify {PROFILED} --profile quick: proof, all attacks, false variants",
-        "by loops over t and k, the gaps alone", "µs a (system, sequence)", FASTER, quick),
-    Row("memory", f"peak memory of verify {PROFILED} --profile quick", "at most", "GiB",
-        "of the limit", memory, asked=1.0, sense="≤"),
-)  # fmt: skip

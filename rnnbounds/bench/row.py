@@ -1,6 +1,6 @@
 """What the bench must know of one row; everything else asks this record.
 
-A row is one entry of a family's ``ROWS``: what it says, what is asked, and how it is measured.
+A row is one entry of `rnnbounds.bench.table`: what it says, what is asked, how it is measured.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any, Literal
 
-from rnnbounds.bench.clock import Clock, Timing
+from rnnbounds.bench.ceilings import Load, reached
+from rnnbounds.bench.clock import Clock, Timing, Work
 
 Sense = Literal["≥", "≤"]
 ON_CUDA = 10  # times the ratio that is asked on a CPU
@@ -30,6 +31,30 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Sides:
+    """Two sides that are timed in turn, which do so many `units` of the work each; figures are
+    seconds a unit times `scale`. The ratio is how often `faster` ours is, else its share of the
+    other's time; the note has the share of the device's ceilings that the `load` of ours reaches.
+    """
+
+    ours: Work
+    other: Work
+    units: tuple[float, float] = (1, 1)
+    scale: float = 1e6
+    faster: bool = True
+    load: Load | None = None
+    note: str = ""
+
+    def measured(self, clock: Clock) -> Measured:
+        """Both, reading by reading."""
+        timing = clock.interleaved([self.ours, self.other])
+        if not self.faster:
+            return share(timing, self.scale)
+        told = reached(clock, self.load, timing.seconds(0)) if self.load else self.note
+        return against(timing, self.units, self.scale, told)
+
+
+@dataclass(frozen=True)
 class Row:
     """One row.
 
@@ -45,7 +70,7 @@ class Row:
     other: str
     unit: str
     ratio: str
-    measure: Callable[[Clock], Measured]
+    measure: Callable[[Clock], Sides | Measured]
     asked: float | None = None
     sense: Sense = "≥"
     on_device: bool = False
@@ -55,7 +80,8 @@ class Row:
         """Measure it; what does not run on the device is read by the clock of the CPU."""
         elsewhere = clock.device != "cpu" and not self.on_device
         used = Clock("cpu", clock.repeats, clock.sample) if elsewhere else clock
-        seen = self.measure(used)
+        found = self.measure(used)
+        seen = found.measured(used) if isinstance(found, Sides) else found
         asked = self.asked
         if asked is not None and used.device != "cpu" and self.sense == "≥" and not self.share:
             asked *= ON_CUDA
@@ -123,8 +149,8 @@ def against(
     return Measured(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios), note)
 
 
-def share(timing: Timing, scale: float = 1e6, note: str = "") -> Measured:
+def share(timing: Timing, scale: float = 1e6) -> Measured:
     """Side 0 as a share of side 1."""
     ratios = timing.ratios(0, 1)
     ours, other = (scale * timing.seconds(side) for side in (0, 1))
-    return Measured(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios), note)
+    return Measured(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios))

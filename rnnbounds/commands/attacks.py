@@ -32,14 +32,15 @@ from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.attacks.table import check_attacks
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
-from rnnbounds.properties.runs.cluster import Cluster
 from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
+from rnnbounds.properties.runs.executors.cluster import Cluster
+from rnnbounds.properties.runs.executors.executor import Executor
+from rnnbounds.properties.runs.executors.pool import local
+from rnnbounds.properties.runs.executors.scheduler import reached
 from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
 from rnnbounds.properties.runs.record import lacking, merge, variant_records
 from rnnbounds.properties.runs.run import collect_seldom, environment, run_calls, run_parts
-from rnnbounds.properties.runs.scheduler import reached
 from rnnbounds.properties.runs.seeds import seeds_of, sweep
-from rnnbounds.properties.runs.workers import Crew, hired
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import problems
 from rnnbounds.reports.records.record import Run
@@ -105,15 +106,15 @@ def verify(
             check_folder(folder / str(number), *FILES)
     parts = parts_of(entries, chosen, budget)
     calls = workers if least else len(parts) * max(1, len(many))
-    with hands(cluster, workers, device, calls) as there:
-        workers = there.workers if isinstance(there, Cluster) else workers
+    with executor_for(cluster, workers, device, calls) as executor:
+        workers = executor.workers if isinstance(executor, Cluster) else workers
         if many:
             runs = sweep(
                 entries, many, chosen, profile=profile_name, device=device, workers=workers,
-                crew=there,
+                executor=executor,
             )  # fmt: skip
             return show_runs(runs, folder, format)
-        how = (profile_name, seed, device, workers, there)
+        how = (profile_name, seed, device, executor)
         results = in_parts(parts, *how)
         if least:
             results = until_enough(
@@ -147,24 +148,22 @@ def verify(
 
 
 def in_parts(
-    parts: list[Part], name: str, seed: int, device: str, workers: int,
-    crew: Cluster | Crew | None = None,
-) -> list[PartResult]:  # fmt: skip
+    parts: list[Part], name: str, seed: int, device: str, executor: Executor
+) -> list[PartResult]:
     """Run the parts under a progress bar."""
     with progress(len(parts), "attacking", within=checks_made, pause=output.EACH) as advance:
         return run_parts(
-            parts, profile=name, seed=seed, device=device, workers=workers, crew=crew,
+            parts, profile=name, seed=seed, device=device, executor=executor,
             progress=lambda result: advance(result.part.name),
         )  # fmt: skip
 
 
 def one_by_one(
-    parts: Sequence[Part], name: str, seed: int, device: str, workers: int,
-    crew: Cluster | Crew | None = None,
-) -> Iterator[PartResult]:  # fmt: skip
-    """The same, of more parts than may be kept."""
+    parts: Sequence[Part], name: str, seed: int, device: str, executor: Executor
+) -> Iterator[PartResult]:
+    """Yield the results of parts under a progress bar: more than memory may hold."""
     calls = [(part, seed) for part in parts]
-    running = run_calls(calls, profile=name, device=device, workers=workers, crew=crew)
+    running = run_calls(calls, profile=name, device=device, executor=executor)
     with (
         progress(len(parts), "drawing more", within=checks_made) as advance,
         closing(running) as answers,
@@ -175,21 +174,17 @@ def one_by_one(
 
 
 @contextmanager
-def hands(
-    address: str | None, workers: int, device: str, calls: int
-) -> Iterator[Cluster | Crew | None]:
-    """Those that do the calls, at most so many: the cluster that was asked for, or a crew, which is
-    there before a bar has its thread; None where this process does them itself."""
+def executor_for(address: str | None, workers: int, device: str, calls: int) -> Iterator[Executor]:
+    """The cluster at the address, else at most so many processes, as there are calls; they are
+    forked before the progress bar starts its thread."""
     collect_seldom()  # Hypothesis collects too, at its first draw
     with ExitStack() as stack:
         if address is not None:
             yield stack.enter_context(reached(address, workers, tell))
-        elif workers <= 1:
-            yield None
         else:
             with unwatched():
-                crew = stack.enter_context(hired(min(workers, calls), device == "cpu"))
-            yield crew
+                executor = stack.enter_context(local(min(workers, calls), device == "cpu"))
+            yield executor
 
 
 def checks_made() -> str:
@@ -223,8 +218,8 @@ def sabotage(
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
     entries, budget = chosen_claims(claim or ()), profile(profile_name)
     parts = [replace(part, claims=()) for part in parts_of(entries, (), budget) if part.false]
-    with hands(None, workers, check_device(device), len(parts)) as there:
-        results = in_parts(parts, profile_name, seed, device, workers, there)
+    with executor_for(None, workers, check_device(device), len(parts)) as executor:
+        results = in_parts(parts, profile_name, seed, device, executor)
     rows = [
         (entry.id, variant)
         for entry in sorted(entries, key=lambda e: e.id)

@@ -10,20 +10,20 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.options import As
-from rnnbounds.impl.checker import truncated_file, unitary_file
 from rnnbounds.impl.checker.readout import Readout, readout_named
-from rnnbounds.impl.checker.stored import said_format
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
-from rnnbounds.impl.checker.truncated_file import EXPORTS, is_certificate
 from rnnbounds.impl.checker.unitary import Finding, Source, check
-from rnnbounds.impl.checker.witnesses import begins_as_attacked
 from rnnbounds.impl.errors import InputError, exactly, shown
+from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
+from rnnbounds.impl.format.tensors import said_format
+from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
+from rnnbounds.impl.format.witnesses import begins_as_attacked
 from rnnbounds.shell.output import Format, echo, print_json, print_table, waiting
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {
-    truncated_file.FAMILY: check_truncated,
-    unitary_file.FAMILY: check,
+    TRUNCATED.family: check_truncated,
+    UNITARY.family: check,
 }
 PROVING = "proving the certificate anew"
 _SHOWN = 4  # sides of a box

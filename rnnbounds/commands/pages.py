@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rnnbounds import disk
 from rnnbounds.commands.options import As, Baseline, path_option
-from rnnbounds.reports import disk
 from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.files import WriteError
 from rnnbounds.reports.pages.page import FILES, write_report

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import typer
 
-from rnnbounds.reports import disk
+from rnnbounds import disk
 from rnnbounds.reports.files import WriteError
 from rnnbounds.shell.terminal import echo as echo
 from rnnbounds.shell.terminal import printable, tell, write

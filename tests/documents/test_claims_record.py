@@ -13,13 +13,14 @@ from msgspec import structs
 
 import rnnbounds.theory.proof.methods.base as methods
 import rnnbounds.theory.proof.proof as proofs
+from rnnbounds import disk
 from rnnbounds.cli import main
 from rnnbounds.commands.proofs import row_of
 from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.properties.runs.matrix import unattacked
 from rnnbounds.properties.runs.parts import ledger_records
 from rnnbounds.properties.systems.columns import columns
-from rnnbounds.reports import disk, load, problems
+from rnnbounds.reports import load, problems
 from rnnbounds.reports.table import CARRIED, carried, encode_table, table_of
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.proof.basis import Kind, basis

@@ -80,7 +80,7 @@ def test_a_fault_that_no_longer_fits_is_named(change: dict[str, str], message: s
 )
 def test_a_list_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str):
     """Nothing is left out of an entry, misspelt or said twice."""
-    entry = 'id = "f"\nfile = "impl/disk.py"\nold = "a"\nnew = "b"\nwhat = "w"'
+    entry = 'id = "f"\nfile = "impl/errors.py"\nold = "a"\nnew = "b"\nwhat = "w"'
     (tmp_path / "faults.toml").write_text(text.replace("{}", entry))
     with pytest.raises(FaultError, match=message):
         listed(tmp_path)

@@ -10,7 +10,7 @@ from rnnbounds import cli
 from rnnbounds.commands import machine
 from rnnbounds.impl.errors import InputError as ImplError
 from rnnbounds.properties.errors import InputError as PropertiesError
-from rnnbounds.properties.runs.threads import ASKED
+from rnnbounds.properties.runs.executors.processes import THREAD_COUNTS
 from rnnbounds.reports.errors import InputError as ReportsError
 from rnnbounds.theory.claims import table
 from rnnbounds.theory.errors import InputError as TheoryError
@@ -41,10 +41,10 @@ def test_every_command_has_help_and_json(call, command):
 @pytest.mark.parametrize("command", ["verify", "sabotage", "attack", "replay"])
 def test_what_judges_has_one_thread(call, monkeypatch, command):
     """In libraries too, so that a replay has the bits of the run that printed it."""
-    for name in ASKED:
+    for name in THREAD_COUNTS:
         monkeypatch.setenv(name, "2")
     call(command, "--help")
-    assert {os.environ[name] for name in ASKED} == {"1"}
+    assert {os.environ[name] for name in THREAD_COUNTS} == {"1"}
 
 
 @pytest.mark.parametrize(

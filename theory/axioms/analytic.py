@@ -121,10 +121,7 @@ HOMOMORPHISM = _FREE(
     (P, Y, a, b, z),
 ).that(
     Clause(eq(norm(P * (a - z * b)), ZERO), _TIED),
-    Clause(
-        eq(norm(tangents(P) * (a - z * b)), ZERO),
-        (*_TIED, eq(offset(L, a), z * offset(L, b))),
-    ),
+    Clause(eq(norm(tangents(P) * (a - z * b)), ZERO), (*_TIED, eq(offset(L, a), z * offset(L, b)))),
     *(
         Clause(eq(norm(constant * a), ZERO), (*_TIED[:3], eq(slope(L, a), ZERO)))
         for constant in (P, tangents(P))

@@ -8,10 +8,8 @@ from sympy import Abs, Expr, Integer, log, symbols
 from rnnbounds.theory.axioms.analytic import ANALYTIC_AXIOMS
 from rnnbounds.theory.axioms.entries import ENTRY_AXIOMS
 from rnnbounds.theory.axioms.functions import FUNCTION_AXIOMS
-from rnnbounds.theory.axioms.gates import GATE_AXIOMS
 from rnnbounds.theory.axioms.gradients import GRADIENT_AXIOMS
 from rnnbounds.theory.axioms.jets import JET_AXIOMS
-from rnnbounds.theory.axioms.layers import LAYER_AXIOMS
 from rnnbounds.theory.axioms.powers import POWER_AXIOMS
 from rnnbounds.theory.axioms.ranks import RANK_AXIOMS
 from rnnbounds.theory.axioms.unitary import UNITARY_AXIOMS
@@ -278,9 +276,7 @@ AXIOMS: tuple[Axiom, ...] = (
     *GRADIENT_AXIOMS,
     *UNITARY_AXIOMS,
     *RANK_AXIOMS,
-    *GATE_AXIOMS,
     *JET_AXIOMS,
-    *LAYER_AXIOMS,
     *ANALYTIC_AXIOMS,
     *POWER_AXIOMS,
     *FUNCTION_AXIOMS,

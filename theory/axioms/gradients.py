@@ -93,6 +93,15 @@ WEIGHTS_START_OTHER, CHAIN_RULE_OTHER = _sensitivities(w_other)
 DERIVATIVE_IN_STATE = derivative_in_state(norm)
 DERIVATIVE_IN_STATE_WEIGHTED = derivative_in_state(weighted)
 DERIVATIVE_IN_STATE_OTHER = derivative_in_state(norm, w_other)
+DERIVATIVE_NO_LESS = axiom(
+    "derivative of a Lipschitz map",
+    f"{_RUDIN}, Theorem 9.19 and its converse",
+    "if ‖φ(h, x) − φ(h′, x)‖ ≥ L‖h − h′‖, then ‖∂_hφ B‖ ≥ L‖B‖ for every operator B",
+    (_L, v, _w, B),
+).that(
+    Clause(le(_L * norm(B), norm(d_state(v, _w) * B)), (eq(differentiable(v, _w), Integer(1)),)),
+    requires=law("", (a, b, c), le(_L * norm(a - b), norm(phi(a, c) - phi(b, c)))),
+)
 _model = law("", (a, c), eq(phi(a, c), activation(A * a + B * c + _offset)))
 _inner = A * v + B * _w + _offset
 CHAIN_RULE_LAYER = _CHAIN_RULE(

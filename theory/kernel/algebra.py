@@ -41,7 +41,7 @@ MOST_FACTORS = 1_000  # of a power of a number
 def apply(head: Head, *args: Term) -> Term:
     """A function at its arguments, which are expanded, so that equal ones are equal trees."""
     args = tuple(map(expanded, args))
-    if head.stored and not all(_is_stored(arg) for arg in args):
+    if head.stored and any(arg.head in (SUM, PRODUCT, POWER) for arg in args):
         raise TermError(f"an argument of {head.name} is computed, not stored; name it")
     if head.kind == "norm":
         (arg,) = args
@@ -260,10 +260,6 @@ def build(head: Head, args: tuple[Term, ...]) -> Term:
     if head is PRODUCT:
         return times(*args)
     return power(*args) if head is POWER else apply(head, *args)
-
-
-def _is_stored(term: Term) -> bool:
-    return term.head not in (SUM, PRODUCT, POWER)
 
 
 def _leads_negative(term: Term) -> bool:

@@ -32,7 +32,7 @@ from rnnbounds.theory.language import Clause as StatedClause
 from rnnbounds.theory.language import Law as StatedLaw
 from rnnbounds.theory.language import Statement as StatedStatement
 from rnnbounds.theory.language.constants import SILU_PEAK
-from rnnbounds.theory.language.sorts import EITHER, OPERATOR, EitherSymbol, OperatorSymbol
+from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol
 from rnnbounds.theory.language.terms.vectors import (
     Norm,
     Operator,
@@ -61,6 +61,7 @@ _RANGES: tuple[tuple[dict[str, bool], Range], ...] = (
 _PLAIN: dict[tuple[tuple[str, bool | None], ...], Range] = {
     tuple(sorted(sympy.Symbol("_", **kind).assumptions0.items())): over for kind, over in _RANGES
 }
+_SORTED: dict[type, Range] = {OperatorSymbol: "operator", EitherSymbol: "either"}
 _NAMES: dict[tuple[str, str], list[type[Basic]]] = {}
 _CONSTANTS: dict[Basic, Term] = {
     sympy.pi: CONSTANTS["pi"], sympy.E: CONSTANTS["E"], SILU_PEAK: CONSTANTS["z_silu"],
@@ -101,9 +102,7 @@ def _variable(symbol: sympy.Symbol) -> Term:
     if over is None:
         what = "does not range over all vectors, reals or natural numbers"
         raise TermError(f"{symbol} {what}")
-    sort = getattr(symbol, "sort", None)
-    if isinstance(symbol, OperatorSymbol | EitherSymbol):
-        over = {OPERATOR: "operator", EITHER: "either"}[sort]  # type: ignore[index,assignment]
+    over = _SORTED.get(type(symbol), over)
     quantity = VOCABULARY.get(symbol.name)
     own = quantity is not None and quantity.symbol == symbol
     least = quantity.lower if quantity is not None and own else 0 if over == "natural" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from rnnbounds.theory.kernel.statements import Clause, Statement
 from rnnbounds.theory.kernel.terms import NUMBER, PRODUCT, SUM, Gap, Term
 
 Names: TypeAlias = dict[Term, Any]  # z3 ships no types
+RELATIONS: dict[str, Any] = {"<": operator.lt, "==": operator.eq, "!=": operator.ne}
 
 
 def require_natural(number: Term, clauses: tuple[Clause, ...]) -> None:
@@ -74,12 +76,4 @@ def _linear(term: Term, names: Names, context: Any) -> Any:
 
 def _formula(statement: Statement, names: Names, context: Any) -> Any:
     lhs, rhs = (_linear(side, names, context) for side in statement.sides)
-    match statement.relation:
-        case "<":
-            return lhs < rhs
-        case "==":
-            return lhs == rhs
-        case "!=":
-            return lhs != rhs
-        case _:
-            return lhs <= rhs
+    return RELATIONS.get(statement.relation, operator.le)(lhs, rhs)

@@ -2,53 +2,42 @@
 
 from __future__ import annotations
 
+from rnnbounds.theory.kernel import terms
 from rnnbounds.theory.kernel.algebra import power, split, whole_power
-from rnnbounds.theory.kernel.terms import (
-    HALF,
-    NUMBER,
-    ONE,
-    POWER,
-    PRODUCT,
-    SUM,
-    Head,
-    Term,
-    number,
-    prints,
-)
 
 
-@prints
-def shown(term: Term) -> str:
+@terms.prints
+def shown(term: terms.Term) -> str:
     """The term as it is typed: `T - k`, `S_0*lam**k/(1 - lam)`, `sqrt(z)`."""
     head = term.head
-    if head is SUM:
+    if head is terms.SUM:
         # What is added first, and numbers last.
-        parts = sorted(term.args, key=lambda part: (split(part)[0] < 0, part.head is NUMBER))
+        parts = sorted(term.args, key=lambda part: (split(part)[0] < 0, part.head is terms.NUMBER))
         first, *rest = map(shown, parts)
         return first + "".join(f" - {p[1:]}" if p[0] == "-" else f" + {p}" for p in rest)
-    if head is PRODUCT:
+    if head is terms.PRODUCT:
         return _shown_product(term)
-    if head is POWER:
+    if head is terms.POWER:
         base, exponent = term.args
-        if exponent is HALF:
+        if exponent is terms.HALF:
             return f"sqrt({shown(base)})"
-        if exponent.head is NUMBER and exponent.value < 0:
+        if exponent.head is terms.NUMBER and exponent.value < 0:
             return _shown_product(term)
-        return f"{_factor(base, POWER)}**{_factor(exponent, POWER)}"
+        return f"{_factor(base, terms.POWER)}**{_factor(exponent, terms.POWER)}"
     if not term.args:
-        return str(term.value) if head is NUMBER else head.name
+        return str(term.value) if head is terms.NUMBER else head.name
     return f"{head.name}({', '.join(map(shown, term.args))})"
 
 
-def _shown_product(term: Term) -> str:
+def _shown_product(term: terms.Term) -> str:
     factor, rest = split(term)
-    parts = rest.args if rest.head is PRODUCT else (rest,)
+    parts = rest.args if rest.head is terms.PRODUCT else (rest,)
     above, below = [], []
     for part in parts:
         base, exponent = whole_power(part)
         if exponent < 0:
-            below.append(_factor(power(base, number(-exponent))))
-        elif part is not ONE:
+            below.append(_factor(power(base, terms.number(-exponent))))
+        elif part is not terms.ONE:
             above.append(_factor(part))
     if abs(factor.numerator) != 1 or not above:
         above.insert(0, str(abs(factor.numerator)))
@@ -60,8 +49,10 @@ def _shown_product(term: Term) -> str:
     return f"{sign}{top}/{bottom}" if len(below) == 1 else f"{sign}{top}/({bottom})"
 
 
-def _factor(term: Term, within: Head = PRODUCT) -> str:
+def _factor(term: terms.Term, within: terms.Head = terms.PRODUCT) -> str:
     """The term in parentheses where it needs some."""
-    compound = {PRODUCT: (SUM,), POWER: (SUM, PRODUCT, POWER)}[within]
-    negative = term.head is NUMBER and (term.value < 0 or term.value.denominator > 1)
+    compound = {terms.PRODUCT: (terms.SUM,), terms.POWER: (terms.SUM, terms.PRODUCT, terms.POWER)}[
+        within
+    ]
+    negative = term.head is terms.NUMBER and (term.value < 0 or term.value.denominator > 1)
     return f"({shown(term)})" if term.head in compound or negative else shown(term)

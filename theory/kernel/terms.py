@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from operator import attrgetter
 from typing import Literal, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -188,6 +189,7 @@ def number(value: Fraction | int) -> Term:
 
 
 ZERO, ONE, HALF = number(0), number(1), number(Fraction(1, 2))
+key = attrgetter("key")  # by which terms are ordered
 
 
 def variable(name: str, over: Range, least: int | None = None, mark: int = 0) -> Term:
@@ -224,8 +226,3 @@ def _sort_of_product(term: Term) -> Sort:
         if arg.sort != "operator":
             raise TermError(f"{arg} in {term} is no operator, and takes nothing")
     return others[-1].sort if others else "number"
-
-
-def key(term: Term) -> str:
-    """By which terms are ordered."""
-    return term.key

@@ -12,22 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from rnnbounds.theory.kernel import terms
 from rnnbounds.theory.kernel.algebra import plus, power
 from rnnbounds.theory.kernel.powers import Powers
 from rnnbounds.theory.kernel.statements import Clause, Statement
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    HALF,
-    MAX,
-    MIN,
-    NUMBER,
-    POWER,
-    PRODUCT,
-    SUM,
-    Gap,
-    Term,
-    number,
-)
 
 Formula: TypeAlias = str
 MOST_FACTORS = 64  # of one power: it is multiplied out
@@ -50,7 +38,7 @@ class Translation:
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         self.powers = Powers([side for statement in statements for side in statement.sides])
-        self.atoms: dict[Term, Formula] = {}
+        self.atoms: dict[terms.Term, Formula] = {}
         self.ranges: list[Formula] = []
         self.obligations: list[Obligation] = []
 
@@ -69,27 +57,27 @@ class Translation:
             return f"(<= (+ {lhs} 1.0) {rhs})" if whole else f"(< {lhs} {rhs})"
         return f"(= {lhs} {rhs})" if statement.relation == "==" else negation(f"(= {lhs} {rhs})")
 
-    def real(self, term: Term) -> Formula:
+    def real(self, term: terms.Term) -> Formula:
         """The term as one of z3's reals."""
         head = term.head
-        if head is NUMBER:
+        if head is terms.NUMBER:
             return _number(term.value)
         if not term.commutes:
-            raise Gap(f"the vector {term} stands where a number is needed")
-        if head is SUM:
+            raise terms.Gap(f"the vector {term} stands where a number is needed")
+        if head is terms.SUM:
             return f"(+ {' '.join(map(self.real, term.args))})"
-        if head is PRODUCT:
+        if head is terms.PRODUCT:
             return f"(* {' '.join(map(self.real, term.args))})"
-        if head is POWER:
+        if head is terms.POWER:
             return self._power(*term.args)
-        if head is ABS:
+        if head is terms.ABS:
             inner = self.real(term.args[0])
             return f"(let ((?v {inner})) (ite (>= ?v 0.0) ?v (- ?v)))"
-        if head in (MAX, MIN):
-            return _fold(">=" if head is MAX else "<=", [*map(self.real, term.args)])
+        if head in (terms.MAX, terms.MIN):
+            return _fold(">=" if head is terms.MAX else "<=", [*map(self.real, term.args)])
         return self._atom(term)
 
-    def _atom(self, term: Term, make: Callable[[Formula], None] | None = None) -> Formula:
+    def _atom(self, term: terms.Term, make: Callable[[Formula], None] | None = None) -> Formula:
         if term in self.atoms:
             return self.atoms[term]
         atom = f"a{len(self.atoms)}"
@@ -104,39 +92,39 @@ class Translation:
             self.ranges += [f"(>= {atom} {low})", f"(<= {atom} {high})"]
         return atom
 
-    def _power(self, base: Term, exponent: Term) -> Formula:
+    def _power(self, base: terms.Term, exponent: terms.Term) -> Formula:
         if exponent.variables:
             (_, rest), more = self.powers.atom(power(base, exponent))
             least = self.powers.least[(base, rest)]
-            atom = self._atom(power(base, plus(rest, number(least))))
+            atom = self._atom(power(base, plus(rest, terms.number(least))))
             return f"(* {atom} {self._product(base, more)})" if more else atom
-        if exponent is HALF:
+        if exponent is terms.HALF:
             return self._root(base)
         if exponent.value.denominator > 1:
-            raise Gap(f"the power {power(base, exponent)} has no translation")
+            raise terms.Gap(f"the power {power(base, exponent)} has no translation")
         n = int(exponent.value)
-        return self._product(base, n) if n > 0 else self._inverse(power(base, number(-n)))
+        return self._product(base, n) if n > 0 else self._inverse(power(base, terms.number(-n)))
 
-    def _product(self, base: Term, factors: int) -> Formula:
+    def _product(self, base: terms.Term, factors: int) -> Formula:
         return _multiplied(self.real(base), factors)
 
-    def _inverse(self, term: Term) -> Formula:
+    def _inverse(self, term: terms.Term) -> Formula:
         divisor = self.real(term)
 
         def define(atom: Formula) -> None:
             condition, meaning = negation(f"(= {divisor} 0.0)"), f"(= (* {atom} {divisor}) 1.0)"
             self.obligations.append(Obligation(condition, f"{term} != 0", (meaning,)))
 
-        return self._atom(power(term, number(-1)), define)
+        return self._atom(power(term, terms.number(-1)), define)
 
-    def _root(self, term: Term) -> Formula:
+    def _root(self, term: terms.Term) -> Formula:
         radicand = self.real(term)
 
         def define(atom: Formula) -> None:
             meaning = f"(= (* {atom} {atom}) {radicand})", f"(>= {atom} 0.0)"
             self.obligations.append(Obligation(f"(>= {radicand} 0.0)", f"{term} >= 0", meaning))
 
-        return self._atom(power(term, HALF), define)
+        return self._atom(power(term, terms.HALF), define)
 
 
 def negation(formula: Formula) -> Formula:
@@ -152,7 +140,9 @@ def _number(value: Fraction) -> Formula:
 
 def _multiplied(factor: Formula, times: int) -> Formula:
     if times > MOST_FACTORS:
-        raise Gap(f"a power of {times} factors is not multiplied out; the limit is {MOST_FACTORS}")
+        raise terms.Gap(
+            f"a power of {times} factors is not multiplied out; the limit is {MOST_FACTORS}"
+        )
     return factor if times == 1 else f"(let ((?f {factor})) (*{' ?f' * times}))"
 
 

@@ -15,7 +15,6 @@ from sympy import Add, Basic, Expr, Symbol
 
 from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language.law import Assumption, Clause, Law, law
-from rnnbounds.theory.language.sorts import require_sorted
 from rnnbounds.theory.language.statement import Statement, eq, le
 
 Name: TypeAlias = tuple[type[Expr], int]  # a function, and how many arguments it has
@@ -83,7 +82,9 @@ def _faults(new: Definition) -> Iterator[str]:
     for clause in new.clauses:
         if clause.conclusion.relation != "==":
             yield "is no equation; state it as an axiom with a source, or as an assumption"
-        require_sorted(clause.conclusion)
+        lhs, rhs = clause.conclusion.lhs, clause.conclusion.rhs
+        if rhs != 0 and lhs.is_commutative != rhs.is_commutative:
+            yield f"has {lhs} and {rhs}, which are compared; equate what is of one sort"
     taken = {name for other in DEFINED.values() for name in other.names}
     for name in new.names:
         function, _ = name

@@ -6,23 +6,7 @@ The slope is sup |ρ'|, the curvature sup |ρ''|: the Lipschitz constants of ρ 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import (
-    Abs,
-    E,
-    Expr,
-    Max,
-    Min,
-    Rational,
-    atan,
-    erf,
-    exp,
-    log,
-    oo,
-    pi,
-    sin,
-    sqrt,
-    tanh,
-)
+from sympy import Abs, E, Expr, Max, Min, Rational, atan, erf, exp, log, oo, pi, sin, sqrt, tanh
 
 from rnnbounds.theory.axioms.functions import PEAK_EQUATION
 from rnnbounds.theory.errors import UnknownNameError

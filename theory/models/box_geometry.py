@@ -36,15 +36,7 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import a, b, j, m, s, x
 from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, phi, state, weighted
-from rnnbounds.theory.models.geometry import (
-    EUCLIDEAN_GRADIENTS,
-    Geometry,
-    S_full,
-    fresh,
-    full,
-    h,
-    in_norm,
-)
+from rnnbounds.theory.models import geometry
 from rnnbounds.theory.proof import Step, step
 
 C_box, L_x_box = symbols("C_box L_x_box")
@@ -57,7 +49,7 @@ def inside(state: Expr) -> Statement:
     return eq(in_box(state), ONE)
 
 
-class BoxGeometry(Geometry):
+class BoxGeometry(geometry.Geometry):
     """The contraction is that of states of the box, or of a set in it, which runs do not leave."""
 
     @property
@@ -116,9 +108,9 @@ class BoxGeometry(Geometry):
     @property
     def before(self) -> tuple[Step, ...]:
         """Runs from zero stay in the box."""
-        again = at("invariant box", fresh, s + j)
+        again = at("invariant box", geometry.fresh, s + j)
         return (
-            step("runs stay in the box", inside(fresh), forall=(s, j)).by_induction(
+            step("runs stay in the box", inside(geometry.fresh), forall=(s, j)).by_induction(
                 base=(RECURSION.at(x, s, 0), at("invariant box", 0, 0)),
                 step=(RECURSION.at(x, s, j), again),
             ),
@@ -128,26 +120,26 @@ class BoxGeometry(Geometry):
     def from_zero(self) -> tuple[Use, ...]:
         """Of a run and 0."""
         zero = at("invariant box", 0, 0)
-        return (at("contraction", h, 0, j), at("runs stay in the box", 0, j), zero)
+        return (at("contraction", geometry.h, 0, j), at("runs stay in the box", 0, j), zero)
 
     @property
     def together(self) -> tuple[Use, ...]:
         """Of two runs."""
         stay = (at("runs stay in the box", 0, s + j), at("runs stay in the box", s, j))
-        return (at("contraction", full, fresh, s + j), *stay)
+        return (at("contraction", geometry.full, geometry.fresh, s + j), *stay)
 
     @property
     def slope(self) -> tuple[Use, ...]:
         """Along a run."""
         stays = at("runs stay in the box", s, j)
-        return (at("slopes", fresh, s + j), stays, at("differentiable", s, j))
+        return (at("slopes", geometry.fresh, s + j), stays, at("differentiable", s, j))
 
 
-BOX = in_norm(" in the norm max |·|_j/v_j of states", "box", kind=BoxGeometry)
+BOX = geometry.in_norm(" in the norm max |·|_j/v_j of states", "box", kind=BoxGeometry)
 
 SHOWN = assume(
     "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(s, j)
-).that(le(norm(full - fresh), C_box * weighted(full - fresh)))
+).that(le(norm(geometry.full - geometry.fresh), C_box * weighted(geometry.full - geometry.fresh)))
 SHOWN_DERIVATIVE = assume(
     "output",
     "C_box is at least ‖h‖₂/‖s‖_box, and so ‖∂h_T/∂x_t‖ ≤ C_box‖∂s_T/∂x_t‖, from ‖·‖₂ to ‖·‖_box",
@@ -157,5 +149,7 @@ _before = state(x, 0, m)
 LIPSCHITZ_INPUT = assume(
     "lipschitz input", "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box", forall=(m,)
 ).that(le(weighted(d_input(_before, new)), L_x_box))
-_cut = d_loss(full) * S_full - d_loss(full) * recent(x, s, j)
-CUT_GRADIENT_NORM = EUCLIDEAN_GRADIENTS(forall=(x, s, j)).that(eq(norm(_cut), weighted(_cut)))
+_cut = d_loss(geometry.full) * geometry.S_full - d_loss(geometry.full) * recent(x, s, j)
+CUT_GRADIENT_NORM = geometry.EUCLIDEAN_GRADIENTS(forall=(x, s, j)).that(
+    eq(norm(_cut), weighted(_cut))
+)

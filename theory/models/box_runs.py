@@ -2,8 +2,7 @@
 
 from sympy import Abs, Expr, Symbol
 
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import DEFINITE, LEAST_BOUND
+from rnnbounds.theory.axioms.entries import DEFINITE, DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.language import ZERO, Clause, Statement, Use, assume, at, eq, le
 from rnnbounds.theory.language.terms.gates import (
     GATED_RUN,

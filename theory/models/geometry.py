@@ -10,12 +10,7 @@ from typing import TypeVar
 
 from sympy import Expr, Min
 
-from rnnbounds.theory.axioms.base import (
-    SUBMULTIPLICATIVE,
-    SUBMULTIPLICATIVE_WEIGHTED,
-    TRIANGLE,
-    TRIANGLE_WEIGHTED,
-)
+from rnnbounds.theory.axioms import base
 from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE, DERIVATIVE_IN_STATE_WEIGHTED
 from rnnbounds.theory.language import (
     ONE,
@@ -74,8 +69,8 @@ class Geometry:
     beta_wh: Expr
     L_p: Expr
     beta_p: Expr
-    triangle: Axiom = TRIANGLE_WEIGHTED
-    submultiplicative: Axiom = SUBMULTIPLICATIVE_WEIGHTED
+    triangle: Axiom = base.TRIANGLE_WEIGHTED
+    submultiplicative: Axiom = base.SUBMULTIPLICATIVE_WEIGHTED
     derivative: Axiom = DERIVATIVE_IN_STATE_WEIGHTED
     suffix: str = ""
 
@@ -235,8 +230,8 @@ EUCLIDEAN = Geometry(
     beta_wh,
     L_p,
     beta_p,
-    TRIANGLE,
-    SUBMULTIPLICATIVE,
+    base.TRIANGLE,
+    base.SUBMULTIPLICATIVE,
     DERIVATIVE_IN_STATE,
 )
 

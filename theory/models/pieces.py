@@ -13,7 +13,7 @@ from rnnbounds.theory.language import Statement, Use
 from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.language.terms.vectors import Scalar, function
 from rnnbounds.theory.proof.methods import Method, Scope
-from rnnbounds.theory.proof.methods.elementary import derivatives
+from rnnbounds.theory.proof.methods.calculus import derivatives
 
 # ρ(z), ρ'(z) and ρ''(z), whichever activation ρ is.
 SIGNED = tuple(function(f"rho_{order}", base=Scalar, module=__name__) for order in range(3))

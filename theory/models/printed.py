@@ -102,8 +102,7 @@ LEFT = assumed(
     le(norm(v), remaining(v, 0)),
     Clause(
         le(
-            remaining(phi(a, entry(x, m + 1)) - phi(b, entry(x, m + 1)), j),
-            remaining(a - b, j + 1),
+            remaining(phi(a, entry(x, m + 1)) - phi(b, entry(x, m + 1)), j), remaining(a - b, j + 1)
         ),
         (inside(a), inside(b)),
     ),
@@ -113,10 +112,7 @@ PRINTED = assumed(
     "the printed k is so large that after k steps or more at most ε remains of states of the "
     "invariant set with ‖s‖ ≤ min(S/(1 − λ), R), which each layer of a stack has in its norm",
     (a, j),
-    Clause(
-        le(remaining(a, j), epsilon),
-        (inside(a), le(weighted(a), SPREAD), le(window, j)),
-    ),
+    Clause(le(remaining(a, j), epsilon), (inside(a), le(weighted(a), SPREAD), le(window, j))),
 )
 
 
@@ -171,8 +167,7 @@ INPUT = assumed(
     "L is a Lipschitz constant of φ in the input on the invariant set, in the printed norm",
     (a, m),
     Clause(
-        le(weighted(phi(a, both[0]) - phi(a, both[1])), fed * norm(both[0] - both[1])),
-        (inside(a),),
+        le(weighted(phi(a, both[0]) - phi(a, both[1])), fed * norm(both[0] - both[1])), (inside(a),)
     ),
     le(ZERO, fed),
 )
@@ -195,8 +190,7 @@ OWN = assumed(
     eq(computed(x, 0), ZERO),
     le(weighted(computed(x, m + 1) - phi(hat, now)), reach * local),
     le(
-        weighted(phi(hat, now) - phi(state(x, 0, m), now)),
-        lam_run * weighted(hat - state(x, 0, m)),
+        weighted(phi(hat, now) - phi(state(x, 0, m), now)), lam_run * weighted(hat - state(x, 0, m))
     ),
     le(ZERO, reach * local),
     le(ZERO, lam_run),

@@ -19,6 +19,7 @@ from rnnbounds.theory.models.activations import ACTIVATIONS, ActivationFacts
 from rnnbounds.theory.models.pieces import SIGNED
 from rnnbounds.theory.proof import Step
 from rnnbounds.theory.proof.methods import Gap, Method, Scope
+from rnnbounds.theory.proof.methods.base import part_of
 from rnnbounds.theory.proof.proof import GIVEN
 from rnnbounds.theory.proof.scope import Known
 
@@ -76,10 +77,8 @@ class EachActivation(Method):
                 most = door.term(facts.suprema[self.order].value)
                 size = door.term(Abs(SIGNED[self.order](z)))
                 case = goal.replace({door.term(function(z)): size, door.term(constant): most})
-                try:
+                with part_of(names[-1]):
                     facts.method(self.order, piece).prove(case, within)
-                except Gap as gap:
-                    raise Gap(f"{names[-1]}: {gap}") from gap
         return f"{len(names)} cases: {', '.join(names)}"
 
     def reduced(self) -> Iterator[tuple[str, Method]]:
@@ -101,16 +100,12 @@ def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None
     for first, *others in product(*(piece.where for piece in facts.pieces)):
         ends = map(door.goal, others)
         outside = tuple(Clause(lt(other.rhs, other.lhs)) for other in ends)
-        try:
+        with part_of(f"{facts.name}: the pieces leave a gap"):
             entail(door.goal(first), outside, scope)
-        except Gap as gap:
-            raise Gap(f"{facts.name}: the pieces leave a gap: {gap}") from gap
     for step in (step for below in range(order) for step in facts.joined(below)):
-        try:
+        with part_of(f"{facts.name}: a jump at 0"):
             assert isinstance(step.method, Method)
             step.method.prove(door.goal(step.conclusion), scope)
-        except Gap as gap:
-            raise Gap(f"{facts.name}: a jump at 0: {gap}") from gap
 
 
 SLOPES = Step("slopes", le(Abs(steepness(z)), L_rho), EachActivation(), forall=(z,))

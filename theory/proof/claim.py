@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.language import Assumption, Statement
@@ -81,19 +81,29 @@ class Form:
         self,
         id: str,
         text: str,
-        statement: Statement | None = None,
+        *changed: Expr | Statement | Assumption,
         assumptions: tuple[Assumption, ...] | None = None,
+        without: str | None = None,
         special: str | None = None,
     ) -> Variant:
-        """A distortion of this form; what is not given is as in the form."""
-        return Variant(
-            id,
-            text,
-            self.name,
-            self.statement if statement is None else statement,
-            self.assumptions if assumptions is None else assumptions,
-            special,
-        )
+        """A distortion of this form: what is not changed is as in the form.
+
+        An expression takes the place of the right side; an assumption that of the form's of its
+        name, and is added if there is none; the form's of the name `without` is dropped.
+        """
+        statement = self.statement
+        given = self.assumptions if assumptions is None else assumptions
+        assumed = {assumption.id: assumption for assumption in given}
+        if without is not None:
+            del assumed[without]
+        for part in changed:
+            if isinstance(part, Assumption):
+                assumed[part.id] = part
+            elif isinstance(part, Statement):
+                statement = part
+            else:
+                statement = Statement(statement.lhs, statement.relation, part)
+        return Variant(id, text, self.name, statement, tuple(assumed.values()), special)
 
     def lemma(self, id: str, *variables: Symbol, everywhere: Everywhere | None = None) -> Lemma:
         """The proved statement, for all values of the given parameters, as a law; if so asked, for

@@ -15,15 +15,8 @@ from rnnbounds.theory.kernel.statements import Clause, Law, Statement
 from rnnbounds.theory.kernel.terms import Term, is_formal, within
 from rnnbounds.theory.language import Assumption
 from rnnbounds.theory.language import Statement as Stated
+from rnnbounds.theory.language.terms import gradients
 from rnnbounds.theory.language.terms.gates import in_box
-from rnnbounds.theory.language.terms.gradients import (
-    d_input,
-    d_loss,
-    d_state,
-    d_weights,
-    differentiable,
-    sensitivity,
-)
 from rnnbounds.theory.language.terms.variables import w, w_other
 from rnnbounds.theory.language.terms.vectors import entry, phi, readout, state
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -32,14 +25,14 @@ from rnnbounds.theory.language.vocabulary import VOCABULARY
 OF_WEIGHTS = {
     phi: 2,
     state: 3,
-    d_state: 2,
-    d_input: 2,
-    d_weights: 2,
-    differentiable: 2,
-    sensitivity: 3,
+    gradients.d_state: 2,
+    gradients.d_input: 2,
+    gradients.d_weights: 2,
+    gradients.differentiable: 2,
+    gradients.sensitivity: 3,
 }
 _BEFORE = {door.head(function): terms for function, terms in OF_WEIGHTS.items()}
-_OF_NONE = frozenset(map(door.head, (entry, readout, d_loss, in_box)))
+_OF_NONE = frozenset(map(door.head, (entry, readout, gradients.d_loss, in_box)))
 W, OTHER = door.term(w), door.term(w_other)
 
 

@@ -2,28 +2,20 @@
 
 from sympy import Expr, Rational, sympify
 
-from rnnbounds.theory.language import Assumption, Statement
+from rnnbounds.theory.language import Assumption
 from rnnbounds.theory.proof.claim import Form, Variant
 
 
-def scaled(
-    form: Form, factor: Expr, id: str, text: str, *more: Assumption, special: str | None = None
-) -> Variant:
+def scaled(form: Form, factor: Expr, id: str, text: str, *more: Assumption) -> Variant:
     """The right side times the factor; under more assumptions, where there are any."""
-    statement = form.statement
-    distorted = Statement(statement.lhs, statement.relation, factor * statement.rhs)
-    return form.variant(id, text, distorted, (*form.assumptions, *more), special)
+    return form.variant(id, text, factor * form.statement.rhs, *more)
 
 
 def instead(
     form: Form, old: Expr, new: Expr | int, id: str, text: str, *more: Assumption
 ) -> Variant:
     """One term taken for another on the right side."""
-    statement = form.statement
-    distorted = Statement(
-        statement.lhs, statement.relation, statement.rhs.xreplace({old: sympify(new)})
-    )
-    return form.variant(id, text, distorted, (*form.assumptions, *more))
+    return form.variant(id, text, form.statement.rhs.xreplace({old: sympify(new)}), *more)
 
 
 def thousandth_less(

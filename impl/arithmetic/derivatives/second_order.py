@@ -22,18 +22,8 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.intervals import (
-    Bounded,
-    Mapped,
-    added,
-    everywhere,
-    magnitude,
-    mixed,
-    product,
-    symmetric,
-)
+from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
 from rnnbounds.impl.arithmetic.weight_balls import Enclosing, Radii
-from rnnbounds.impl.numbers.interval import Interval
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, product_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
@@ -50,22 +40,22 @@ class Jets(Mapped):
 
     def __add__(self, other: Self) -> Self:
         first, second = add_up(self.first, other.first), add_up(self.second, other.second)
-        return type(self)(added(self.range, other.range), first, second)
+        return type(self)(self.range + other.range, first, second)
 
     def __neg__(self) -> Self:
         return type(self)(-self.range, self.first, self.second)
 
     def __mul__(self, other: Self) -> Self:
-        u, v = magnitude(self.range), magnitude(other.range)
+        u, v = self.range.magnitude, other.range.magnitude
         first = add_up(_scaled(u, other.first), _scaled(v, self.first))
         second = add_up(_scaled(u, other.second), _scaled(v, self.second))
         both = _crossed(self.first, other.first)
-        return type(self)(product(self.range, other.range), first, add_up(second, both))
+        return type(self)(self.range * other.range, first, add_up(second, both))
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, depending on nothing."""
         first, second = torch.zeros_like(self.first), torch.zeros_like(self.second)
-        return type(self)(everywhere(self.range, c), first, second)
+        return type(self)(self.range.constant(c), first, second)
 
     def through(self, f: Bounded) -> Self:
         """f of each unit."""
@@ -132,7 +122,7 @@ class JetArithmetic(Enclosing):
 
     def mix(self, gate: Jets, a: Jets, b: Jets) -> Jets:
         """g∘a + (1 − g)∘b."""
-        apart = magnitude(added(a.range, -b.range))
+        apart = (a.range + -b.range).magnitude
         ends = [(g, add_up(1.0, -g)) for g in (gate.range.low, gate.range.high)]
 
         def between(ours: Tensor, theirs: Tensor, steered: Tensor) -> Tensor:
@@ -142,7 +132,7 @@ class JetArithmetic(Enclosing):
         first = between(a.first, b.first, gate.first)
         both = _crossed(gate.first, add_up(a.first, b.first))
         second = add_up(between(a.second, b.second, gate.second), both)
-        return Jets(mixed(gate.range, a.range, b.range), first, second)
+        return Jets(gate.range.mixed(a.range, b.range), first, second)
 
     def join(self, *parts: Jets) -> Jets:
         """All units of the parts, one after another."""
@@ -180,8 +170,8 @@ def jets(
 
     first, second = still(box.shape[1])
     first[:, :, 0] = v
-    x = Jets(symmetric(radius[:, None].expand(-1, d)), *still(d), radius)
-    return program(m, Jets(symmetric(box), first, second), x)
+    x = Jets(Interval.symmetric(radius[:, None].expand(-1, d)), *still(d), radius)
+    return program(m, Jets(Interval.symmetric(box), first, second), x)
 
 
 def constants(found: Jets, v: Tensor) -> dict[str, Tensor]:

@@ -16,8 +16,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.intervals import magnitude, symmetric
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
 from rnnbounds.impl.cells.kind import SUFFIX, Kind, Weights, drive, filled
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
@@ -66,7 +65,8 @@ class Gated(ProgramCell):
 
     def over(self, box: Tensor, B: float | Tensor) -> tuple[SpanArithmetic, Spans, Spans]:
         """The arithmetic of intervals, |s| ≤ box (B, N) and ‖x‖₂ ≤ B."""
-        return SpanArithmetic(self.parameters), Spans(symmetric(box)), inputs(B, box, self.d)
+        m = SpanArithmetic(self.parameters)
+        return m, m.box(box), m.inputs(B, box, self.d)
 
     @abstractmethod
     def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
@@ -79,7 +79,7 @@ class Gated(ProgramCell):
         m, _, x = self.over(start, B)
 
         def smaller(box: Tensor) -> Tensor:
-            return torch.minimum(box, self.image(m, Spans(symmetric(box)), x))
+            return torch.minimum(box, self.image(m, m.box(box), x))
 
         for _ in range(_ITERATES):
             before, box = box, torch.where(open_, smaller(box), box)
@@ -91,7 +91,7 @@ class Gated(ProgramCell):
 
 def most(v: Spans) -> Tensor:
     """At least |v|."""
-    return magnitude(v.range)
+    return v.range.magnitude
 
 
 def gated_kind(name: str, make: Callable[[Weights], Gated], layout: Layout, **more: Any) -> Kind:

@@ -16,7 +16,7 @@ from rnnbounds.impl.arithmetic.slopes import stepped
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
 from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
 from rnnbounds.impl.cells.kind import Weights, torch_layout
-from rnnbounds.impl.numbers.interval import tanh_up
+from rnnbounds.impl.numbers.ball_functions import tanh_up
 from rnnbounds.impl.numbers.outward import sum_up
 
 

@@ -15,14 +15,13 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.intervals import magnitude
 from rnnbounds.impl.arithmetic.invariance import Held
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
 from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
 from rnnbounds.impl.cells.kind import BIASES, torch_layout
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.errors import at_most
-from rnnbounds.impl.numbers.interval import tanh_up
+from rnnbounds.impl.numbers.ball_functions import sigmoid_down, sigmoid_up, tanh_up
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, rows_up, subtract_down
 
 _PROJECTED = Layout(
@@ -71,8 +70,8 @@ class LSTM(Gated):
     def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
         """B_c and ō tanh B_c."""
         i, f, z, o = (gate.range for gate in self.fed(m, s, x).chunk(4))
-        c = div_up(mul_up(i.sigmoid(), tanh_up(magnitude(z))), (-f).sigmoid_low())
-        return torch.cat([c, self._put(mul_up(o.sigmoid(), tanh_up(c)))], dim=1)
+        c = div_up(mul_up(sigmoid_up(i.high), tanh_up(z.magnitude)), sigmoid_down(-f.high))
+        return torch.cat([c, self._put(mul_up(sigmoid_up(o.high), tanh_up(c)))], dim=1)
 
     def _put(self, size: Tensor) -> Tensor:
         """At least |h| for what is put out, before any projection."""
@@ -96,7 +95,7 @@ class LSTM(Gated):
         if told.reason is None:
             return None
         f = self.fed(*self.over(told.proposed, B)).chunk(4)[1].range
-        room = float((-f).sigmoid_low().amin())
+        room = float(sigmoid_down(-f.high).amin())
         return (
             f"the forget gate may be within {at_most(room)} of 1, and no bound on c is then "
             f"proved; take smaller inputs or a smaller forget bias, train it with "

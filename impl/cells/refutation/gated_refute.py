@@ -6,16 +6,15 @@ invariant; points outside of it, where no run from zero comes, are of no account
 proved in balls to exist and to lie in the box.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.base import Program
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.programs import turned
 from rnnbounds.impl.cells.refutation.constants import Given, across, chosen, further
@@ -26,35 +25,13 @@ from rnnbounds.impl.numbers.spectra.krawczyk import Vector, column, identity
 _PRECISION = 128
 
 
-class GatedCell(Protocol):
-    """What is asked of a cell, of a batch of one."""
-
-    @property
-    def U(self) -> Tensor:
-        """The input weights."""
-
-    @property
-    def parameters(self) -> Mapping[str, Tensor]:
-        """The weights by name."""
-
-    @property
-    def program(self) -> Program:
-        """One step over any arithmetic."""
-
-    def step(self, s: Tensor, x: Tensor) -> Tensor:
-        """One step in floats."""
-
-    def ball_step(self, s: arb_mat, x: arb_mat) -> tuple[arb_mat, arb_mat]:
-        """One step in balls, and its Jacobian in s."""
-
-
 @dataclass(frozen=True, eq=False)
 class FrozenGated:
-    """The cell under one constant input x (d,), in the manner of
+    """The one cell of a batch of one under a constant input x (d,), in the manner of
     `impl.cells.refutation.periodic.Frozen`.
     """
 
-    cell: GatedCell
+    cell: Any
     x: Vector
     n: int
 
@@ -89,9 +66,7 @@ class FrozenGated:
 
 
 @np.errstate(all="ignore")  # a float search that overflows loses its way: nothing is claimed
-def refute_gated(
-    cell: GatedCell, box: Tensor, input_bound: float, given: Given = None
-) -> Witness | None:
+def refute_gated(cell: Any, box: Tensor, input_bound: float, given: Given = None) -> Witness | None:
     """Two points of a small period, or one that repels, under one constant input ‖x‖₂ ≤ B, or None.
 
     None says nothing. box (N,): they lie in |s_i| ≤ box_i. given (m, d): inputs to try too.

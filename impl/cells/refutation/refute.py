@@ -28,6 +28,8 @@ from rnnbounds.impl.cells.refutation.periodic import (
 )
 from rnnbounds.impl.cells.refutation.work import ExhaustedError
 from rnnbounds.impl.errors import at_least, at_most
+from rnnbounds.impl.format.document import ALL as ALL
+from rnnbounds.impl.format.document import BOX as BOX
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.ball_functions import float_above
@@ -38,10 +40,8 @@ SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take
 
 _PRECISION = 128
 
-ALL = "all states (ℝⁿ)"
 BOXLESS = ", as the cell states no box"
 IMPLIED = "the box that its contraction on all states implies"
-BOX = "the box that is proved to hold every state from zero on"
 
 Kind = Literal["eigenvalue", "two-orbits", "unstable-orbit", "growth"]
 

@@ -24,7 +24,6 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.arithmetic.coarse import Dtypes, repeated
 from rnnbounds.impl.arithmetic.entries.balls import Balls
-from rnnbounds.impl.arithmetic.intervals import magnitude
 from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.slopes import stepped
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic
@@ -151,7 +150,7 @@ class Diagonal(ProgramCell):
     def box(self, B: float | Tensor) -> Tensor:
         """u/(1 − |Λ|) for |B̄ x + b| ≤ u, infinite where |Λ| is not below 1."""
         rest = self.U.new_zeros(self.batch, self.n)
-        fed = magnitude(stepped(self.program, self.parameters, rest, B, self.d).range)
+        fed = stepped(self.program, self.parameters, rest, B, self.d).range.magnitude
         if not self.real:
             fed = norm_up(torch.stack(fed.chunk(2, dim=1), dim=2)).repeat(1, 2)
         gap = subtract_down(1.0, self.moduli()).clamp(min=0.0)
@@ -188,10 +187,10 @@ class Diagonal(ProgramCell):
         """
         run = Runs(tuple(dtypes))
         m = SpanArithmetic(repeated(self.parameters, len(dtypes)), run)
-        re, im = (magnitude(part.range) for part in self.eigenvalues(m))
+        re, im = (part.range.magnitude for part in self.eigenvalues(m))
         size = norm_up(torch.stack([re, im], dim=2))
         if (polar := self.polar(m)) is not None:
-            told, angle = (magnitude(part.range) for part in polar)
+            told, angle = (part.range.magnitude for part in polar)
             once = (1 + run.unit) * (1 + run.unit) * (1 + run.library) * (1 + 4 * UNIT)
             size = torch.where(told < 1, torch.minimum(size, told * once.to(told)), torch.inf)
             size = torch.where(torch.isfinite(angle), size, torch.inf)

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from rnnbounds.impl.arithmetic.intervals import magnitude
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans, inputs
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
 from rnnbounds.impl.cells.program import ProgramCell
 from rnnbounds.impl.cells.refutation.constants import Given
 from rnnbounds.impl.errors import ShapeError
@@ -32,17 +31,18 @@ class ScanCell(ProgramCell):
 
     def over(self, B: float | Tensor) -> tuple[SpanArithmetic, Spans]:
         """The arithmetic of intervals, and the inputs ‖x‖₂ ≤ B in it."""
-        return SpanArithmetic(self.parameters), inputs(B, self.U.detach()[:, :, 0], self.d)
+        m = SpanArithmetic(self.parameters)
+        return m, m.inputs(B, self.U.detach()[:, :, 0], self.d)
 
     def candidates(self, B: float | Tensor) -> Tensor:
         """More than sup |h̃_j|, which states come nearer to than any precision can tell."""
         m, x = self.over(B)
-        return mul_up(1 + 2.0**-52, magnitude(m.affine("weight_h", "bias_h", x).range))
+        return mul_up(1 + 2.0**-52, m.affine("weight_h", "bias_h", x).range.magnitude)
 
     def decay_bound(self, B: float | Tensor) -> Tensor:
         """d̄ (B, n), at least |d_j| over ‖x‖₂ ≤ B."""
         m, x = self.over(B)
-        return magnitude(self.decay(m, x).range)
+        return self.decay(m, x).range.magnitude
 
     def refute(self, box: Tensor, B: float, given: Given = None) -> None:
         """Nothing: under one input the step is linear in the state, with a decay below 1."""

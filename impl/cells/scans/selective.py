@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.intervals import magnitude
 from rnnbounds.impl.cells.kind import fixed
 from rnnbounds.impl.cells.program import program_kind
 from rnnbounds.impl.cells.scans.scan import ScanCell
@@ -46,7 +45,7 @@ class Selective(ScanCell):
         """sup |Δ∘(B x)|/(1 − d̄), infinite where d̄ is not below 1."""
         m, x = self.over(B)
         gap = subtract_down(1.0, self.decay_bound(B)).clamp(min=0.0)
-        fed = magnitude(self.fed(m, x).range)
+        fed = self.fed(m, x).range.magnitude
         return torch.where(gap > 0, div_up(fed, gap), torch.inf)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.intervals import magnitude, symmetric
+from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.slopes import SlopeArithmetic, Slopes
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
 from rnnbounds.impl.cells.analysis import ProgramAnalysis, sides
@@ -131,17 +131,19 @@ def boxed(cell: Any, found: Comparison, inputs: Tensor) -> tuple[Comparison, Ten
     and all slopes there, in states and inputs together (1, R, N, N + d)."""
     N, d = found.box.shape[1], len(inputs)
     eye = torch.eye(N + d, dtype=inputs.dtype, device=inputs.device)[None, None]
-    m, x = SlopeArithmetic(cell.parameters, N + d), Slopes(symmetric(inputs[None]), eye[:, :, N:])
+    m = SlopeArithmetic(cell.parameters, N + d)
+    x = Slopes(Interval.symmetric(inputs[None]), eye[:, :, N:])
 
     def moved(box: Tensor) -> Slopes:
-        told: Slopes = cell.program(m, Slopes(symmetric(box), eye[:, :, :N]), x)
+        told: Slopes = cell.program(m, Slopes(Interval.symmetric(box), eye[:, :, :N]), x)
         return told
 
-    box, spans, fed = found.box, SpanArithmetic(cell.parameters), Spans(symmetric(inputs[None]))
+    box, spans = found.box, SpanArithmetic(cell.parameters)
+    fed = spans.box(inputs[None])
     for _ in range(_ITERATES):
-        there: Spans = cell.program(spans, Spans(symmetric(box)), fed)
-        box = torch.minimum(box, magnitude(there.range))
-    told, rest = moved(box).slopes, magnitude(moved(torch.zeros_like(box)).range)
+        there: Spans = cell.program(spans, spans.box(box), fed)
+        box = torch.minimum(box, there.range.magnitude)
+    told, rest = moved(box).slopes, moved(torch.zeros_like(box)).range.magnitude
     better = replace(
         found,
         matrices=told[..., :N],

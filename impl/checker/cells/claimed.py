@@ -6,7 +6,7 @@ Lemma 1.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,21 @@ from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.layouts import layout
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Norm, Quadratic, Scaled, Total
 from rnnbounds.impl.checker.cells.poles import diagonal
-from rnnbounds.impl.checker.cells.stepped import Blocks, Ends, Stepped, Unitwise
+from rnnbounds.impl.checker.cells.stepped import Blocks, Ends, Stepped
 from rnnbounds.impl.checker.cells.steps import step_of
 from rnnbounds.impl.checker.cells.units import Units, Weights, still, through
 from rnnbounds.impl.checker.definite import exact
-from rnnbounds.impl.checker.stored import Array
-from rnnbounds.impl.checker.truncated_record import RecordError, Stated, number, signed
 from rnnbounds.impl.errors import at_least, factor
+from rnnbounds.impl.format.fields import Number, RecordError, Size, converted
+from rnnbounds.impl.format.norms import Stated
+from rnnbounds.impl.format.tensors import Array
 
 STEPS = 64
 _SCALED = ("diagonal", "diagonal-sdp", "iterated")
 
 
 def cell_of(
-    name: str, weights: dict[str, Array], B: arb, ends: Ends | None, box: list[float] | None
+    name: str, weights: dict[str, Array], B: arb, ends: Ends | None, box: Sequence[float] | None
 ) -> Any:
     """A cell under ‖x‖₂ ≤ B and between these ends, with the box that is stated of its states;
     raises RecordError."""
@@ -54,25 +55,24 @@ def norm_of(told: Stated, cell: Any) -> Norm:
     if told.steps not in range(1, STEPS + 1 if name == "iterated" else 2):
         raise RecordError("no number of steps")
     if name == "spectral" and not vanilla:
-        return Blocks([exact(w) for w in _positive(weights, cell.blocks)])
+        return Blocks([exact(w) for w in positive(weights, cell.blocks)])
     if name in ("spectral", "infinity", "one"):
         if weights is not None or (name == "one" and not vanilla):
             raise RecordError("no such norm, or weights of one that has none")
         one = [exact(1.0)] * size
         if name == "infinity":
-            return Greatest(one) if vanilla else Unitwise(one)
+            return Greatest(one)
         return Scaled(one) if name == "spectral" else Total()
     if name == "quadratic" and vanilla:
-        if weights is None or len(weights) != size:
+        rows = converted(weights, list[list[Number]])
+        if {len(rows), *map(len, rows)} != {size}:
             raise RecordError("no square matrix")
-        if any(type(row) is not list or len(row) != size for row in weights):
-            raise RecordError("no square matrix")
-        return Quadratic([[exact(signed(v)) for v in row] for row in weights])
-    v = [exact(a) for a in _positive(weights, size)]
+        return Quadratic([[exact(v) for v in row] for row in rows])
+    v = [exact(a) for a in positive(weights, size)]
     if name in _SCALED and (vanilla or cell.cell.startswith("leaky-")):
         return Scaled(v, told.steps)
     if name == "perron" or (name == "comparison" and not vanilla):
-        return Greatest(v) if vanilla else Unitwise(v)
+        return Greatest(v)
     raise RecordError("no such norm")
 
 
@@ -124,10 +124,9 @@ def _vanilla(name: str, weights: dict[str, Array], B: arb, ends: Ends | None) ->
     return Cell(W, U, [abs(rho.function(b)) for b in sums], rho, B, [rho.bound] * len(W), first)
 
 
-def _positive(weights: list[Any] | None, size: int) -> list[float]:
-    if weights is None or len(weights) != size:
+def positive(weights: list[Any] | None, size: int) -> list[float]:
+    """So many weights > 0; raises RecordError."""
+    found = converted(weights, list[Size])
+    if len(found) != size or not all(a > 0 for a in found):
         raise RecordError("no weights of a norm")
-    found = [number(a) for a in weights]
-    if not all(a > 0 for a in found):
-        raise RecordError("no such norm")
     return found

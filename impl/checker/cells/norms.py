@@ -64,6 +64,21 @@ class Cell:
         """L|U|, how inputs move the units."""
         return [[abs(arb(self.slope * v)) for v in row] for row in self.U]
 
+    @property
+    def rest(self) -> list[arb]:
+        """At least |φ(0, x)_i|."""
+        most = [row * self.B + o for row, o in zip(self.fed(), self.offset, strict=True)]
+        return most if self.first is None else list(map(smaller, most, self.first))
+
+    def fed(self) -> list[arb]:
+        """At least |Δφ_i| for ‖Δx‖₂ = 1."""
+        return [self.slope * norm([arb(v) for v in row]) for row in self.U]
+
+    def rates(self, v: list[fmpq]) -> list[fmpq]:
+        """At least |Δφ_i| for |Δh_j| ≤ v_j, exactly."""
+        return [sum((abs(w) * a for w, a in zip(row, v, strict=True)), fmpq(0))
+                for row in self.steepened]  # fmt: skip
+
     def held(self) -> bool:
         """The box is that of the activation."""
         return True
@@ -120,33 +135,40 @@ class _Vanilla:
 
 
 @dataclass(frozen=True)
-class Greatest(_Vanilla):
-    """max |h_i|/v_i."""
+class Greatest:
+    """max |s_i|/v_i, of any cell."""
 
     v: list[fmpq]
 
     @property
-    def units(self) -> list[fmpq]:  # type: ignore[override]
+    def units(self) -> list[fmpq]:
         """v."""
         return self.v
 
     def contracts(self, cell: Any, lam: float) -> bool:
-        """L|W|v ≤ λv, in rationals."""
-        rows = [sum((abs(w) * a for w, a in zip(row, self.v, strict=True)), fmpq(0))
-                for row in cell.steepened]  # fmt: skip
-        return all(row <= exact(lam) * a for row, a in zip(rows, self.v, strict=True))
+        """Whether a step moves by at most λv for |Δs| ≤ v."""
+        most = [exact(lam) * a for a in self.v]
+        pairs = zip(cell.rates(self.v), most, strict=True)
+        return all(a <= b if isinstance(a, fmpq) else bool(a <= arb(b)) for a, b in pairs)
+
+    def _most(self, sizes: list[arb]) -> arb:
+        return largest([size / arb(a) for size, a in zip(sizes, self.v, strict=True)])
 
     def drive(self, cell: Any, lam: float) -> arb:
-        """max (L‖U_i‖₂B + o_i)/v_i."""
-        return largest([unit / arb(a) for unit, a in zip(units(cell), self.v, strict=True)])
+        """max |φ(0, x)_i|/v_i."""
+        return self._most(cell.rest)
+
+    def moved(self, cell: Any, lam: float) -> arb:
+        """max ‖N_i‖₂/v_i, N comparing inputs."""
+        return self._most(cell.fed())
 
     def radius(self, cell: Any, lam: float) -> arb:
         """max box_i/v_i."""
-        return largest([size / arb(a) for size, a in zip(cell.box, self.v, strict=True)])
+        return self._most(cell.box)
 
     def equivalent(self, cell: Any, C: float) -> bool:
-        """‖v‖₂ ≤ C."""
-        return bool(sum((a * a for a in self.v), fmpq(0)) <= exact(C) ** 2)
+        """‖v_h‖₂ ≤ C for the units of the output."""
+        return bool(sum((a * a for a in self.v[-cell.n :]), fmpq(0)) <= exact(C) ** 2)
 
     def reached(self, cell: Any, lam: float, c: float) -> bool:
         """1/min v ≤ c."""
@@ -164,7 +186,7 @@ class Total(_Vanilla):
 
     def drive(self, cell: Any, lam: float) -> arb:
         """Σ (L‖U_i‖₂B + o_i)."""
-        return sum(units(cell), arb(0))
+        return sum(cell.rest, arb(0))
 
     def radius(self, cell: Any, lam: float) -> arb:
         """Σ box_i."""
@@ -218,9 +240,7 @@ class Scaled(_Vanilla):
         offset = norm([arb(d) * o for d, o in zip(self.d, cell.offset, strict=True)])
         ball = cell.pushed(U) + offset
         if cell.first is not None:
-            ball = smaller(
-                ball, norm([arb(d) * u for d, u in zip(self.d, units(cell), strict=True)])
-            )
+            ball = smaller(ball, norm([arb(d) * u for d, u in zip(self.d, cell.rest, strict=True)]))
         found: arb = self.condition(cell, lam) * ball
         return found
 
@@ -262,7 +282,7 @@ class Quadratic(_Vanilla):
         if cell.first is None:
             return arb(ball)
         size = balls([[abs(v) for v in row] for row in self.Q])
-        return smaller(ball, norm((size * arb_mat([[u] for u in units(cell)])).entries()))
+        return smaller(ball, norm((size * arb_mat([[u] for u in cell.rest])).entries()))
 
     def radius(self, cell: Any, lam: float) -> arb:
         """‖|Q| box‖₂."""
@@ -280,13 +300,6 @@ class Quadratic(_Vanilla):
     def reached(self, cell: Any, lam: float, c: float) -> bool:
         """‖Q‖₂ ≤ c."""
         return norm_at_most(self.Q, c)
-
-
-def units(cell: Cell) -> list[arb]:
-    """sup |φ(0, x)_i|."""
-    rows = [cell.slope * norm([arb(v) for v in row]) * cell.B for row in cell.U]
-    most = [row + o for row, o in zip(rows, cell.offset, strict=True)]
-    return most if cell.first is None else list(map(smaller, most, cell.first))
 
 
 def balls(rows: Rows) -> arb_mat:

@@ -13,16 +13,18 @@ from typing import Any
 
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, proofs
+from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, positive, proofs
 from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers
 from rnnbounds.impl.checker.cells.norms import Norm, largest
 from rnnbounds.impl.checker.cells.stepped import Ends, Stepped
 from rnnbounds.impl.checker.definite import norm, smaller
-from rnnbounds.impl.checker.stored import Array
-from rnnbounds.impl.checker.truncated_record import Layer, Record, RecordError, Stated, number
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least
+from rnnbounds.impl.format.fields import RecordError
+from rnnbounds.impl.format.norms import Layer, Stated
+from rnnbounds.impl.format.record import Record
+from rnnbounds.impl.format.tensors import Array
 
 CASCADE = "cascade"
 
@@ -111,9 +113,7 @@ def stack_of(
     parts, inner = layers(weights), told.cell.removeprefix(STACKED)
     if told.layers is None or told.box is not None or len(told.layers) != len(parts):
         raise RecordError("no layers of a stack")
-    t = [arb(number(weight)) for weight in told.weights or []]
-    if len(t) != len(parts) or not all(weight > 0 for weight in t):
-        raise RecordError("no weights of a stack's layers")
+    t = [arb(weight) for weight in positive(told.weights, len(parts))]
     if told.norm != CASCADE and any(layer.norm.name != told.norm for layer in told.layers):
         raise RecordError("no norm of a stack")
     if told.layers[0].input_bound != told.input_bound or told.layers[0].coupling != 0:

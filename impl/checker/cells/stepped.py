@@ -144,46 +144,6 @@ class Stepped:
 
 
 @dataclass(frozen=True)
-class Unitwise:
-    """max |s_i|/v_i."""
-
-    v: list[fmpq]
-
-    @property
-    def units(self) -> list[fmpq]:
-        """v."""
-        return self.v
-
-    def contracts(self, cell: Stepped, lam: float) -> bool:
-        """Whether a step moves by at most λv for |Δs| ≤ v."""
-        pairs = zip(cell.rates(self.v), self.v, strict=True)
-        return all(bool(rate <= arb(exact(lam) * a)) for rate, a in pairs)
-
-    def _most(self, sizes: list[arb]) -> arb:
-        return largest([size / arb(a) for size, a in zip(sizes, self.v, strict=True)])
-
-    def drive(self, cell: Stepped, lam: float) -> arb:
-        """max |φ(0, x)_i|/v_i."""
-        return self._most(cell.rest)
-
-    def moved(self, cell: Stepped, lam: float) -> arb:
-        """max ‖N_i‖₂/v_i, N comparing inputs."""
-        return self._most(cell.fed())
-
-    def radius(self, cell: Stepped, lam: float) -> arb:
-        """max box_i/v_i."""
-        return self._most(cell.box)
-
-    def equivalent(self, cell: Stepped, C: float) -> bool:
-        """‖v_h‖₂ ≤ C for the units of the output."""
-        return bool(sum((a * a for a in self.v[-cell.n :]), fmpq(0)) <= exact(C) ** 2)
-
-    def reached(self, cell: Stepped, lam: float, c: float) -> bool:
-        """1/min v ≤ c."""
-        return bool(min(self.v) * exact(c) >= 1)
-
-
-@dataclass(frozen=True)
 class Blocks:
     """max ‖s_b‖₂/w_b over the blocks of a state."""
 

@@ -17,7 +17,7 @@ from flint import arb, arb_mat
 
 from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.cells.terms import Term, Weight, norms
-from rnnbounds.impl.checker.stored import Array
+from rnnbounds.impl.format.tensors import Array
 
 Row = dict[int, arb]  # of columns that are not 0
 ALL = slice(None)

@@ -19,8 +19,8 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.certificate.record import EPSILONS, Certificate, epsilons_of
-from rnnbounds.impl.checker.witnesses import SCHEMA
 from rnnbounds.impl.errors import InputError, at_most, exactly
+from rnnbounds.impl.format.witnesses import SCHEMA
 from rnnbounds.impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from rnnbounds.impl.memory.adversary.search import LONGEST, WORK, Search
 from rnnbounds.impl.memory.runs import READ, read_by, readout_told

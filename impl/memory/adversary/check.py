@@ -6,31 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from rnnbounds.impl import disk
+from rnnbounds import disk
 from rnnbounds.impl.arithmetic.inputs.ends import Ball, Box, Inputs, inputs_of
 from rnnbounds.impl.certificate.inputs import ROWS, input_tensor
-from rnnbounds.impl.checker.stored import plain
-from rnnbounds.impl.checker.truncated_record import (
-    RecordError,
-    ends,
-    number,
-    require_keys,
-    signed,
-    whole,
-    windows_of,
-)
 from rnnbounds.impl.checker.unitary import Finding
-from rnnbounds.impl.checker.witnesses import MOST, SCHEMA
 from rnnbounds.impl.errors import InputError, at_most, exactly, shown
+from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.text import plain
+from rnnbounds.impl.format.witnesses import MOST, SCHEMA, Found, Witnesses
 from rnnbounds.impl.memory.adversary.attack import Attacked, states_of, weights_of
 from rnnbounds.impl.memory.adversary.proof import proved_gap
 from rnnbounds.impl.memory.runs import readout_told
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.files import write_file
 
-_NAMES = ("schema", "cell", "dtype", "sha256")
-_KEYS = {*_NAMES, "input_bound", "inputs", "no_k_below", "skipped", "witnesses"}
 _BROKEN = (OSError, ValueError, LookupError, TypeError, RecursionError)
 _UNREADABLE = "holds no readable witnesses of such a model"
 
@@ -55,10 +46,10 @@ def readout_stated(path: Path) -> str | None:
     Raises WitnessFileError for a file that is not intact.
     """
     try:
-        told = _record(path)
+        stated, _ = _record(path)
     except _BROKEN:
         raise WitnessFileError(path, _UNREADABLE) from None
-    return told["readout"]["tensor"] if "readout" in told else None
+    return None if stated.readout is None else stated.readout.tensor
 
 
 def check_attacked(
@@ -74,15 +65,12 @@ def check_attacked(
     Raises WitnessFileError for a file that is not intact.
     """
     try:
-        told = _record(path)
-        named = tuple(_text(told[key]) for key in _NAMES)
-        witnesses = [_Stated(one, model.d) for one in _listed(told["witnesses"])]
-        bound, least = _set(told, model.d), windows_of(told["no_k_below"])
-        for one in _listed(told["skipped"]):
-            require_keys(one, {"what", "reason"})
-            _text(one["what"] + one["reason"])
+        stated, told = _record(path)
+        runs = [_run(one, model.d) for one in stated.witnesses]
+        bound = _set(stated, model.d)
     except _BROKEN:
         raise WitnessFileError(path, _UNREADABLE) from None
+    named = (stated.schema, stated.cell, stated.dtype, stated.sha256)
     same = named == (SCHEMA, model.name, model.dtype, model.digest)
     same = same and told.get("readout") == readout_told(model)
     found = [Finding("model", same, "the cell, its dtype and its weights are the model's")]
@@ -93,15 +81,16 @@ def check_attacked(
         found.append(Finding("inputs", table is not None, without if table is None else where))
         bound = table or bound
     proved, of = {}, "h" if model.readout is None else "C h"
-    for one in witnesses if same else ():
-        holds = one.proved(model) and bound.holds(one.x)
-        proved[one.epsilon] = one.k if holds else -1
-        size = at_most(one.gap, 9, above=one.epsilon)
-        gap = f"‖{of}_T − {of}_T^k‖₂ ≥ {size} > {exactly(one.epsilon)}"
-        found.append(Finding("witness", holds, f"{gap} at k = {one.k}, T = {len(one.x)}"))
-    for epsilon, k in least:
-        holds = k == proved.get(epsilon, -1) + 1
-        found.append(Finding("no k below", holds, f"{k} will do at ε = {exactly(epsilon)}"))
+    for one, x in zip(stated.witnesses, runs, strict=True) if same else ():
+        holds = _proved(one, x, model) and bound.holds(x)
+        proved[one.eps] = one.k if holds else -1
+        size = at_most(one.gap, 9, above=one.eps)
+        gap = f"‖{of}_T − {of}_T^k‖₂ ≥ {size} > {exactly(one.eps)}"
+        found.append(Finding("witness", holds, f"{gap} at k = {one.k}, T = {len(x)}"))
+    for least in stated.no_k_below:
+        holds = least.k == proved.get(least.eps, -1) + 1
+        detail = f"{least.k} will do at ε = {exactly(least.eps)}"
+        found.append(Finding("no k below", holds, detail))
     kept = [{n: v for n, v in one.items() if n != "inputs"} for one in told["witnesses"]]
     return _apart({**told, "witnesses": kept}), found
 
@@ -116,50 +105,32 @@ def _apart(told: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "information": information}
 
 
-def _record(path: Path) -> dict[str, Any]:
-    """What the file states, whole; raises one of _BROKEN."""
+def _record(path: Path) -> tuple[Witnesses, dict[str, Any]]:
+    """What the file states, and its data; raises one of _BROKEN."""
     told: dict[str, Any] = plain(disk.read(path, MOST).decode())
-    require_keys(told, _KEYS | (told.keys() & {"readout"}) if type(told) is dict else _KEYS)
-    if "readout" in told:
-        require_keys(told["readout"], {"tensor", "outputs", "sha256"})
-        _text(told["readout"]["tensor"])
-    return told
+    return converted(told, Witnesses), told
 
 
-class _Stated:
-    """One witness, as it is stated; raises ValueError and the like for what is none."""
-
-    def __init__(self, told: dict[str, Any], d: int) -> None:
-        require_keys(told, {"eps", "k", "gap", "length", "inputs"})
-        self.epsilon, self.gap = number(told["eps"]), number(told["gap"])
-        self.k, length = whole(told["k"]), whole(told["length"])
-        rows = [[signed(value) for value in _listed(row)] for row in _listed(told["inputs"])]
-        if len(rows) != length or any(len(row) != d for row in rows):
-            raise RecordError("inputs of another size")
-        if not (self.k <= length and self.epsilon > 0):
-            raise RecordError("no window")
-        self.x = torch.tensor(rows, dtype=torch.float64).reshape(length, d)
-
-    def proved(self, model: LoadedModel[Any]) -> bool:
-        past = len(self.x) - self.k
-        known = (model.cell, weights_of(model), states_of(model), self.x, past)
-        k, _ = proved_gap(*known, math.nextafter(self.gap, 0.0))  # above it, so at least the gap
-        return k == self.k and self.gap > self.epsilon
+def _run(one: Found, d: int) -> Tensor:
+    """The inputs of a witness (T, d); raises RecordError."""
+    if any(len(row) != d for row in one.inputs):
+        raise RecordError("inputs of another size")
+    return torch.tensor(one.inputs, dtype=torch.float64).reshape(one.length, d)
 
 
-def _set(told: dict[str, Any], d: int) -> Inputs:
+def _proved(one: Found, x: Tensor, model: LoadedModel[Any]) -> bool:
+    known = (model.cell, weights_of(model), states_of(model), x, len(x) - one.k)
+    k, _ = proved_gap(*known, math.nextafter(one.gap, 0.0))  # above it, so at least the gap
+    return k == one.k and one.gap > one.eps
+
+
+def _set(stated: Witnesses, d: int) -> Inputs:
     """The ball, or the box in it; of a table's rows the file holds the box alone."""
-    bound, given = number(told["input_bound"]), told["inputs"]
-    if given is None:
-        return Ball(bound)
-    require_keys(given, {"set", "what", "low", "high", "rows"})
-    _text(given["what"])
-    if given["rows"] is not None:
-        whole(given["rows"])
-    if given["set"] != ("box" if given["rows"] is None else "rows"):
-        raise RecordError("inputs of another kind")
-    low, high = (torch.tensor(end, dtype=torch.float64) for end in ends(given, d, bound))
-    return Box(bound, low, high)
+    if (given := stated.inputs) is None:
+        return Ball(stated.input_bound)
+    given.require(d, stated.input_bound)
+    ends = (torch.tensor(end, dtype=torch.float64) for end in (given.low, given.high))
+    return Box(stated.input_bound, *ends)
 
 
 def _table(told: dict[str, Any], source: Path | None) -> Inputs | None:
@@ -171,15 +142,3 @@ def _table(told: dict[str, Any], source: Path | None) -> Inputs | None:
         return None
     same = table is not None and (table.to_json(), float(table)) == (given, told["input_bound"])
     return inputs_of(table) if table is not None and same else None
-
-
-def _text(told: object) -> str:
-    if type(told) is not str:
-        raise RecordError("a name is no text")
-    return told
-
-
-def _listed(told: object) -> list[Any]:
-    if type(told) is not list:
-        raise RecordError("no list")
-    return told

@@ -27,7 +27,16 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError
-from rnnbounds.impl.numbers.outward import UNIT, norm_up, over_arrays, sqrt_up, sum_up
+from rnnbounds.impl.numbers.outward import (
+    UNIT,
+    add_up,
+    mul_up,
+    norm_up,
+    over_arrays,
+    sqrt_up,
+    sum_up,
+    underflow,
+)
 from rnnbounds.impl.numbers.scaling import exponent, shift, shift_up
 
 _DOUBLINGS = 12
@@ -49,6 +58,13 @@ def certified_norm(W: Tensor) -> Tensor:
         return norm_up(torch.from_numpy(V[:, :, 0])).to(W.device)
     known = _bounds(V) if V.size > _SMALL else _known(V.shape, V.tobytes()).copy()
     return torch.from_numpy(known).to(W.device)
+
+
+def scaled_norm(d: Tensor, W: Tensor) -> Tensor:
+    """At least ‖diag(d) W‖₂ for d ≥ 0 (B, m), with the rounding of the product: W (B, m, n)."""
+    product = d[:, :, None] * W.detach()
+    lost = add_up(mul_up(2 * UNIT, norm_up(product.flatten(1))), underflow(d.amax(1)))
+    return add_up(certified_norm(product), lost)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -21,7 +21,7 @@ from rnnbounds.impl.memory.adversary.attack import Attacked
 from rnnbounds.properties.measures.certified.spectral import Norm, Secant
 from rnnbounds.properties.read.entries import BALLS
 from rnnbounds.properties.read.worlds.printed import of_layer, size_of_one
-from rnnbounds.properties.systems.cells.build import INWARD
+from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.unitary.exact import rational
 
 

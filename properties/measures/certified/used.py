@@ -18,7 +18,6 @@ from rnnbounds.properties.measures.certified.shares import at_most, share, share
 from rnnbounds.properties.measures.measure import Opaque
 from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.omega import omega_of
 from rnnbounds.properties.systems.certified.batch import Certified
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import alone, equivalent
@@ -49,7 +48,8 @@ def against(batch: Batch, i: int, s: int) -> Attacked | None:
 
 def near(batch: Batch) -> dict[str, Tensor]:
     """Other weights of the set that training keeps to."""
-    return omega_of(batch).other
+    found: dict[str, Tensor] = batch.omega_of_cells.other
+    return found
 
 
 def targets(batch: Batch) -> Tensor:

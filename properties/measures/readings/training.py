@@ -23,6 +23,7 @@ from rnnbounds.properties.measures.readings.slack import (
     state_slack,
 )
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.properties.systems.vanilla.specs import Rnn, turned
 
 Tensor = torch.Tensor
@@ -173,9 +174,8 @@ def trained_gap_slack(batch: Batch, value: Tensor) -> Tensor:
     known, found = batch.constants, descents(batch)
     spec = turned(Rnn, batch.spec)
     copies = repeated(batch.C, batch.K + 2)
-    last = replace(
-        batch, spec=spec, cell=found.cells[-1], x=found.inputs, C=copies, y=None, cache={}
-    )
+    systems = Networks(found.cells[-1], *batch.systems.states)
+    last = replace(batch, spec=spec, systems=systems, x=found.inputs, C=copies, y=None, whole=None)
     full, short = split(batch, state_slack(last)[:, 0, 0])
     rollouts = (full[:, None] + short)[:, None] * UP
     reach = (known["L_w"] / known.gap * UP)[:, None, None]

@@ -18,7 +18,6 @@ from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.read.entries import BALLS
 from rnnbounds.properties.read.numbers.gaps import Gap, OtherWeights
 from rnnbounds.properties.read.numbers.sizes import length
-from rnnbounds.properties.systems.cells.omega import omega_of
 
 Blocks = dict[str, list[arb]]
 
@@ -87,7 +86,7 @@ class BallDescent:
         """w − ŵ after so many steps."""
         batch, start = self.pair.batch, self.start
         alpha = arb(float(batch.step_size[0, 0, 0]))
-        radii = {name: float(radius[0]) for name, radius in omega_of(batch).radii.items()}
+        radii = {name: float(radius[0]) for name, radius in batch.omega_of_cells.radii.items()}
         offset = {name: [arb(0)] * len(part) for name, part in start.items()}
         gap = dict(offset)
         for t in range(1, steps + 1):

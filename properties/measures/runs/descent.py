@@ -28,7 +28,6 @@ from rnnbounds.properties.read.numbers.norms import length_of
 from rnnbounds.properties.read.numbers.rounded import UP, Rounded, RoundedCells
 from rnnbounds.properties.read.numbers.seeds import RoundedSeeds
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.omega import omega_of
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -58,7 +57,7 @@ class Folded:
     @cached_property
     def radii(self) -> Weights:
         """Of Ω."""
-        return {name: self.fold(part) for name, part in omega_of(self.batch).radii.items()}
+        return {name: self.fold(part) for name, part in self.batch.omega_of_cells.radii.items()}
 
     @cached_property
     def x(self) -> Tensor:

@@ -50,7 +50,8 @@ def output(v: Rounded, batch: Batch) -> Rounded:
 
 def by_unit(batch: Batch) -> Tensor:
     """The unit weights v of ‖·‖_box, (B, N)."""
-    return batch.its_cells.v
+    v: Tensor = batch.its_cells.v
+    return v
 
 
 def box_norm(seen: Seen) -> Callable[[Batch], Interval]:

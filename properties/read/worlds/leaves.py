@@ -15,7 +15,6 @@ from rnnbounds.properties.read.ground import Term
 from rnnbounds.properties.read.reader import AbsentError
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.cells.omega import omega_of
 from rnnbounds.properties.systems.certified.batch import Certified
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import equivalent
@@ -156,7 +155,7 @@ def unitary_computed(batch: Batch, *run: Term) -> Tensor:
 def weights(batch: Batch, other: bool) -> Tensor:
     """The trained weights, as one vector a system, (B, P, S)."""
     if batch.cells is not None:
-        found = omega_of(batch).other if other else batch.its_cells.parameters
+        found = batch.omega_of_cells.other if other else batch.its_cells.parameters
     else:
         cell = batch.other if other and batch.other is not None else batch.cell
         found = {name: getattr(cell, name) for name in batch.spec.trained}

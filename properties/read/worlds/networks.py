@@ -17,6 +17,7 @@ from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.entries.balls import Balls
 from rnnbounds.impl.arithmetic.entries.rationals import Rationals
 from rnnbounds.impl.cells.stacks.stack import layer
+from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entries import BALLS
@@ -192,10 +193,30 @@ class ScanWorld(Member):
 
 
 class RationalWorld(Member):
-    """A network with weights in rationals, that starts anywhere."""
+    """A network ρ(W s + U x + b) of rationals, that starts anywhere."""
 
-    weights: dict[str, fmpq_mat]
-    activation: str
+    def __init__(
+        self, member: Any, s: int, carrier: Carrier, made: RationalRNN, activation: str
+    ) -> None:
+        super().__init__(member, s, carrier)
+        self.units = self.outputs = made.W.nrows()
+        self.start, self.activation = made.initial, activation
+        b = fmpq_mat(self.units, 1, list(made.b))
+        self.weights = {"weight_hh": made.W, "weight_ih": made.U, "bias_ih": b}
+        self.parameters = {
+            name: torch.empty(1, A.nrows(), A.ncols()) for name, A in self.weights.items()
+        }
+        self.cell = SimpleNamespace(program=self.program)
+
+    def program(self, m: Any, s: Any, x: Any) -> Any:
+        """One step."""
+        driven = m.affine("weight_ih", "bias_ih", x) + m.affine("weight_hh", None, s)
+        return m.activate(self.activation, driven)
+
+    @cached_property
+    def rest(self) -> Value:
+        """Where it starts."""
+        return self.carrier.vector(self.start)
 
     @cached_property
     def plain(self) -> Any:
@@ -207,48 +228,20 @@ class RationalWorld(Member):
             return Balls(names, matrices, {("bias_ih", str(ALL)): b})
         return Rationals(names, {name: A.tolist() for name, A in self.weights.items()})
 
-    @cached_property
-    def parameters(self) -> Any:
-        """Of their shapes."""
-        return {n: torch.empty(1, A.nrows(), A.ncols()) for n, A in self.weights.items()}
-
-    @cached_property
-    def cell(self) -> Any:
-        """ρ(W s + U x + b)."""
-
-        def program(m: Any, s: Any, x: Any) -> Any:
-            driven = m.affine("weight_ih", "bias_ih", x) + m.affine("weight_hh", None, s)
-            return m.activate(self.activation, driven)
-
-        return SimpleNamespace(program=program)
-
 
 class OrthogonalWorld(RationalWorld):
     """A network of an orthogonal matrix."""
 
     def __init__(self, member: Orthogonal, s: int, carrier: Carrier) -> None:
-        super().__init__(member, s, carrier)
-        self.units = self.outputs = member.V.nrows()
-        b = fmpq_mat(self.units, 1, list(member.b))
-        self.weights = {"weight_hh": member.V, "weight_ih": member.U, "bias_ih": b}
-        self.activation = member.spec.activation
-
-    @cached_property
-    def rest(self) -> Value:
-        """Where it starts."""
-        return self.carrier.vector(self.member.initial)
+        made = RationalRNN(member.V, member.U, member.b, member.initial)
+        super().__init__(member, s, carrier, made, member.spec.activation)
 
 
 class NetworkWorld(RationalWorld):
     """A ReLU network and its unitary equivalent, whose derivatives are read."""
 
     def __init__(self, member: Network, s: int, carrier: Carrier) -> None:
-        super().__init__(member, s, carrier)
-        made = member.equivalent
-        self.units = self.outputs = made.W.nrows()
-        b = fmpq_mat(self.units, 1, list(made.b))
-        self.weights = {"weight_hh": made.W, "weight_ih": made.U, "bias_ih": b}
-        self.activation = "relu"
+        super().__init__(member, s, carrier, member.equivalent, "relu")
 
     def of_V(self) -> Value:
         """The dilation."""

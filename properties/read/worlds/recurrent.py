@@ -19,7 +19,6 @@ from rnnbounds.properties.read.spaces import STATES
 from rnnbounds.properties.read.worlds.leaves import OPERATORS, VECTORS
 from rnnbounds.properties.read.worlds.steps import Steps
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.cells.omega import omega_of
 
 Tensor = torch.Tensor
 ROLES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih"}
@@ -46,7 +45,7 @@ class Recurrent(Steps):
         """Of cells, those near theirs, which differ exactly."""
         if self.batch.cells is None:
             raise AbsentError
-        omega = omega_of(self.batch)
+        omega = self.batch.omega_of_cells
         return self.carrier.arithmetic(omega.other), self.carrier.arithmetic(omega.moved)
 
     @cached_property
@@ -113,7 +112,7 @@ class Recurrent(Steps):
             raise AbsentError
         weights = torch.ones_like(self.batch.h[:, :, 0])
         if gated.is_lstm:
-            weights[:, gated.n :] = torch.from_numpy(self.batch.gate_constants["omega"][:, :, 0])
+            weights[:, gated.n :] = gated.constants["omega"][:, None]
         return self.carrier.largest(value, weights)
 
     def range_square(self, term: Term) -> fmpq | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import nan
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -14,6 +16,9 @@ from rnnbounds.properties.systems.causal.fields import architecture, dilations, 
 from rnnbounds.properties.systems.drawing.regimes import Array, generator, input_draws, normal
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.route import Parts
+from rnnbounds.properties.systems.vanilla.networks import Networks
+from rnnbounds.properties.systems.vanilla.route import NetworkRoute
 
 MODELS: dict[str, Callable[[SystemSpec], torch.nn.Module]] = {
     "tcn": lambda spec: TCN(spec.d, spec.n, spec.taps, dilations(spec), spec.activation),
@@ -55,13 +60,43 @@ def sized(spec: SystemSpec, name: str, z: Array) -> Array:
     return z * size * (8.0 if spec.regime == "steep" else 1.0)
 
 
-def models(batch: Members) -> list[torch.nn.Module]:
+@dataclass(frozen=True, eq=False)
+class CausalModels(Networks):
+    """Feed-forward models, and networks of zeros in the place of cells."""
+
+    models: tuple[torch.nn.Module, ...] = ()
+
+
+class CausalRoute(NetworkRoute):
+    """Feed-forward models."""
+
+    causal: ClassVar[bool] = True
+
+    def parts(self, spec: SystemSpec, device: str) -> Parts:
+        """The models of all members."""
+        found = super().parts(spec, device)
+        models = tuple(model(spec, member).to(device) for member in spec.members)
+        return found._replace(systems=CausalModels(**vars(found.systems), models=models))
+
+    def reach(self, batch: Members) -> Array:
+        """Nothing runs."""
+        return np.zeros((1, 1, 1))
+
+    def parameter(self, batch: Members, name: str) -> Array:
+        """R as the models themselves state it, and the wrong fields."""
+        (stated,) = {float(getattr(module, "field", nan)) for module in models(batch)}
+        known = fields(batch.spec) | {"R": stated}
+        return np.full((1, 1, 1), known.get(name, nan))
+
+    def named(self, spec: SystemSpec) -> str:
+        """By the kind."""
+        return spec.kind
+
+
+def models(batch: Members) -> tuple[torch.nn.Module, ...]:
     """The models of a batch, one for each member."""
-    if "causal models" not in batch.cache:
-        found = [model(batch.spec, member).to(batch.x.device) for member in batch.spec.members]
-        batch.cache["causal models"] = found
-    models: list[torch.nn.Module] = batch.cache["causal models"]
-    return models
+    assert isinstance(batch.systems, CausalModels)
+    return batch.systems.models
 
 
 def causal_draw(spec: SystemSpec, member: int) -> dict[str, Array]:
@@ -71,9 +106,3 @@ def causal_draw(spec: SystemSpec, member: int) -> dict[str, Array]:
     none = {"W": (n, n), "U": (n, d), "b": (n,), "C": (1, n), "h": (S, n), "h_other": (S, n)}
     zeros = {name: np.zeros(shape) for name, shape in none.items()}
     return zeros | {"x": np.abs(x) if spec.kind == "monotone" else x}
-
-
-def stated_fields(batch: Members) -> dict[str, float]:
-    """R as the models themselves state it, and the wrong fields."""
-    (stated,) = {float(getattr(module, "field", nan)) for module in models(batch)}
-    return fields(batch.spec) | {"R": stated}

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 
+from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
 from rnnbounds.impl.arithmetic.invariance import Held
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.properties.systems.rows import of_systems
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Tensor = torch.Tensor
 # No state is larger, however large a box is: its cells have no bound where a gate may stay open.
 REACH = 2.0**20
+# Brings inputs of cells below the norm that their rounding may take them above.
+INWARD = 1 - 2.0**-40
 FIXED = ("leak",)
 
 
@@ -32,6 +38,8 @@ class Cells:
     B_x: Tensor
     raw: Tensor
     raw_other: Tensor
+    whole: tuple[Cells, int] | None = field(default=None, kw_only=True, repr=False)
+    other: ClassVar[None] = None
 
     def within(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved to where they may be."""
@@ -41,7 +49,7 @@ class Cells:
         """Whether all inputs (B, T, d, S) of a sequence are there, (B, S); of ‖x‖₂ ≤ B_x beside."""
         return torch.ones_like(x[:, 0, 0], dtype=torch.bool)
 
-    @cached_property
+    @of_systems
     def held(self) -> Held:
         """What is proved of the box that the cell states."""
         found: Held = self.cell.held(self.B_x[:, None])
@@ -53,17 +61,17 @@ class Cells:
         found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
         return found
 
-    @cached_property
+    @of_systems
     def box(self) -> Tensor:
         """The invariant box |s_j| ≤ box_j, (B, N), infinite where none is proved."""
         return self.held.box
 
-    @cached_property
+    @of_systems
     def v(self) -> Tensor:
         """The unit weights (B, N) of max |s_j|/v_j, close to Perron's vector."""
         return self.comparison.perron()
 
-    @cached_property
+    @of_systems
     def unit_norms(self) -> UnitNorms:
         """‖·‖_box of each system, as its certificate prints it."""
         known = self.comparison
@@ -72,6 +80,11 @@ class Cells:
             name: part.detach() for name, part in told.items() if isinstance(part, Tensor)
         }
         return replace(known, **still).unitwise(self.v.detach())
+
+    @of_systems
+    def smoothness(self) -> dict[str, Tensor]:
+        """L_w, β_hh, β_hw = β_wh and β_ww of a step in the state and in all weights."""
+        return smoothness(self, self.box, self.v)
 
     @property
     def n(self) -> int:
@@ -89,8 +102,13 @@ class Cells:
         return dict(self.cell.parameters)
 
     @property
+    def written(self) -> tuple[Tensor, Tensor]:
+        """The pairs as a spec writes them out."""
+        return self.raw, self.raw_other
+
+    @cached_property
     def states(self) -> tuple[Tensor, Tensor]:
-        """The pair in the box."""
+        """The pairs in the box."""
         box = self.box.clamp(max=REACH)[:, :, None]
         return self.raw.clamp(-box, box), self.raw_other.clamp(-box, box)
 
@@ -108,6 +126,12 @@ class Cells:
         """The weights by name, as a dump has them."""
         return self.parameters
 
+    def pair(self, i: int, s: int) -> Self:
+        """One system and one of its pairs of states; what is certified is that of the batch."""
+        one, at = self.member(i), slice(s, s + 1)
+        raw, raw_other = one.raw[:, :, at], one.raw_other[:, :, at]
+        return replace(one, raw=raw, raw_other=raw_other, whole=(self, i))
+
     def member(self, index: int) -> Self:
         """One system of the batch, as a batch of one."""
         one = slice(index, index + 1)
@@ -116,6 +140,24 @@ class Cells:
         return replace(self, cell=cell, **given)
 
 
+def smoothness(
+    cells: Cells, box: Tensor, v: Tensor, radii: dict[str, Tensor] | None = None
+) -> dict[str, Tensor]:
+    """The constants of a step on a box in the norm of v, for all weights within the radii of the
+    cells' own."""
+    found = jets(
+        cells.cell.program, cells.parameters, box, v, cells.B_x[:, None], cells.cell.d,
+        gates=kind_of(cells.kind).gates or 1, radii=radii or {},
+    )  # fmt: skip
+    return constants(found, v)
+
+
 def made(kind: str, parameters: dict[str, Tensor]) -> Any:
     """The cells of a kind with these weights."""
     return kind_of(kind).build(parameters)
+
+
+def bound(spec: SystemSpec, x: Tensor) -> Tensor:
+    """B_x: inputs may have norms up to the spec's ``scale`` at least."""
+    aimed = spec.scale * (64.0 if spec.inputs == "saturating" and spec.values is None else 1.0)
+    return norm_up(x.transpose(2, 3)).amax(dim=(1, 2)).clamp(min=aimed)

@@ -1,5 +1,7 @@
 """The certified constants of cells in the norm of the box, by the names of the vocabulary.
 
+Those that are uniform hold on Ω, the weights near a cell's.
+
 ‖s‖_box = max |s_j|/v_j over the state, for the unit weights v of the comparison: what a certificate
 prints of the norm `perron`. All is rounded up.
 Gradients of the loss have the dual norm: a row c counts as Σ v_j|c_j|, over the output alone.
@@ -13,21 +15,73 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
-from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.gradients.smoothness import drift, forgotten, gradient_window, lipschitz
 from rnnbounds.impl.norms.comparison import UnitNorms
 from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual
+from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.properties.systems.cells.omega import UNIFORM
-from rnnbounds.properties.systems.certified.constants import TOLD
 from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import Members, once
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 
 Tensor = torch.Tensor
+Read = Callable[[Members], Tensor]
 
 
-def of_norm(read: Callable[[UnitNorms], Tensor]) -> Callable[[Members], Tensor]:
+class Uniform:
+    """The constants of a batch on Ω by their plain names, (B,) each; infinite where not known."""
+
+    def __init__(self, batch: Members) -> None:
+        self.loss, self.omega = batch.loss, batch.omega_of_cells
+        self.known: dict[str, Tensor] = {}
+
+    def __getitem__(self, name: str) -> Tensor:
+        if name not in self.known:
+            self.known[name] = self._read(name).nan_to_num(torch.inf, torch.inf)
+        return self.known[name]
+
+    def _read(self, name: str) -> Tensor:
+        omega, v = self.omega, self.omega.v
+        match name:
+            case "lam":
+                return omega.comparison.factor(v)
+            case "S_0":
+                return div_up(omega.comparison.drive, v).amax(1)
+            case "B_h":
+                size = div_up(omega.box, v).amax(1)
+                return torch.minimum(size, div_up(self["S_0"], self.gap))
+            case "L_p":
+                return self.loss.slope(self["B_h"], self.dual)
+            case "beta_p":
+                return self.loss.curvature_in(self.dual)
+        return omega.smoothness[name]
+
+    @property
+    def gap(self) -> Tensor:
+        """At most 1 − λ, zero if λ ≥ 1."""
+        return subtract_down(1.0, self["lam"]).clamp(min=0.0)
+
+    @property
+    def dual(self) -> WeightedMaximumDual:
+        """What the norm does to rows that meet the output."""
+        return WeightedMaximumDual(self.omega.v[:, -self.omega.cells.n :])
+
+
+uniform = once(Uniform)
+
+
+def of_omega(name: str) -> Read:
+    """The constant on Ω of that plain name."""
+    return lambda batch: uniform(batch)[name]
+
+
+def windows(batch: Members) -> Tensor:
+    """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T and all weights of Ω, k = 0 … K: (B, K+1)."""
+    known = uniform(batch)
+    return gradient_window(known["lam"], forgotten(known), drift(known), batch.K)
+
+
+def of_norm(read: Callable[[UnitNorms], Tensor]) -> Read:
     """A number that each system's norm has."""
     return lambda batch: read(batch.its_cells.unit_norms)
 
@@ -40,46 +94,38 @@ def dual(batch: Members) -> WeightedMaximumDual:
     return WeightedMaximumDual(batch.its_cells.v[:, -batch.its_cells.n :])
 
 
-def smoothness(name: str) -> Callable[[Members], Tensor]:
+def smoothness(name: str) -> Read:
     """One of L_w, β_hh, β_wh and β_ww, of a step in the state and in all weights."""
-
-    def read(batch: Members) -> Tensor:
-        key = "smoothness of cells"
-        if key not in batch.cache:
-            cells = batch.its_cells
-            found = jets(
-                cells.cell.program, cells.parameters, cells.box, cells.v, cells.B_x[:, None],
-                batch.x.shape[2], gates=kind_of(cells.kind).gates or 1,
-            )  # fmt: skip
-            batch.cache[key] = constants(found, cells.v)
-        known: dict[str, Tensor] = batch.cache[key]
-        return known[name]
-
-    return read
+    return lambda batch: batch.its_cells.smoothness[name]
 
 
-BOX: dict[str, Callable[[Members], Tensor]] = {
+SMOOTHNESS = ("L_w", "beta_hh", "beta_wh", "beta_ww")
+CONSTANTS: dict[str, Read] = {
     "lam_box": of_norm(lambda norms: norms.lam),
     "S_0_box": of_norm(lambda norms: norms.drive),
     "B_h_box": B_h_box,
     "C_box": of_norm(lambda norms: norms.equivalence),
     "L_x_box": of_norm(lambda norms: norms.fed),
-    **{f"{name}_box": smoothness(name) for name in ("L_w", "beta_hh", "beta_wh", "beta_ww")},
+    **{f"{name}_box": smoothness(name) for name in SMOOTHNESS},
     "L_f": lambda batch: certified_norm(batch.C),
     "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),
     "beta_p_box": lambda batch: batch.loss.curvature_in(dual(batch)),
-    **UNIFORM,
-    **TOLD,
-}
+    **{f"{name}_omega": of_omega(name)
+       for name in ("lam", "S_0", "B_h", "L_p", "beta_p", *SMOOTHNESS)},
+    "beta": lambda batch: lipschitz(uniform(batch)),
+    "eps_k": windows,
+}  # fmt: skip
 
 
 def of_cells(batch: Members, name: str) -> Array:
     """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
     each pair; infinite where nothing is known."""
-    if name in BOX:
-        return BOX[name](batch).detach().cpu().numpy().reshape(batch.cell.batch, 1, -1)
+    count = batch.cell.batch
+    if name in CONSTANTS:
+        return CONSTANTS[name](batch).detach().cpu().numpy().reshape(count, 1, -1)
     if name == "x_gap":
         return x_gap(batch)
-    if batch.gated is not None and name in batch.gate_constants:
-        return batch.gate_constants[name]
-    return np.full((batch.cell.batch, 1, 1), np.inf)
+    own = {} if batch.gated is None else batch.gated.constants
+    if name in own:
+        return own[name].detach().cpu().numpy().reshape(count, 1, 1)
+    return np.full((count, 1, 1), np.inf)

@@ -10,114 +10,73 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.cells.fields import Leaky, Stack
-from rnnbounds.properties.systems.gated.fields import Gru
+from rnnbounds.properties.systems.cells.kinds import Leaky, Stack
+from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.gated.kinds import Gru
 from rnnbounds.properties.systems.kind import Kind
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 
-def nearly_linear(make: Make) -> Iterator[SystemSpec]:
-    """Two units that are alike, under a constant input."""
-    base = make(
-        regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
-        target=0.0,
-    )  # fmt: skip
+def of_any(make: Make) -> dict[str, SystemSpec]:
+    """The worst instances of one kind of cell, by name."""
     few = 1 if make.linear else 4  # met with equality
-    yield replace(base, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6, epsilon=2.0**-4, batch=few)
+    random = "gaussian" if "gaussian" in make.regimes else make.regimes[-1]
+    driven = make(regime="driven", inputs="constant", loss="linear", batch=4)
+    edge = replace(driven, n=2, T=12, K=2, lam=0.25, seed=10, batch=few)
+    return {
+        # Two units that are alike, under a constant input.
+        "nearly linear": replace(
+            driven, scale=2.0**-12, target=0.0, n=2, lam=0.5, bias=0.5, T=7, K=6, seed=6,
+            epsilon=2.0**-4, batch=few,
+        ),
+        # A large first input, and nothing after it.
+        "pulse": replace(driven, inputs="impulse", T=9, K=8, scale=4.0, lam=0.75, bias=0.5, seed=5),
+        # Few steps of cells that contract whatever weights they come to.
+        "trained": replace(
+            driven, inputs="gaussian", loss="squared", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
+            steps=2, distance=0.125, seed=8,
+        ),
+        # No two gates and no two units are alike.
+        "unlike": replace(
+            driven, regime=random, inputs="gaussian", n=2, d=2, T=4, K=3, lam=0.25, bias=0.5,
+            seed=13,
+        ),
+        # From zero, one unit whose gates the input moves: the drive is attained, and what an input
+        # moves through a gate is seen beside what it moves by itself.
+        "first step": replace(
+            driven, regime=random, scale=0.25, lam=0.25, bias=0.5, seed=9, batch=24
+        ),
+        # A constant input of size one, until the states are where their box ends; two layers where
+        # there are any, the upper one fed by units that are all alike.
+        "edge": replace(edge, layers=2) if edge.has("layers") else edge,
+        # Inputs of two numbers along the row of weights that they meet, until the box is reached.
+        "aligned": replace(driven, inputs="resonant", d=2, T=12, K=2, lam=0.25, seed=12, batch=few),
+    }  # fmt: skip
 
 
-def at_the_end() -> Iterator[SystemSpec]:
-    """Equality, and a window as long as the run."""
+def of_some() -> Iterator[SystemSpec]:
+    """Those of single kinds."""
+    # Two layers of gated cells, of which the lower one holds what it is fed.
+    yield from grid(
+        Stack(
+            inputs="constant", loss="linear", layers=2, T=8, K=2, lam=0.5, scale=4.0, bias=1.0,
+            seed=11, batch=24,
+        ),
+        {"regime": ("gru", "lstm")},
+    )  # fmt: skip
+    # Large weights, whose second derivatives are larger than the first; pairs near one another.
+    yield Leaky(regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12, sequences=3)
+    # Equality, and a window as long as the run.
     yield Gru(regime="driven", lam=0.0, T=2, K=2, seed=3, loss="linear")
-
-
-def long_run() -> Iterator[SystemSpec]:
-    """More than eight windows that forget less than half, of a run that is long beside them."""
+    # More than eight windows that forget less than half, of a run that is long beside them.
     yield Gru(
-        regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4,
-        n=2, lam=0.9375, T=64, K=9, bias=0.5, seed=7, epsilon=0.5,
+        regime="driven", inputs="constant", scale=2.0**-12, loss="linear", batch=4, n=2,
+        lam=0.9375, T=64, K=9, bias=0.5, seed=7, epsilon=0.5,
     )  # fmt: skip
-
-
-def one_pulse(make: Make) -> Iterator[SystemSpec]:
-    """A large first input, and nothing after it."""
-    yield make(
-        regime="driven", inputs="impulse", loss="linear", batch=4, T=9, K=8,
-        scale=4.0, lam=0.75, bias=0.5, seed=5,
-    )  # fmt: skip
-
-
-def steep() -> Iterator[SystemSpec]:
-    """Large weights, whose second derivatives are larger than the first; pairs near one another."""
-    yield Leaky(
-        regime="signs", inputs="zero", lam=8.0, bias=0.25, seed=4, batch=12,
-        sequences=3,
-    )  # fmt: skip
-
-
-def trained(make: Make) -> Iterator[SystemSpec]:
-    """Few steps of cells that contract whatever weights they come to."""
-    yield make(
-        regime="driven", inputs="gaussian", lam=0.0625, scale=0.25, bias=0.25, T=5, K=4,
-        steps=2, distance=0.125, seed=8, batch=4,
-    )  # fmt: skip
-
-
-def unlike(make: Make) -> Iterator[SystemSpec]:
-    """Cells of which no two gates and no two units are alike."""
-    yield make(
-        regime=drawn(make), inputs="gaussian", loss="linear", n=2, d=2, T=4, K=3, lam=0.25,
-        bias=0.5, seed=13, batch=4,
-    )  # fmt: skip
-
-
-def drawn(make: Make) -> str:
-    """The regime of its weights at random."""
-    return "gaussian" if "gaussian" in make.regimes else make.regimes[-1]
-
-
-def first_step(make: Make) -> Iterator[SystemSpec]:
-    """One step from zero of cells of one unit whose gates the input moves: the drive is attained,
-    and what an input moves through a gate is seen beside what it moves by itself."""
-    yield make(
-        regime=drawn(make), inputs="constant", loss="linear", scale=0.25, lam=0.25, bias=0.5,
-        seed=9, batch=24,
-    )  # fmt: skip
-
-
-def at_the_edge(make: Make) -> Iterator[SystemSpec]:
-    """A constant input of size one, until the states are where their box ends; two layers where
-    there are any, the upper one fed by units that are all alike."""
-    base = make(
-        regime="driven", inputs="constant", loss="linear", n=2, T=12, K=2, lam=0.25, seed=10,
-        batch=1 if make.linear else 4,
-    )  # fmt: skip
-    yield replace(base, layers=2) if base.has("layers") else base
-
-
-def aligned(make: Make) -> Iterator[SystemSpec]:
-    """Inputs of two numbers along the row of weights that they meet, until the box is reached."""
-    yield make(
-        regime="driven", inputs="resonant", loss="linear", d=2, T=12, K=2, lam=0.25, seed=12,
-        batch=1 if make.linear else 4,
-    )  # fmt: skip
-
-
-def stacked() -> Iterator[SystemSpec]:
-    """Two layers of gated cells, of which the lower one holds what it is fed."""
-    for regime in ("gru", "lstm"):
-        yield Stack(
-            regime=regime, inputs="constant", loss="linear", layers=2, T=8, K=2, lam=0.5, scale=4.0,
-            bias=1.0, seed=11, batch=24,
-        )  # fmt: skip
 
 
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """All of these, for each kind of cell."""
     for kind in kinds:
-        for worst in (nearly_linear, one_pulse, trained, unlike, first_step, at_the_edge, aligned):
-            yield from worst(kind.spec)
-    yield from stacked()
-    yield from steep()
-    yield from at_the_end()
-    yield from long_run()
+        yield from of_any(kind.spec).values()
+    yield from of_some()

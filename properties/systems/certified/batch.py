@@ -20,8 +20,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.cells.build import INWARD, fields
+from rnnbounds.properties.systems.cells.batch import INWARD, Cells
 from rnnbounds.properties.systems.certified.models import alone, certified, held
 from rnnbounds.properties.systems.drawing.regimes import (
     Array,
@@ -32,8 +31,8 @@ from rnnbounds.properties.systems.drawing.regimes import (
     loss_draws,
     normal,
 )
-from rnnbounds.properties.systems.kind import stacked
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.route import Parts, on, stacked
 
 Tensor = torch.Tensor
 TINY = 2.0**-16  # of states about which a cell is nearly linear
@@ -122,8 +121,8 @@ class Certified(Cells):
         return compare(self.cell.program, self.parameters, self.box, self.B_x[:, None], self.cell.d)
 
 
-def certified_batch(spec: SystemSpec) -> dict[str, Any]:
-    """The fields of a batch of models of one kind, with inputs that reach the bound but for what
+def certified_parts(spec: SystemSpec) -> Parts:
+    """A batch of models of one kind, with inputs that reach the bound but for what
     rounding them to the model's dtype takes; of a layer, those that the layers below make."""
     pairs = [certified(spec, member) for member in spec.members]
     models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
@@ -137,14 +136,11 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
     given = input_sequences(spec, drawn["x"], W, np.ones((len(models), n, spec.d)), drawn["C"])
     here = slice(None) if spec.sequence is None else slice(spec.sequence, spec.sequence + 1)
 
-    def tensor(array: Array, *axes: int) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes)))
-
     dtype = getattr(torch, spec.dtype)
     shrink = INWARD if spec.dtype == "float64" else 1 - 2 * torch.finfo(dtype).eps
-    x = (tensor(given[:, here], 2, 3, 1) * shrink).to(dtype).double()
+    x = (on("cpu", given[:, here], 2, 3, 1) * shrink).to(dtype).double()
     x = into(x, [told.inputs for _, told in everything])
-    h, h_other = (tensor(drawn[name][:, here], 2, 1) for name in ("h", "h_other"))
+    h, h_other = (on("cpu", drawn[name][:, here], 2, 1) for name in ("h", "h_other"))
     if hasattr(whole[0].cell, "layers"):
         h, h_other = (reached(whole, part, spec) for part in (h, h_other))
     if spec.layer:
@@ -161,7 +157,7 @@ def certified_batch(spec: SystemSpec) -> dict[str, Any]:
         parts,
         tuple(filter(None, (held(spec, member) for member in spec.members))),
     )
-    return fields(cells, tensor(drawn["C"], 1, 2), x) | {"y": tensor(drawn["y"], 1)}
+    return Parts(cells, on("cpu", drawn["C"], 1, 2), x, on("cpu", drawn["y"], 1))
 
 
 def into(x: Tensor, sets: Sequence[InputSet | None], share: float = 1.0) -> Tensor:

@@ -1,20 +1,24 @@
-"""What is read from the certificates of a batch: the numbers that are printed, and no others."""
+"""The constants of models with certificates: the numbers that are printed there, and no others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
 
-import torch
+import numpy as np
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
-from rnnbounds.properties.systems.certified.batch import Certified
+from rnnbounds.properties.systems.cells.route import BoxRoute
+from rnnbounds.properties.systems.certified.batch import Certified, certified_parts
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import chosen, equivalent
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.route import Parts
 
 Read = Callable[[Certificate, int], float]
 
@@ -69,22 +73,18 @@ READ: dict[str, Read] = {
 }
 
 
-def told(name: str) -> Callable[[Members], torch.Tensor]:
-    """A printed number of each member, (B,); infinite on other systems, and where the certificate
-    says that the box of the cell is not proved."""
+def told(name: str) -> Callable[[Certified, SystemSpec], list[float]]:
+    """A printed number of each member; infinite where the certificate says that the box of the cell
+    is not proved."""
     read = READ[name]
 
-    def of_batch(batch: Members) -> torch.Tensor:
-        cells = batch.cells
-        if not isinstance(cells, Certified):
-            return torch.full((batch.cell.batch,), inf, dtype=torch.float64)
-        values = [
-            inf if one.refused is not None else read(one, chosen(batch.spec, member))
-            for member, one in zip(batch.spec.members, cells.certificates, strict=True)
+    def of_all(cells: Certified, spec: SystemSpec) -> list[float]:
+        return [
+            inf if one.refused is not None else read(one, chosen(spec, member))
+            for member, one in zip(spec.members, cells.certificates, strict=True)
         ]
-        return torch.tensor(values, dtype=torch.float64)
 
-    return of_batch
+    return of_all
 
 
 UNITARY: dict[str, Callable[[UnitaryModel], float | None]] = {
@@ -97,20 +97,33 @@ UNITARY: dict[str, Callable[[UnitaryModel], float | None]] = {
 }
 
 
-def of_unitary(name: str) -> Callable[[Members], torch.Tensor]:
-    """A number that is printed of the unitary network of each member, (B,)."""
+def of_unitary(name: str) -> Callable[[Certified, SystemSpec], list[float]]:
+    """A number that is printed of the unitary network of each ReLU model; infinite of others."""
 
-    def of_batch(batch: Members) -> torch.Tensor:
-        blank = torch.full((batch.cell.batch,), inf, dtype=torch.float64)
-        if not isinstance(batch.cells, Certified) or batch.spec.kind != CertifiedRelu.kind:
-            return blank
-        for i, member in enumerate(batch.spec.members):
-            made = equivalent(batch.spec, member)
+    def of_all(cells: Certified, spec: SystemSpec) -> list[float]:
+        found = []
+        for member in spec.members:
+            made = equivalent(spec, member) if spec.kind == CertifiedRelu.kind else None
             value = None if made is None else UNITARY[name](made)
-            blank[i] = inf if value is None else value
-        return blank
+            found.append(inf if value is None else value)
+        return found
 
-    return of_batch
+    return of_all
 
 
-TOLD = {name: of_unitary(name) for name in UNITARY} | {name: told(name) for name in READ}
+PRINTED = {name: of_unitary(name) for name in UNITARY} | {name: told(name) for name in READ}
+
+
+class CertifiedRoute(BoxRoute):
+    """Real models with their certificates, whose printed numbers are their constants."""
+
+    def parts(self, spec: SystemSpec, device: str) -> Parts:
+        """The models as they are read."""
+        return certified_parts(spec)
+
+    def constant(self, batch: Members, name: str) -> Array:
+        """What is printed, and what is known of any cells."""
+        if name not in PRINTED:
+            return super().constant(batch, name)
+        assert isinstance(batch.systems, Certified)
+        return np.array(PRINTED[name](batch.systems, batch.spec)).reshape(-1, 1, 1)

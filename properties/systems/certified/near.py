@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK
+from rnnbounds.properties.systems.cells.route import BoxRoute
 from rnnbounds.properties.systems.certified.fields import check_cell
 from rnnbounds.properties.systems.certified.near_batch import (
     around,
-    near_batch,
+    near_parts,
     recorded_gaps,
     response,
     told,
@@ -25,6 +26,7 @@ from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.kind import Kind, Wanted
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.route import Parts
 
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
 NearData = spec_of(
@@ -145,26 +147,32 @@ def at_k(k: int | None) -> float:
     return inf if k is None else float(k)
 
 
-def constant(batch: Members, name: str) -> Array:
-    """What is printed of each member, (B, 1, 1), or at each k, (B, 1, K+1); infinite else."""
-    spec = batch.spec
-    if name in READ:
-        found = [[[READ[name](spec, member)]] for member in spec.members]
-    elif name in AT_EACH_K:
-        found = [[AT_EACH_K[name](spec, member)] for member in spec.members]
-    else:
-        found = [[[inf]] for _ in spec.members]
-    return np.array(found, dtype=np.float64)
+class NearRoute(BoxRoute):
+    """Models near recorded inputs."""
+
+    def parts(self, spec: SystemSpec, device: str) -> Parts:
+        """The models, and inputs near those that are recorded."""
+        return near_parts(spec)
+
+    def constant(self, batch: Members, name: str) -> Array:
+        """What is printed of each member, (B, 1, 1), or at each k, (B, 1, K+1); infinite else."""
+        spec = batch.spec
+        if name in READ:
+            found = [[[READ[name](spec, member)]] for member in spec.members]
+        elif name in AT_EACH_K:
+            found = [[AT_EACH_K[name](spec, member)] for member in spec.members]
+        else:
+            found = [[[inf]] for _ in spec.members]
+        return np.array(found, dtype=np.float64)
 
 
 NEAR = Kind(
     NearData,
     near_specs,
-    whole=near_batch,
+    NearRoute(),
     cell=column,
     can_be=(*CELLS, STACK),
     extremal=extremal,
-    constant=constant,
     most=(1, 4),
     looks=tuple({"cell": cell, "layers": layers(cell)} for cell in COMMON),
 )

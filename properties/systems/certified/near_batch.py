@@ -25,10 +25,10 @@ from rnnbounds.impl.models.surroundings import undisturbed
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.readout import Readout
 from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.cells.build import fields
 from rnnbounds.properties.systems.certified.models import KEPT, weights
 from rnnbounds.properties.systems.drawing.regimes import GRID, Array, generator, normal
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.route import Parts
 
 Tensor = torch.Tensor
 STEPS = 2.0**10  # of directions
@@ -195,8 +195,8 @@ def starts(spec: SystemSpec, member: int, states: int) -> Array:
     return signs
 
 
-def near_batch(spec: SystemSpec) -> dict[str, Any]:
-    """The fields of a batch of models, on inputs near those that are recorded."""
+def near_parts(spec: SystemSpec) -> Parts:
+    """A batch of models, on inputs near those that are recorded."""
     models = [model(spec, member) for member in spec.members]
     parts = {
         role: torch.stack([one.weights[role].double() for one in models])
@@ -216,4 +216,4 @@ def near_batch(spec: SystemSpec) -> dict[str, Any]:
     cells = NearCells(build(parts), spec.cell, bound, begun[0], begun[1], parts)
     own = torch.eye(sizes.n, dtype=torch.float64)
     read = [own if one.readout is None else one.readout.weight.double() for one in models]
-    return fields(cells, torch.stack(read), x)
+    return Parts(cells, torch.stack(read), x)

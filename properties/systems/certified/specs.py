@@ -13,7 +13,7 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATION
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
 from rnnbounds.impl.norms.semidefinite import at_hand
-from rnnbounds.properties.systems.certified.batch import certified_batch
+from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.kind import Kind, Wanted
@@ -166,7 +166,7 @@ def kind(make: Make, *cells: str) -> Kind:
     return Kind(
         make,
         partial(certified_specs, make),
-        whole=certified_batch,
+        CertifiedRoute(),
         cell=column,
         can_be=cells,
         extremal=partial(extremal, make),

@@ -12,9 +12,10 @@ from functools import cached_property
 
 import torch
 
-from rnnbounds.properties.systems.batch import Batch, build, with_cells
-from rnnbounds.properties.systems.cells.build import INWARD
-from rnnbounds.properties.systems.gated.cell import REACH, Gated, made
+from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.cells.batch import INWARD, REACH, made
+from rnnbounds.properties.systems.cells.route import STACKED
+from rnnbounds.properties.systems.gated.cell import Gated
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 
 Tensor = torch.Tensor
@@ -113,11 +114,10 @@ class GatedAscent:
         p, B = self.parameters, self.spec.scale
         size = torch.linalg.vector_norm(p["x"], dim=2, keepdim=True)
         x = p["x"] * (B * INWARD / size.clamp(min=B))
-        cell = made(self.spec.kind, *(p[name] for name in ("W", "U", "b", "b_hh")))
+        cell = made(self.spec.kind, {name: p[part] for part, name in STACKED.items()})
         B_x = torch.full_like(p["C"][:, 0, 0], B).detach()
-        return with_cells(
-            self.spec, Estimated(cell, self.spec.kind, B_x, p["h"], p["h_other"]), p["C"], x
-        )
+        cells = Estimated(cell, self.spec.kind, B_x, p["h"], p["h_other"])
+        return Batch(self.spec, cells, p["C"], x)
 
 
 def gated_starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:

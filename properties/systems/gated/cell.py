@@ -1,4 +1,10 @@
-"""A batch of gated cells with pairs of states that lie certifiably in their invariant boxes."""
+"""A batch of gated cells with pairs of states that lie certifiably in their invariant boxes.
+
+The certified constants, by the names of the vocabulary, are the largest over the units of what
+`impl.cells.gated.lstm` and `impl.cells.gated.gru` certify. What is chosen (θ, ω and the unit
+weights) is a number that stands for itself: statements hold for any choice.
+Source: Miller & Hardt, Proposition 1.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +12,23 @@ from dataclasses import dataclass
 
 import torch
 
+from rnnbounds.impl.cells.gated.gate import most
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
-from rnnbounds.properties.systems.cells.batch import REACH, Cells
-from rnnbounds.properties.systems.cells.batch import made as made_of
-
-__all__ = ["REACH", "Gated", "made"]
+from rnnbounds.impl.norms.weighted import perron_vector
+from rnnbounds.impl.numbers.ball_functions import tanh_up
+from rnnbounds.impl.numbers.outward import div_up, subtract_down
+from rnnbounds.impl.training.stable_gates import StableGates
+from rnnbounds.impl.training.stable_gru import StableGRU
+from rnnbounds.impl.training.stable_lstm import StableLSTM
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.rows import of_systems
 
 Tensor = torch.Tensor
 # How far cells reach outside of the box.
 FAR = 1000.0
+# Above the least θ, so that the conditions hold beyond rounding.
+ROOM = 1 + 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +41,13 @@ class Gated(Cells):
     def is_lstm(self) -> bool:
         """Whether the state has cells c beside the output h."""
         return isinstance(self.cell, LSTM)
+
+    @of_systems
+    def constants(self) -> dict[str, Tensor]:
+        """Every certified constant of the cells' kind, (B,) each."""
+        cell = self.cell
+        own = of_lstm(self, cell) if isinstance(cell, LSTM) else of_gru(self, cell)
+        return own | {"B_x": self.B_x}
 
     @property
     def wide(self) -> tuple[Tensor, Tensor]:
@@ -44,8 +64,64 @@ class Gated(Cells):
         return {"W": cell.W, "U": cell.U, "b": cell.b_ih, "b_hh": cell.b_hh}
 
 
-def made(kind: str, W: Tensor, U: Tensor, b_ih: Tensor, b_hh: Tensor) -> LSTM | GRU:
-    """The cells of a kind with these stacked weights."""
-    named = {"weight_hh": W, "weight_ih": U, "bias_ih": b_ih, "bias_hh": b_hh}
-    found: LSTM | GRU = made_of(kind, named)
-    return found
+def row_sums(gated: Gated, gates: str) -> dict[str, Tensor]:
+    """‖W‖_∞ of each gate."""
+    return {f"W_{gate}_inf": size for gate, size in gated.cell.row_sums(gates).items()}
+
+
+def of_lstm(gated: Gated, cell: LSTM) -> dict[str, Tensor]:
+    """ī, f̄, ḡ, ō, B_c, τ, the norms, θ with and without the square, and ω."""
+    B_c = gated.box[:, : gated.n].amax(1)
+    on = cell.gates(gated.box, gated.B_x[:, None])
+    found = {f"{name}_bar": on[gate].amax(1) for name, gate in zip("ifgo", "ifzo", strict=True)}
+    found |= {"B_c": B_c, "tau": tanh_up(B_c)} | row_sums(gated, "ifgo")
+    thetas = {"theta": theta(found), "theta_plain": theta(found, square=False)}
+    return found | thetas | {"omega": omega(found)}
+
+
+def of_gru(gated: Gated, cell: GRU) -> dict[str, Tensor]:
+    """r̄, z̄ and the least z, the norms and ‖b_hn‖_∞."""
+    r, z, _ = cell.gates(*cell.over(gated.box, gated.B_x[:, None]))
+    found = {
+        "r_bar": most(r).amax(1), "z_bar": z.range.high.amax(1), "z_low": z.range.low.amin(1),
+        "c_n_inf": gated.cell.b_hh.detach()[:, 2 * gated.cell.n :].abs().amax(1),
+    }  # fmt: skip
+    found |= row_sums(gated, "rzn")
+    return found | {"theta_gru": theta_gru(found), "theta_gru_still": theta_gru(found, moves=False)}
+
+
+def theta_gru(of: dict[str, Tensor], moves: bool = True) -> Tensor:
+    """The least θ < 1 with 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄), or without that; infinite
+    where there is none, or ‖c_n‖ > 1."""
+    sizes = least_theta(StableGRU, of, of["z_bar"])
+    rows = torch.stack([size for gate, size in sizes.items() if moves or gate != "z"])
+    found = rows.amax(0) * ROOM
+    return torch.where((found < 1) & (of["c_n_inf"] <= 1), found, torch.inf)
+
+
+def theta(of: dict[str, Tensor], square: bool = True) -> Tensor:
+    """The least θ < 1 with ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)², or without that
+    square; infinite where there is none."""
+    sizes = least_theta(StableLSTM, of | {"W_z_inf": of["W_g_inf"]}, of["f_bar"])
+    if not square:
+        sizes["f"] = div_up(of["W_f_inf"], subtract_down(1.0, of["f_bar"]))
+    found = torch.stack(list(sizes.values())).amax(0) * ROOM
+    return torch.where(found < 1, found, torch.inf)
+
+
+def least_theta(
+    stable: type[StableGates], of: dict[str, Tensor], kept: Tensor
+) -> dict[str, Tensor]:
+    """The θ that each gate's rows ask for, by the radii of the set that ships."""
+    radii = stable.sizes(torch.ones_like(kept), subtract_down(1.0, kept))
+    return {gate: div_up(of[f"W_{gate}_inf"], radius) for gate, radius in radii.items()}
+
+
+def omega(of: dict[str, Tensor]) -> Tensor:
+    """ω = v_h/v_c of Perron's vector of [f̄, a; ō f̄, q + ō a]."""
+    f, o = of["f_bar"], of["o_bar"]
+    a = of["W_i_inf"] * of["g_bar"] / 4 + of["i_bar"] * of["W_g_inf"]
+    a = a + of["W_f_inf"] * of["B_c"].clamp(max=1e9) / 4
+    rows = torch.stack([f, a, o * f, of["W_o_inf"] * of["tau"] / 4 + o * a], dim=1)
+    v = perron_vector(rows.reshape(-1, 2, 2)).weights
+    return (v[:, 1] / v[:, 0]).nan_to_num(1.0).clamp(2.0**-20, 2.0**20)

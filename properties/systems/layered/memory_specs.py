@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.kind import Kind, Wanted, cell_named, cell_of_regime
 from rnnbounds.properties.systems.layered.jordan import jordan
 from rnnbounds.properties.systems.layered.modes import modes as mode
 from rnnbounds.properties.systems.layered.scan import scan
 from rnnbounds.properties.systems.spec import Make, SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 DRIVES = ("gaussian", "constant", "alternating", "impulse", "zero")
 RUN = "T K regime inputs lam scale bias"
@@ -77,41 +79,36 @@ SCANS: dict[str, SystemSpec] = {
 def modes() -> Iterator[SystemSpec]:
     """Real and complex eigenvalues, and a long memory."""
     yield from MODES.values()
-    for regime in Modes.regimes:
-        for inputs in ("constant", "gaussian"):
-            yield replace(MODE, regime=regime, inputs=inputs, d=2, seed=1)
+    base = replace(MODE, d=2, seed=1)
+    yield from grid(base, {"regime": Modes.regimes}, {"inputs": ("constant", "gaussian")})
     yield replace(MODE, T=32, K=32, batch=4)
 
 
 def blocks() -> Iterator[SystemSpec]:
     """Blocks of one to three rows, turned or not."""
     yield from BLOCKS.values()
-    for regime in Jordan.regimes:
-        for n in (1, 2, 3):
-            yield replace(BLOCK, regime=regime, n=n, T=12, K=12)
+    yield from grid(replace(BLOCK, T=12, K=12), {"regime": Jordan.regimes}, {"n": (1, 2, 3)})
 
 
 def scans() -> Iterator[SystemSpec]:
     """Decays that move little, and much."""
     yield from SCANS.values()
-    for regime in Scan.regimes:
-        for inputs in ("constant", "gaussian", "alternating"):
-            for lam in (0.25, 2.0):
-                yield replace(SCAN, regime=regime, inputs=inputs, lam=lam, seed=1)
+    drives = {"inputs": ("constant", "gaussian", "alternating")}
+    yield from grid(replace(SCAN, seed=1), {"regime": Scan.regimes}, drives, {"lam": (0.25, 2.0)})
 
 
 MODES_KIND = Kind(
-    Modes, partial(linear_specs, Modes), exact=mode, cell=cell_named("diagonal"), extremal=modes,
-    special=MODES,
+    Modes, partial(linear_specs, Modes), ExactRoute(mode), cell=cell_named("diagonal"),
+    extremal=modes, special=MODES,
 )  # fmt: skip
 JORDAN_KIND = Kind(
-    Jordan, partial(linear_specs, Jordan), exact=jordan, cell=cell_named("linear"),
+    Jordan, partial(linear_specs, Jordan), ExactRoute(jordan), cell=cell_named("linear"),
     extremal=blocks, special=BLOCKS,
 )  # fmt: skip
 SCAN_KIND = Kind(
     Scan,
     partial(linear_specs, Scan),
-    exact=scan,
+    ExactRoute(scan),
     cell=cell_of_regime,
     extremal=scans,
     special=SCANS,

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.kind import STATE, Column, Kind, Wanted, cell_named, vanilla
 from rnnbounds.properties.systems.layered.stack import stack
 from rnnbounds.properties.systems.layered.transition import layers as transition
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 DRIVES = ("constant", "gaussian", "zero", "alternating", "impulse")
 RATIONAL = ("identity", "relu", "leaky-relu")
@@ -96,25 +98,18 @@ STACKS: dict[str, SystemSpec] = {
 def transitions() -> Iterator[SystemSpec]:
     """Every constructor at every depth, linear and piecewise linear, and steep ones."""
     yield from TRANSITIONS.values()
-    for regime in Layered.regimes:
-        for layers in (1, 2, 4):
-            for activation in ("identity", "relu"):
-                yield replace(
-                    TRANSITION, regime=regime, layers=layers, activation=activation, n=2, bias=0.5
-                )
-    for activation in ("gelu", "silu", "erf", "tanh"):
-        yield replace(
-            TRANSITION, activation=activation, regime="signed", layers=3, bias=2.0, T=2, K=2, seed=3
-        )
+    linear = {"activation": ("identity", "relu")}
+    base = replace(TRANSITION, n=2, bias=0.5)
+    yield from grid(base, {"regime": Layered.regimes}, {"layers": (1, 2, 4)}, linear)
+    steep = replace(TRANSITION, regime="signed", layers=3, bias=2.0, T=2, K=2, seed=3)
+    yield from grid(steep, {"activation": ("gelu", "silu", "erf", "tanh")})
 
 
 def stacks() -> Iterator[SystemSpec]:
     """Every constructor, alone and with units that cut off."""
     yield from STACKS.values()
-    for regime in Cascade.regimes:
-        for activation in ("identity", "relu"):
-            for n in (1, 2):
-                yield replace(STACK, regime=regime, activation=activation, n=n, bias=0.25)
+    linear = {"activation": ("identity", "relu")}
+    yield from grid(replace(STACK, bias=0.25), {"regime": Cascade.regimes}, linear, {"n": (1, 2)})
 
 
 def cell(spec: SystemSpec) -> str:
@@ -125,7 +120,7 @@ def cell(spec: SystemSpec) -> str:
 LAYERED = Kind(
     Layered,
     layered_specs,
-    exact=transition,
+    ExactRoute(transition),
     cell=cell,
     columns={"deep": Column("deep transition", (*STATE, "deep transition"))},
     extremal=transitions,
@@ -135,7 +130,7 @@ LAYERED = Kind(
 CASCADE = Kind(
     Cascade,
     cascade_specs,
-    exact=stack,
+    ExactRoute(stack),
     cell=cell_named("stack"),
     columns={"stack": Column("stack", (*STATE, "lower layer"))},
     extremal=stacks,

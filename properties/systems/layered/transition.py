@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 from operator import mul
-from typing import Any, cast
+from typing import cast
 
 import torch
 from flint import arb_mat, fmpq, fmpq_mat
@@ -29,12 +29,10 @@ from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
 from rnnbounds.properties.systems.layered.shipped import Shipped, alone, tensor, vectors
-from rnnbounds.properties.systems.layered.twins import Twin, Twins
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
+from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, rational, stream
 
 FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
-Entries = list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,18 +101,6 @@ class Layered(Shipped):
         """The depth, and whether all layers are isometries up to a factor."""
         linear = self.spec.activation == "identity"
         return {"depth": float(self.cell.depth), "isometric": float(linear and self.isometric)}
-
-    def gap(self, s: int) -> Entries:
-        """φ(h, x_1) − φ(h', x_1); a unit that sees no difference has none."""
-        x, pair = self.x[s][0], (self.h[s], self.h_other[s])
-        if self.rational:
-            one, two = (self.step(self.column(h), x) for h in pair)
-            return [v for (v,) in (one - two).units]
-        fed = self.column(x)
-        state = Twin(self.column(pair[0]), self.column(pair[1]), list(minus(*pair)))
-        twins = Twins(self.numbers, self.exact)
-        moved = self.cell.program(twins, state, Twin(fed, fed, [fmpq(0)] * fed.size))
-        return moved.difference()
 
     def jacobian(self, s: int, k: int) -> fmpq_mat | arb_mat:
         """∂h_T/∂h_{T−k} of the run from zero, rational where all slopes are."""

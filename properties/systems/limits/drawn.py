@@ -10,9 +10,10 @@ from rnnbounds.properties.systems.limits import extremal
 from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Planted, Sigmoid
 from rnnbounds.properties.systems.limits.fitted import candidate_fits, scalar_fits
 from rnnbounds.properties.systems.limits.near import candidate
+from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.limits.planted import planted
-from rnnbounds.properties.systems.limits.vector_pairs import sigmoid_pair
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.route import ExactRoute
 
 # Of √(1 − ρ²) rational, powers of two, and the weight that is matched.
 WEIGHTS = (0.5, 0.6, 0.25, 0.8, 0.0, 0.75, 1.0, 0.96)
@@ -77,13 +78,13 @@ def planted_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 CANDIDATE = Kind(
-    CandidateSpec, candidate_specs, exact=candidate, extremal=extremal.candidates,
+    CandidateSpec, candidate_specs, ExactRoute(candidate), extremal=extremal.candidates,
     special=extremal.CANDIDATES, fits=candidate_fits,
 )  # fmt: skip
 SIGMOID = Kind(
-    Sigmoid, sigmoid_specs, exact=sigmoid_pair, extremal=extremal.scalars,
+    Sigmoid, sigmoid_specs, ExactRoute(sigmoid_pair), extremal=extremal.scalars,
     special=extremal.SCALARS, fits=scalar_fits,
 )  # fmt: skip
 PLANTED = Kind(
-    Planted, planted_specs, exact=planted, extremal=extremal.planted, special=extremal.PLANTS,
+    Planted, planted_specs, ExactRoute(planted), extremal=extremal.planted, special=extremal.PLANTS,
 )  # fmt: skip

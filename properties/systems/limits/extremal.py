@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 
@@ -97,35 +98,30 @@ PLANTS: dict[str, SystemSpec] = {"all-relations": PLANTED}
 def candidates() -> Iterator[SystemSpec]:
     """Every construction around the least numbers of states."""
     yield from CANDIDATES.values()
+    regimes = CandidateSpec.regimes
     for n in (1, 2, 3):
         for m in range(n, 2 * n + 2):
-            for regime in CandidateSpec.regimes:
-                for lam in (0.0, 0.6):
-                    yield replace(
-                        CANDIDATE, regime=regime, n=n, d=n, states=m, lam=lam,
-                        T=m + 1 if regime == "scalar" else 2, batch=2, seed=m,
-                    )  # fmt: skip
+            base = replace(CANDIDATE, n=n, d=n, states=m, batch=2, seed=m)
+            times = [m + 1 if regime == "scalar" else 2 for regime in regimes]
+            yield from grid(base, {"regime": regimes, "T": times}, {"lam": (0.0, 0.6)})
 
 
 def scalars() -> Iterator[SystemSpec]:
     """Both activations and all constructions, weights from 0 to 4; then some of several units."""
     yield from SCALARS.values()
-    for activation in ("sigmoid", "tanh"):
-        for lam in (0.0, 0.25, 0.5, 0.6, 1.0, 4.0, 1 - 2.0**-20):
-            for regime in ("unrelated", "lumped", "held", "mixed"):
-                for states in (1, 2, 4):
-                    yield replace(
-                        SCALAR, activation=activation, lam=lam, regime=regime, states=states,
-                        batch=2, seed=7,
-                    )  # fmt: skip
-    for n, lam, states in ((2, 0.25, 2), (2, 0.6, 4), (2, 1 - 2.0**-20, 5), (3, 1.0, 3)):
-        for regime in Sigmoid.regimes:
-            yield replace(SCALAR, n=n, lam=lam, regime=regime, states=states, batch=2, seed=7)
+    base, near = replace(SCALAR, batch=2, seed=7), 1 - 2.0**-20
+    yield from grid(
+        base,
+        {"activation": ("sigmoid", "tanh")},
+        {"lam": (0.0, 0.25, 0.5, 0.6, 1.0, 4.0, near)},
+        {"regime": ("unrelated", "lumped", "held", "mixed")},
+        {"states": (1, 2, 4)},
+    )
+    several = {"n": (2, 2, 2, 3), "lam": (0.25, 0.6, near, 1.0), "states": (2, 4, 5, 3)}
+    yield from grid(base, several, {"regime": Sigmoid.regimes})
 
 
 def planted() -> Iterator[SystemSpec]:
     """Every sort of relation at every time up to 3."""
     yield from PLANTS.values()
-    for regime in Planted.regimes:
-        for T in (1, 2, 3, 4):
-            yield replace(PLANTED, regime=regime, T=T, batch=4)
+    yield from grid(replace(PLANTED, batch=4), {"regime": Planted.regimes}, {"T": (1, 2, 3, 4)})

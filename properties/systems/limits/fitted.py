@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.properties.adam import Adam
 from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Sigmoid
+from rnnbounds.properties.systems.limits.pairs import network_of
 from rnnbounds.properties.systems.limits.sigmoid import STEPS, probes
-from rnnbounds.properties.systems.limits.vector_pairs import network_of
 from rnnbounds.properties.systems.spec import Candidate as Written
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import floats
@@ -174,7 +174,7 @@ def scalar_fits(count: int, steps: int, seed: int) -> Iterator[SystemSpec]:
 def fit(name: str, m: int, steps: int, seed: int, lam: float = 0.5, n: int = 1) -> list[SystemSpec]:
     """The nearest unitary networks of m units on all probes, the readout by least squares."""
     spec = Sigmoid(activation=name, lam=lam, states=m, n=n, seed=seed % 2**48)
-    network = network_of(spec, 0)
+    network, _ = network_of(spec, 0)
     rho = activation(name)
     x = torch.tensor(floats(probes()), dtype=torch.float64)
     W, f, b, start, c = (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,52 +20,99 @@ from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.impl.training.descent import Omega
 from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.cells.omega import Omega as CellsOmega
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.gated.cell import Gated
-from rnnbounds.properties.systems.gated.constants import gate_constants
-from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.rows import of_systems
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Exact, constants_of
+from rnnbounds.properties.systems.unitary.exact import Exact, ExactNetworks
+from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.theory.numbers.interval import Interval
 
 LARGEST_STEP = 2.0**500
 # Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
 ROOM = 1.5
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Members(ABC):
-    """B systems with S input sequences each.
+    """B systems of one family with S input sequences each, everything float64.
 
-    cell: h_t = ρ(W h_{t−1} + U x_t + b), y_t = C h_t; x (B, T, d, S); a pair of states h, h_other
-    (B, n, S); targets y (B, p) of the loss; other: a second cell, for what compares two weights;
-    everything float64. The pairs' scale shrinks along S.
+    systems: vanilla networks, cells of any other kind, whose states (B, N, S) lie in an invariant
+    box, or members in rationals with their float images, of which all statements are decided about
+    the rationals. C (B, p, n) with y_t = C h_t; x (B, T, d, S); targets y (B, p) of the loss.
 
-    cells: those of any other kind, whose states (B, N, S) lie in the invariant box; ``cell`` is
-    then what ships for them. ``gated`` are they if they are LSTMs or GRUs.
-
-    exact: the members in rationals, of the kinds that are; cell, C, x, h and other are then their
-    float images, and the statements are decided about the rationals.
+    whole: the batch that a pair is of, with its places there: what is certified of it is its own.
     """
 
     spec: SystemSpec
-    cell: RNN
+    systems: Networks | Cells
     C: torch.Tensor
     x: torch.Tensor
-    h: torch.Tensor
-    h_other: torch.Tensor
     y: torch.Tensor | None = None
-    other: RNN | None = None
-    exact: tuple[Exact, ...] = ()
-    cells: Cells | None = None
-    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    whole: tuple[Members, int, int] | None = field(default=None, compare=False, repr=False)
+    cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+    made: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+
+    @property
+    def cell(self) -> RNN:
+        """What ships of these systems."""
+        cell: RNN = self.systems.cell
+        return cell
+
+    @property
+    def other(self) -> RNN | None:
+        """The second networks, of what compares two weights."""
+        return self.systems.other
+
+    @property
+    def h(self) -> torch.Tensor:
+        """The first of the pairs of states, (B, N, S); the pairs' scale shrinks along S."""
+        return self.systems.states[0]
+
+    @property
+    def h_other(self) -> torch.Tensor:
+        """The second of the pairs of states."""
+        return self.systems.states[1]
+
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The weights by name, stacked where there are gates."""
+        return self.systems.tensors
+
+    @property
+    def exact(self) -> tuple[Exact, ...]:
+        """The members in rationals, of the kinds that are decided in them."""
+        return self.systems.members if isinstance(self.systems, ExactNetworks) else ()
+
+    @property
+    def cells(self) -> Cells | None:
+        """The systems if they are cells."""
+        return self.systems if isinstance(self.systems, Cells) else None
+
+    @property
+    def its_cells(self) -> Cells:
+        """The cells of a batch that has some."""
+        assert isinstance(self.systems, Cells)
+        return self.systems
+
+    @property
+    def gated(self) -> Gated | None:
+        """The cells that have gates."""
+        return self.systems if isinstance(self.systems, Gated) else None
+
+    @property
+    def vanilla(self) -> bool:
+        """Whether these are vanilla networks in floats."""
+        return not self.exact and self.cells is None
 
     @property
     def K(self) -> int:
         """The largest window."""
         return self.spec.K
 
-    @cached_property
+    @of_systems
     def B_x(self) -> torch.Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
         if self.cells is not None:
@@ -75,51 +122,30 @@ class Members(ABC):
     @cached_property
     def finite(self) -> npt.NDArray[np.bool_]:
         """Where every number of a pair is finite, (B, S, 1)."""
+        other = () if self.other is None else (self.other.W, self.other.U, self.other.b)
         system = [
             whole(A, axes=tuple(range(1, A.ndim)))
-            for A in (*self.weights.values(), self.C, *weights(self.other), self.y)
+            for A in (*self.weights.values(), self.C, *other, self.y)
             if A is not None
         ]
         pair = whole(self.h, axes=1) & whole(self.h_other, axes=1) & whole(self.x, axes=(1, 2))
         return np.asarray((np.all(system, axis=0)[:, None] & pair)[:, :, None])
 
-    @property
-    def weights(self) -> dict[str, torch.Tensor]:
-        """The weights by name, stacked where there are gates."""
-        if self.cells is not None:
-            return self.cells.tensors
-        return {"W": self.cell.W, "U": self.cell.U, "b": self.cell.b}
-
-    @property
-    def its_cells(self) -> Cells:
-        """The cells of a batch that has some."""
-        assert self.cells is not None
-        return self.cells
-
-    @property
-    def gated(self) -> Gated | None:
-        """The cells that have gates."""
-        return self.cells if isinstance(self.cells, Gated) else None
-
-    @cached_property
-    def gate_constants(self) -> dict[str, Array]:
-        """The certified constants of gated cells, (B, 1, 1) each."""
-        assert self.gated is not None
-        found = gate_constants(self.gated).items()
-        return {name: value.detach().cpu().numpy().reshape(-1, 1, 1) for name, value in found}
-
     @cached_property
     def constants(self) -> Constants:
-        """The certified constants, (B,) each, by the names of the vocabulary.
+        """The certified constants of networks, (B,) each, by the names of the vocabulary.
 
         Uniform on the segment between the two weights of ``smooth``, on Ω in ``training``.
         """
-        region = about(self.spec).region
+        if self.whole is not None:
+            of_all, i, _ = self.whole
+            return OfMember(of_all.constants, slice(i, i + 1))
+        region = self.spec.about.route.region(self)
         if region is None:
             return Constants(self.cell, self.B_x, self.C)
         return Constants(
             self.cell, self.B_x, self.C, loss=self.loss, trained=self.spec.trained,
-            region=region(self),
+            region=region,
         )  # fmt: skip
 
     @cached_property
@@ -128,9 +154,9 @@ class Members(ABC):
         y = self.C.new_zeros(self.C.shape[:2]) if self.y is None else self.y
         return make_loss(self.spec.loss, self.C, y)
 
-    @cached_property
+    @of_systems
     def omega(self) -> Omega:
-        """The convex set of the weights of ``training``; the cell lies in it."""
+        """The convex set of the weights of ``training``; the networks lie in it."""
         W, U, b = self.cell.W, self.cell.U, self.cell.b
         # What is drawn has norm lam to nine digits; what is written out may have any.
         aimed = torch.full_like(self.B_x, self.spec.lam * (1 + 2.0**-20))
@@ -140,17 +166,18 @@ class Members(ABC):
             b=ROOM * norm_up(b),
         )
 
+    @cached_property
+    def omega_of_cells(self) -> CellsOmega:
+        """All weights of cells within the spec's ``distance``, as a share of theirs."""
+        of_all = self.whole and (self.whole[0].omega_of_cells, self.whole[1])
+        return CellsOmega(self.its_cells, self.spec.distance, of_all)
+
     @property
     def windows(self) -> Array:
         """k = 0 … K, along the last axis."""
         return np.arange(self.K + 1, dtype=np.float64).reshape(1, 1, -1)
 
-    @cached_property
-    def exact_constants(self) -> list[dict[str, float]]:
-        """The certified constants of each exact member."""
-        return constants_of(self.exact)
-
-    @cached_property
+    @of_systems
     def step_size(self) -> Array:
         """α = c/β with c = the spec's ``alpha``, a float64; 0 where β is no positive number."""
         beta = self.constant("beta").hi
@@ -171,9 +198,42 @@ class Members(ABC):
         """
 
 
-def weights(cell: RNN | None) -> tuple[torch.Tensor, ...]:
-    """W, U and b of a cell; nothing without one."""
-    return () if cell is None else (cell.W, cell.U, cell.b)
+class OfMember(Constants):
+    """The constants of one system of a batch, (1,) each."""
+
+    def __init__(self, whole: Constants, at: slice) -> None:
+        self.whole, self.at = whole, at
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return self.whole[name][self.at]
+
+    @property
+    def P_root(self) -> torch.Tensor:
+        """Q of the quadratic norm."""
+        return self.whole.P_root[self.at]
+
+    @property
+    def D(self) -> torch.Tensor:
+        """The matrix of the diagonal norm."""
+        return self.whole.D[self.at]
+
+    @property
+    def v(self) -> torch.Tensor:
+        """The weights of the maximum norm."""
+        return self.whole.v[self.at]
+
+
+def once(read: Callable[[Any], T]) -> Callable[[Any], T]:
+    """A reading that is made once for each batch."""
+
+    @wraps(read)
+    def known(batch: Any) -> T:
+        if known not in batch.made:
+            batch.made[known] = read(batch)
+        found: T = batch.made[known]
+        return found
+
+    return known
 
 
 def whole(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:

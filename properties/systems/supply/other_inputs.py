@@ -18,7 +18,7 @@ import torch
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.drawing.regimes import Array, lengths, normal, resonant, stream
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import Members, once
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]
@@ -27,13 +27,14 @@ FURTHEST, NEGATED, DRAWN = range(3)
 INWARD = 1 - 2.0**-40
 
 
+@once
 def other_inputs(batch: Members) -> Tensor:
     """x′ (B, T, d, S)."""
-    if "other inputs" not in batch.cache:
-        moved = batch.x + moves(batch)
-        batch.cache["other inputs"] = moved if batch.cells is None else batch.cells.within(moved)
-    found: Tensor = batch.cache["other inputs"]
-    return found
+    if batch.whole is not None and other_inputs in batch.whole[0].made:
+        of_all, i, s = batch.whole
+        return other_inputs(of_all)[i : i + 1, :, :, s : s + 1]
+    moved = batch.x + moves(batch)
+    return moved if batch.cells is None else batch.cells.within(moved)
 
 
 def x_gap(batch: Members) -> Array:

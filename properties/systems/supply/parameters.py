@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from rnnbounds.properties.systems.causal.model import stated_fields
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.kind import about
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -14,9 +13,9 @@ from rnnbounds.properties.systems.supply.members import Members
 
 Read = Callable[[Members], Array]
 
-# The parameters that only causal models have, and those that only members of exact kinds have.
-FIELDS = ("R", "R_undilated", "R_widest", "R_halved", "R_overlap")
-OF_EXACT = (
+# The parameters that only some families have.
+OF_FAMILIES = (
+    "R", "R_undilated", "R_widest", "R_halved", "R_overlap",
     "states", "w_abs", "same_activation", "sigmoidal", "driven",
     "depth", "isometric", "v_top", "mode_radius", "mode_real", "nilpotency", "log_concave",
 )  # fmt: skip
@@ -37,43 +36,14 @@ def step_size(batch: Members) -> Array:
 def epsilon(batch: Members) -> Array:
     """The spec's share of what may be forgotten; 0 where no bound on that is known."""
     with np.errstate(all="ignore"):
-        reach = reach_of(batch)
+        reach = about(batch.spec).route.reach(batch)
         found: Array = np.where(np.isfinite(reach) & (reach > 0), batch.spec.epsilon * reach, 0.0)
     return found
 
 
-def reach_of(batch: Members) -> Array:
-    """S_0/(1 − λ), what any run of any length may forget; of a cell that of its output."""
-    if about(batch.spec).causal:
-        return np.zeros((1, 1, 1))  # nothing runs
-    names = ("S_0", "lam") if batch.cells is None else ("S_0_box", "lam_box")
-    drive, lam = (batch.constant(name).hi for name in names)
-    size = 1.0 if batch.cells is None else batch.constant("C_box").hi
-    found: Array = size * drive / (1 - lam)
-    return found
-
-
-def of_exact(name: str) -> Read:
-    """What the exact members add to the parameters, (B, 1, 1); NaN where they do not."""
-
-    def read(batch: Members) -> Array:
-        key = "parameters of members"
-        if key not in batch.cache:
-            batch.cache[key] = [member.parameters() for member in batch.exact]
-        row = [one.get(name, np.nan) for one in batch.cache[key]] or [np.nan]
-        return np.array(row).reshape(-1, 1, 1)
-
-    return read
-
-
-def of_causal(name: str) -> Read:
-    """A receptive field of causal models, or what it is mistaken for; NaN of others."""
-
-    def read(batch: Members) -> Array:
-        known = about(batch.spec).causal
-        return np.full((1, 1, 1), stated_fields(batch)[name] if known else np.nan)
-
-    return read
+def of_family(name: str) -> Read:
+    """A parameter that some family adds; NaN of others."""
+    return lambda batch: about(batch.spec).route.parameter(batch, name)
 
 
 READ: dict[str, Read] = {
@@ -89,8 +59,7 @@ READ: dict[str, Read] = {
     "t": lambda batch: batch.spec.T - batch.windows,
     "alpha": step_size,
     "epsilon": epsilon,
-    **{name: of_exact(name) for name in OF_EXACT},
-    **{name: of_causal(name) for name in FIELDS},
+    **{name: of_family(name) for name in OF_FAMILIES},
 }
 
 

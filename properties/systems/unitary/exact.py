@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import inf, isinf
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.rows import of_systems
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.vanilla.networks import Networks
 
 Vector = tuple[fmpq, ...]
 Table = Any  # nested lists of rationals
@@ -58,11 +62,34 @@ class Together(Protocol):
         ...
 
 
-def constants_of(members: Sequence[Exact]) -> list[dict[str, float]]:
-    """The certified constants of each member of a batch."""
-    if members and isinstance(members[0], Together):
-        return members[0].constants_of(members)
-    return [member.constants() for member in members]
+@dataclass(frozen=True, eq=False)
+class ExactNetworks(Networks):
+    """The float images of members in rationals, and the members, each of all chosen sequences.
+
+    made: a member anew, from its number and the place of the one sequence that it has then.
+    """
+
+    members: tuple[Exact, ...] = field(kw_only=True)
+    made: Callable[[int, int], Exact] = field(kw_only=True)
+    whole: tuple[ExactNetworks, int] | None = field(default=None, kw_only=True)
+
+    @of_systems
+    def constants(self) -> list[dict[str, float]]:
+        """The certified constants of each member."""
+        if isinstance(self.members[0], Together):
+            return self.members[0].constants_of(self.members)
+        return [member.constants() for member in self.members]
+
+    @cached_property
+    def parameters(self) -> list[dict[str, float]]:
+        """The parameters in which the members differ."""
+        return [member.parameters() for member in self.members]
+
+    def pair(self, i: int, s: int) -> Self:
+        """One member with one sequence: it is read at its first."""
+        one = super().pair(i, s)
+        members = self.members[i : i + 1] if self.h.shape[2] == 1 else (self.made(i, s),)
+        return replace(one, members=members, whole=(self, i))
 
 
 def images(members: Sequence[Exact]) -> dict[str, Array]:

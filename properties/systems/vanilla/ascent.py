@@ -10,6 +10,7 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.properties.systems.batch import Batch, build
 from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.vanilla.networks import Networks
 
 Tensor = torch.Tensor
 
@@ -60,9 +61,8 @@ class Ascent:
             activation=ACTIVATIONS[self.spec.activation],
         )  # fmt: skip
         other = self.other(cell, unit(p["V"])) if "V" in p else None
-        return Batch(
-            self.spec, cell, unit(p["C"]), x, p["h"], p["h_other"], y=p.get("y"), other=other
-        )
+        systems = Networks(cell, p["h"], p["h_other"], other)
+        return Batch(self.spec, systems, unit(p["C"]), x, p.get("y"))
 
     def other(self, cell: RNN, direction: Tensor) -> RNN:
         """The second weights, about the spec's distance away, the recurrent ones in the same set;

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rnnbounds.properties.systems.drawing.grid import grid
 from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,
@@ -25,30 +26,24 @@ def scalar(**fields: Any) -> SystemSpec:
     return Linear(**{"regime": "diagonal", **fields})
 
 
-def scalar_linear() -> Iterator[SystemSpec]:
-    """h = λ h + u x with a constant input: equality in the state bound and in Lemma 1."""
+def linear() -> Iterator[SystemSpec]:
+    """The worst linear systems."""
+    # h = λ h + u x with a constant input: equality in the state bound and in Lemma 1.
     for lam in (0.75, 0.5, 0.0, 0.9375, 1 - 2.0**-20, 1 - 2.0**-30):
         for T in (1, 3, 17):
             yield scalar(lam=lam, T=T, K=T, seed=T % 2, epsilon=2.0**-6)
     for lam in (0.75, 0.9375):
         yield scalar(lam=lam, T=64, K=24, epsilon=2.0**-6)
-
-
-def long_memory() -> Iterator[SystemSpec]:
-    """Windows so long that λᵏ is far below the rounding of a state."""
+    # Windows so long that λᵏ is far below the rounding of a state.
     yield scalar(lam=0.5, T=200, K=180)
     yield scalar(lam=2.0**-30, T=24, K=20)
     yield scalar(lam=0.75, T=300, K=300, epsilon=1e-30)
-
-
-def isometric() -> Iterator[SystemSpec]:
-    """λ times an orthogonal, permuting or rotating matrix: nothing is forgotten faster than λᵏ."""
-    for regime in ("orthogonal", "permutation", "block"):
-        for inputs in ("impulse", "resonant", "constant"):
-            yield Linear(
-                regime=regime, inputs=inputs, n=4, d=2, T=24, K=8, lam=0.75, seed=11, batch=4,
-                sequences=2,
-            )  # fmt: skip
+    # λ times an orthogonal, permuting or rotating matrix: nothing is forgotten faster than λᵏ.
+    yield from grid(
+        Linear(n=4, d=2, T=24, K=8, lam=0.75, seed=11, batch=4, sequences=2),
+        {"regime": ("orthogonal", "permutation", "block")},
+        {"inputs": ("impulse", "resonant", "constant")},
+    )
 
 
 def written(make: Make, values: Values, **fields: Any) -> SystemSpec:
@@ -103,14 +98,11 @@ SPECIAL: dict[str, SystemSpec] = {
     ),
 }
 
-OF_LINEAR = (scalar_linear, long_memory, isometric)
-
 
 def networks(make: Make) -> Iterator[SystemSpec]:
     """All instances of linear systems, or of RNNs: linear systems are RNNs too."""
-    for family in OF_LINEAR:
-        for spec in family():
-            yield turned(make, spec)
+    for spec in linear():
+        yield turned(make, spec)
     for spec in SPECIAL.values():
         if spec.activation == "identity" or (make is Rnn and spec.kind == "rnn"):
             yield turned(make, spec)
@@ -118,35 +110,34 @@ def networks(make: Make) -> Iterator[SystemSpec]:
 
 def accumulating() -> Iterator[SystemSpec]:
     """`rounding-accumulates`: with a constant input near λ = 1 every step rounds the same way."""
-    for lam, seed in ((0.999, 0), (0.9995, 1), (0.9995, 5)):
-        yield turned(Rnn, scalar(lam=lam, T=6000, seed=seed))
+    slow = turned(Rnn, scalar(T=6000))
+    yield from grid(slow, {"lam": (0.999, 0.9995, 0.9995), "seed": (0, 1, 5)})
 
 
 def matrices() -> Iterator[SystemSpec]:
     """Norms that are known exactly, at every scale."""
     yield SPECIAL["subnormal-norm"]
-    for regime in ("permutation", "diagonal", "orthogonal", "block", "rank-one", "zero"):
-        for lam in (1.0, 0.75, 1 - 2.0**-53, 2.0**-538, 2.0**500):
-            yield Matrix(regime=regime, n=3, lam=lam, seed=5, batch=32)
+    yield from grid(
+        Matrix(n=3, seed=5, batch=32),
+        {"regime": ("permutation", "diagonal", "orthogonal", "block", "rank-one", "zero")},
+        {"lam": (1.0, 0.75, 1 - 2.0**-53, 2.0**-538, 2.0**500)},
+    )
 
 
 def witnesses() -> Iterator[SystemSpec]:
     """The unstable systems that no window truncates."""
-    for lam in (1.0, 1.5, 2.0):
-        yield Unstable(T=40, K=39, activation="identity", lam=lam)
+    yield from grid(Unstable(T=40, K=39, activation="identity"), {"lam": (1.0, 1.5, 2.0)})
     yield Unstable(T=40, K=39, activation="tanh", lam=3.0, scale=5.0)
 
 
 def descents() -> Iterator[SystemSpec]:
     """Gradient descent that diverges (T = 6, a_1 = 3/2), one too short to do so (T = 2), and
     the least steep start that is steep enough, beside one that is half as steep."""
-    for T, a, alpha in (
-        (6, 1.5, 1.0),
-        (3, 2.0, 1.0),
-        (2, 1.5, 1.0),
-        (4, 1.125, 0.5),
-        (3, 1.25, 1.0),
-        (3, 2.0, 0.375),
-        (3, 2.0, 0.1875),
-    ):
-        yield Descent(T=T, lam=a, alpha=alpha)
+    yield from grid(
+        Descent(),
+        {
+            "T": (6, 3, 2, 4, 3, 3, 3),
+            "lam": (1.5, 2.0, 1.5, 1.125, 1.25, 2.0, 2.0),
+            "alpha": (1.0, 1.0, 1.0, 0.5, 1.0, 0.375, 0.1875),
+        },
+    )

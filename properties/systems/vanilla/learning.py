@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import log
-from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
-from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.kind import NO_CELL, Climb, Kind, Wanted, cell_named, only
 from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, Make, SystemSpec
+from rnnbounds.properties.systems.supply.members import Members
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.drawn import drawn
 from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
+from rnnbounds.properties.systems.vanilla.route import GivenRoute, LossRoute, NetworkRoute
 from rnnbounds.properties.systems.vanilla.specs import (
     Gradient,
     Projection,
@@ -178,60 +177,52 @@ def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
         )
 
 
-def of_quadratic(batch: Any, name: str) -> Array:
-    """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, given by the spec; they have no
-    others but a factor λ."""
-    spec = batch.spec
-    given = {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
-    value = np.full((len(spec.members), 1, 1), given.get(name, np.inf))
-    return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value
+def of_quadratic(spec: SystemSpec) -> dict[str, float]:
+    """The constants of p(w) = −βw²/2 and p^k(w) = p(w) + εw, and a factor λ."""
+    return {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
 
 
-def alone(batch: Any) -> Region:
+def alone(batch: Members) -> Region:
     """The weights of the cell alone."""
     return Region.of(batch.cell)
 
 
-def between(batch: Any) -> Region:
+def between(batch: Members) -> Region:
     """Those between the cell's and the second ones."""
     own = Region.of(batch.cell)
     return own if batch.other is None else Region.join(own, Region.of(batch.other))
 
 
-def on_omega(batch: Any) -> Region:
+def on_omega(batch: Members) -> Region:
     """Those of Ω."""
     return Region.of_omega(batch.omega, batch.cell, batch.spec.trained)
 
 
-GRADIENT = Kind(
-    Gradient,
-    partial(learning, Gradient),
-    numbers=drawn,
-    extremal=instances.of_gradient,
-    special=only(Gradient, instances.SPECIAL),
-    climb=Climb(partial(starts, Gradient), Ascent.start, slowness=2),
-    region=alone,
-    contracts=True,
-)  # fmt: skip
-SMOOTH = Kind(
-    Smooth,
-    partial(learning, Smooth),
-    numbers=drawn,
-    extremal=instances.of_smooth,
-    special=only(Smooth, instances.SPECIAL),
-    climb=Climb(partial(starts, Smooth), Ascent.start, slowness=2),
-    region=between,
-    contracts=True,
-)
+def learned(
+    make: Make, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[Members], Region]
+) -> Kind:
+    """The kind of systems with a loss, their worst instances and the weights of their constants."""
+    return Kind(
+        make,
+        partial(learning, make),
+        LossRoute(drawn, region),
+        extremal=worst,
+        special=only(make, instances.SPECIAL),
+        climb=Climb(partial(starts, make), Ascent.start, slowness=2),
+        contracts=True,
+    )
+
+
+GRADIENT = learned(Gradient, instances.of_gradient, alone)
+SMOOTH = learned(Smooth, instances.of_smooth, between)
 TRAINING = Kind(
-    Training, training, numbers=drawn, extremal=instances.of_training, region=on_omega,
-    contracts=True,
-)  # fmt: skip
+    Training, training, LossRoute(drawn, on_omega), extremal=instances.descents, contracts=True
+)
 QUADRATIC = Kind(
-    Quadratic, quadratic, numbers=drawn, cell=cell_named(NO_CELL), extremal=instances.quadratics,
-    constant=of_quadratic,
+    Quadratic, quadratic, GivenRoute(drawn, of_quadratic), cell=cell_named(NO_CELL),
+    extremal=instances.quadratics,
 )  # fmt: skip
 PROJECTION = Kind(
-    Projection, projection, numbers=drawn, cell=cell_named(NO_CELL),
+    Projection, projection, NetworkRoute(drawn), cell=cell_named(NO_CELL),
     extremal=instances.projections,
 )  # fmt: skip

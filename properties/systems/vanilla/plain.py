@@ -25,6 +25,7 @@ from rnnbounds.properties.systems.vanilla import instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.corners import corners
 from rnnbounds.properties.systems.vanilla.drawn import drawn, unit_inputs
+from rnnbounds.properties.systems.vanilla.route import NetworkRoute
 from rnnbounds.properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
 
 FACTORS = (0.5, 0.75, 0.9, 0.25, 0.99, 0.999, 2.0**-10, 1 - 2.0**-20)
@@ -142,7 +143,7 @@ LAYERS = "deep transition"
 LINEAR = Kind(
     Linear,
     partial(network, Linear),
-    numbers=drawn,
+    NetworkRoute(drawn),
     columns={
         "linear": Column(
             "linear", (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
@@ -157,7 +158,7 @@ LINEAR = Kind(
 RNN = Kind(
     Rnn,
     partial(network, Rnn),
-    numbers=drawn,
+    NetworkRoute(drawn),
     columns={
         "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
         "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
@@ -170,15 +171,15 @@ RNN = Kind(
     contracts=True,
 )
 UNSTABLE = Kind(
-    Unstable, unstable, numbers=unit_inputs, extremal=instances.witnesses, looks=(),
+    Unstable, unstable, NetworkRoute(unit_inputs), extremal=instances.witnesses, looks=(),
 )  # fmt: skip
 DESCENT = Kind(
-    Descent, descent, numbers=drawn, cell=cell_named("linear"), extremal=instances.descents,
+    Descent, descent, NetworkRoute(drawn), cell=cell_named("linear"), extremal=instances.descents,
 )  # fmt: skip
 MATRIX = Kind(
     Matrix,
     matrix,
-    numbers=drawn,
+    NetworkRoute(drawn),
     cell=cell_named(NO_CELL),
     columns={NO_CELL: Column("no cell")},
     extremal=instances.matrices,

@@ -1,5 +1,5 @@
 "use strict";
-// The page is whole without this: it sorts, filters, folds and copies, and nothing else.
+// The page is whole without this: it sorts, filters, folds, scrolls and copies, and nothing else.
 (() => {
   const all = (query, root = document) => [...root.querySelectorAll(query)];
   const byId = (id) => document.getElementById(id);
@@ -27,6 +27,13 @@
       return false;
     }
   }
+
+  function reachable() {  // a formula that scrolls is reached with the tabulator
+    for (const box of all(".formula")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  }
+  reachable();
+  addEventListener("resize", reachable);
+  document.addEventListener("toggle", reachable, true);
 
   const table = document.querySelector("table.claims");
   if (!table) return;

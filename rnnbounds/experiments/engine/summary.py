@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 
+from rnnbounds import disk
 from rnnbounds.experiments.engine.page import command
 from rnnbounds.experiments.engine.record import SCHEMA, Record, decode
 from rnnbounds.properties.errors import InputError
-from rnnbounds.reports import disk
 
 COLUMNS = ("experiment", "conclusion", "here", "found", "seeds", "again")
 _LIMIT = 2**28  # bytes, more than any record

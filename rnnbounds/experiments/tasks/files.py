@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rnnbounds.impl.disk import read
+from rnnbounds.disk import read
 from rnnbounds.properties.errors import InputError
 
 LARGEST = 2**24  # bytes: one and a half of WikiText-2's largest file

@@ -1,77 +1,14 @@
 import pytest
 import torch
-from flint import arb, arb_mat, ctx
 from gated_draws import cho, corners, directions, draw, generator, gru, lstm
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
+from rnnbounds.impl.cells.programs import float_step
 from rnnbounds.impl.errors import InputError
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
-
-
-def every(m: Arithmetic[V], s: V, x: V) -> V:
-    """A step in which every operation occurs."""
-    a, b = m.join(s, m.affine("U", "b", x)).chunk(2)
-    gate = (a - b).sigmoid()
-    wave = a.sin() * b.cos() + (a.softplus() + (-b).exp()).reciprocal()
-    turned = m.affine("W", None, s * m.vector("w", slice(2)), slice(1, 3))
-    return m.mix(gate, wave, m.activate("silu", turned.tanh())) + m.slope("tanh", a).part(0, 2)
-
-
-def weights(systems: int = 3):
-    """Parameters of `every`, for states and inputs of two units."""
-    by = generator(4)
-    shapes = {"U": (2, 2), "b": (2,), "W": (3, 2), "w": (3,)}
-    return {
-        name: torch.randn(systems, *shape, generator=by, dtype=torch.float64)
-        for name, shape in shapes.items()
-    }
-
-
-def points(systems: int = 3, columns: int = 4):
-    """States and inputs of two units."""
-    by = generator(5)
-    return [torch.randn(systems, 2, columns, generator=by, dtype=torch.float64) for _ in range(2)]
-
-
-def test_floats_and_balls_agree():
-    """Every operation in floats lies in the ball, to rounding."""
-    parameters, (s, x) = weights(1), points(1, 1)
-    told = float_step(every, parameters, s, x)[0, :, 0]
-    with ctx.workprec(120):
-        alone = Balls({name: part[0] for name, part in parameters.items()})
-        found = every(alone, Columns.of(arb_mat(s[0].tolist())), Columns.of(arb_mat(x[0].tolist())))
-        for ball, value in zip(found.matrix.entries(), told.tolist(), strict=True):
-            assert ball.rad() < 1e-30
-            assert abs(ball - arb(value)) < 1e-14
-
-
-@pytest.mark.slow
-def test_jacobians_of_every_operation():
-    """Tangents over floats are torch's own derivatives, and lie in those over balls."""
-    parameters, (s, x) = weights(), points()
-    by_state, by_input = jacobian(every, parameters, s, x)
-    for i in range(3):
-        one = {name: part[i : i + 1] for name, part in parameters.items()}
-        for j in range(4):
-            run = lambda a, b, one=one: float_step(  # noqa: E731
-                every, one, a[None, :, None], b[None, :, None]
-            )[0, :, 0]
-            for which, found in ((0, by_state), (1, by_input)):
-                told = torch.func.jacrev(run, argnums=which)(s[i, :, j], x[i, :, j])
-                assert torch.allclose(found[i, j], told, rtol=1e-12, atol=1e-13)
-    with ctx.workprec(120):
-        one = {name: part[:1] for name, part in parameters.items()}
-        _, enclosed = ball_step(
-            every, one, *(arb_mat([[a] for a in part[0, :, 0].tolist()]) for part in (s, x))
-        )
-        flat = by_state[0, 0].flatten().tolist()
-        for ball, value in zip(enclosed.entries(), flat, strict=True):
-            assert abs(ball - arb(value)) < 1e-13
 
 
 @MAKES

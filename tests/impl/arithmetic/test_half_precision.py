@@ -5,10 +5,10 @@ import torch
 from flint import arb, ctx
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, working
-from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.intervals import Interval
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.checker.cells import rounding as checker
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
-from rnnbounds.impl.numbers.interval import Interval
 
 HALVES = (torch.float16, torch.bfloat16)
 
@@ -16,10 +16,10 @@ HALVES = (torch.float16, torch.bfloat16)
 def test_one_source() -> None:
     """Boxes and errors work with the same unit roundoff; a float32 rounds it itself."""
     for dtype, unit in ((torch.float32, 2.0**-24), (torch.float64, 2.0**-53)):
-        assert Run(dtype).unit == working(Run(dtype).unit) == unit
+        assert Runs((dtype,)).unit == working(Runs((dtype,)).unit) == unit
     for dtype in HALVES:
-        assert working(Run(dtype).unit) == 2.0**-24
-        assert Run(dtype).library == Run(torch.float32).library == 2.0**-20
+        assert working(Runs((dtype,)).unit) == 2.0**-24
+        assert Runs((dtype,)).library == Runs((torch.float32,)).library == 2.0**-20
 
 
 @pytest.mark.slow
@@ -34,7 +34,7 @@ def test_every_argument(name: str, dtype: torch.dtype) -> None:
     ends = z.isinf()
     assert torch.equal(found[ends].double(), rho(z[ends].double()))
     z, found = (part[z.isfinite()].double() for part in (z, found))
-    run = Run(dtype)
+    run = Runs((dtype,))
     with ctx.workprec(80):
         exact = [rho.ball(arb(v)) for v in z.tolist()]
         off = [float(abs(arb(v) - e).upper()) for v, e in zip(found.tolist(), exact, strict=True)]

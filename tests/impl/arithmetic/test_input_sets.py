@@ -9,17 +9,19 @@ import warnings
 
 import pytest
 import torch
+from checked import seal_of
 from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.arithmetic.inputs.given import through
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_around, input_box, input_rows
+from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
-from rnnbounds.impl.checker.truncated_file import FORMAT
-from rnnbounds.impl.convert.truncate import _seal, save_truncated, truncate, unrolled
+from rnnbounds.impl.convert.truncate import save_truncated, truncate, unrolled
 from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model
 
 
@@ -40,7 +42,7 @@ def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, sca
 
 def within(inputs: InputSet, W: torch.Tensor, x: torch.Tensor) -> None:
     """W x of an input lies in what is told of the set, in rationals."""
-    told = through(inputs, W)
+    told = through(inputs, W, Interval)
     for i, row in enumerate(W[0].tolist()):
         exact = sum((fmpq(*w.as_integer_ratio()) * fmpq(*a.as_integer_ratio())
                      for w, a in zip(row, x.tolist(), strict=True)), fmpq(0))  # fmt: skip
@@ -61,7 +63,7 @@ def test_affine_maps_of_sets():
         for row in rows.rows:
             within(rows, W, row)
         exact = (W[0] @ rows.rows.mT).aminmax(dim=1)
-        told = through(rows, W)
+        told = through(rows, W, Interval)
         assert torch.allclose(told.low[0], exact.min, rtol=1e-12, atol=0)
         assert torch.allclose(told.high[0], exact.max, rtol=1e-12, atol=0)
 
@@ -198,11 +200,11 @@ def test_forged_boxes(tmp_path):
         record["inputs"] |= change
         save_truncated(module, told, path)
         text = json.dumps(record, sort_keys=True)
-        meta = {"format": FORMAT, "k": str(module.k), "cell": "rnn-tanh"}
+        meta = {"format": TRUNCATED.format, "k": str(module.k), "cell": "rnn-tanh"}
         meta["output"] = "all"
         meta["certificate"] = text
         tensors = load_file(path)
-        save_file(tensors, path, meta | {"sha256": _seal(meta, tensors)})
+        save_file(tensors, path, meta | {"sha256": seal_of(meta, tensors)})
         return {found.name for found in check_truncated(path)[1] if not found.holds}
 
     assert forged() == set()

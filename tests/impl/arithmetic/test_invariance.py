@@ -8,7 +8,6 @@ from gated_draws import cho, draw, gru, lstm
 from program_draws import KIND, SAMPLES, cells, inputs
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.intervals import magnitude
 from rnnbounds.impl.arithmetic.invariance import held
 from rnnbounds.impl.arithmetic.slopes import stepped
 from rnnbounds.impl.arithmetic.spans import reached
@@ -128,7 +127,7 @@ def test_intervals_are_those_of_slopes():
     for name in SAMPLES:
         cell = cells(name, 10, seed=3)
         box = torch.full((10, cell.held(1.0).box.shape[1]), 2.0).double()
-        told = magnitude(stepped(cell.program, cell.parameters, box, 1.0, 2).range)
+        told = stepped(cell.program, cell.parameters, box, 1.0, 2).range.magnitude
         assert torch.equal(told, reached(cell.program, cell.parameters, box, 1.0, 2))
 
 

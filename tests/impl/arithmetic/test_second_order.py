@@ -1,13 +1,10 @@
 import math
 
 import torch
-from flint import arb, arb_mat, ctx
-from gated_draws import corners, directions, draw, generator, gru, lstm
+from gated_draws import draw, generator, lstm
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.cells.programs import float_step
 
 
 def found_of(cell, gates: int = 1):
@@ -15,40 +12,6 @@ def found_of(cell, gates: int = 1):
     told = cell.comparison(1.0)
     v = told.perron()
     return told.box, v, jets(cell.program, cell.parameters, told.box, v, 1.0, cell.d, gates=gates)
-
-
-def derivatives(cell, s, x, ways):
-    """Second derivatives of one step along pairs of ways (δs, δparameters), and the first along
-    each of them, by torch."""
-
-    def run(move, at):
-        return float_step(cell.program, at[1], at[0], x)
-
-    point = (s, cell.parameters)
-    first = [torch.func.jvp(lambda a: run(None, a), (point,), (way,))[1] for way in ways]
-    second = [
-        [
-            torch.func.jvp(
-                lambda a, p=p: torch.func.jvp(lambda b: run(None, b), (a,), (p,))[1], (point,), (q,)
-            )[1]
-            for p in ways
-        ]
-        for q in ways
-    ]
-    return first, second
-
-
-def way(cell, s, v, block, by):
-    """A direction of norm 1: in the state for block None, else in one block of the parameters."""
-    rest = {name: torch.zeros_like(part) for name, part in cell.parameters.items()}
-    if block is None:
-        signs = torch.randn(s.shape, generator=by, dtype=torch.float64).sign()
-        return signs * v[:, :, None], rest
-    name, rows = block
-    moved = torch.randn(rest[name][:, rows].shape, generator=by, dtype=torch.float64)
-    sizes = moved.flatten(1).norm(dim=1).reshape(-1, *[1] * (moved.ndim - 1))
-    rest[name][:, rows] = moved / sizes
-    return torch.zeros_like(s), rest
 
 
 def test_gates_are_blocks_of_their_own():
@@ -83,29 +46,6 @@ def test_linear_systems_are_exact():
     fewer = constants(jets(step, parameters, box, v, 2.0, 2, trained=("U",)), v)
     assert math.isclose(float(fewer["L_w"]), 2 / 0.5, rel_tol=1e-12)
     assert float(fewer["beta_hw"]) == 0.0
-
-
-def test_in_balls():
-    """Differences of the step in balls, tiny ones in one block of weights, obey the jets."""
-    cell = draw(gru, 2, seed=3)
-    box, _, found = found_of(cell)
-    s, x = corners(box, 1, generator(2)), directions(cell, 1, generator(3))
-    with ctx.workprec(400):
-        state, drive = (Columns.of(arb_mat(part[0].tolist())) for part in (s, x))
-        still = Balls({name: part[0] for name, part in cell.parameters.items()})
-        for a, name in enumerate(cell.parameters):
-            part = cell.parameters[name][0]
-            moved = {n: p[0].clone() for n, p in cell.parameters.items()}
-            step = torch.zeros_like(part)
-            step.view(-1)[:] = 2.0**-20
-            moved[name] = part + step
-            size = (moved[name] - part).norm()
-            there, here = (
-                cell.program(m, state, drive).matrix.entries() for m in (Balls(moved), still)
-            )
-            for i, (p, q) in enumerate(zip(there, here, strict=True)):
-                bound = found.first[0, i, 1 + a] * (1 + 1e-4)
-                assert abs(p - q) <= arb(float(size)) * arb(float(bound))
 
 
 def test_infinite_boxes_fail_closed():

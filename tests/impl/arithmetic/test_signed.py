@@ -18,6 +18,7 @@ from rnnbounds.impl.arithmetic.signed import (
 )
 from rnnbounds.impl.arithmetic.slopes import compare
 from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.numbers.operations import OUTWARD
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
@@ -78,7 +79,7 @@ def test_a_sum_moves_with_all_its_parts():
 def test_parts_and_joints():
     """A part of a joint is the part; units that stand still have no term."""
     like = torch.ones(1, 4).double()
-    c, h = (part(blocks_of(like, 2), start, start + 2) for start in (0, 2))
+    c, h = (part(blocks_of(like, 2, OUTWARD), start, start + 2) for start in (0, 2))
     assert [len(c), len(h)] == [1, 1]
     assert norms(c).tolist() == [[1.0, 0.0]]
     both = joined([weighed(rotation(2), h), c], [2, 2])
@@ -89,8 +90,10 @@ def test_parts_and_joints():
 
 def test_unknown_scales():
     """A scale without a bound gives no bound, but for blocks that do not move the units."""
-    source = Moved((Term(torch.ones(1, 2).double(), None, Block(torch.tensor([[0.0, 1.0]]))),))
-    told = norms((Term(torch.tensor([[torch.inf, 1.0]]).double(), rotation(2), source),))
+    one = Block(torch.tensor([[0.0, 1.0]]).double())
+    source = Moved((Term(torch.ones(1, 2).double(), None, one, OUTWARD),))
+    rows = torch.tensor([[torch.inf, 1.0]]).double()
+    told = norms((Term(rows, rotation(2), source, OUTWARD),))
     assert told.tolist() == [[0.0, torch.inf]]
 
 
@@ -101,7 +104,7 @@ def test_gates_of_one_affine_map_add_up_to_less():
     n, gates = 4, 3
     W = torch.randn(1, gates * n, n, dtype=torch.float64, generator=draw)
     rows = torch.rand(1, gates * n, dtype=torch.float64, generator=draw)
-    whole = weighed(W, blocks_of(rows[:, :n], 1))
+    whole = weighed(W, blocks_of(rows[:, :n], 1, OUTWARD))
     terms: Terms = ()
     for k in range(gates):
         at = (k * n, (k + 1) * n)

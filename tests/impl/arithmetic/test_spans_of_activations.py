@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.intervals import Interval
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.numbers.interval import Interval
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
@@ -23,7 +23,7 @@ def test_values_of_a_run(name: str, dtype: torch.dtype, fused: bool) -> None:
         return
     near = torch.logspace(-12, 0, 25)
     z = torch.cat([torch.linspace(-42, 42, 85), near, -near]).to(dtype)[None]
-    run = Run(dtype, fused)
+    run = Runs((dtype,), fused)
     at = Spans(Interval(z.double(), z.double()), run)
     told = SpanArithmetic({}, run=run).activate(name, at).range
     found = ACTIVATIONS[name](z).double()

@@ -5,9 +5,7 @@ import pytest
 import torch
 from draws import normal
 
-from rnnbounds.impl.certificate.certify import NormError, certify
-from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.errors import InputError, RangeError, UnknownNameError
+from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.norms.window import least_window
@@ -196,35 +194,6 @@ def test_window_is_that_of_the_record():
     scale = certificate.constants["drive"] * certificate.constants["equivalence"]
     for epsilon, k in certificate.windows:
         assert least_window(scale, certificate.lam, epsilon) in (k, k - 1)
-
-
-@pytest.mark.parametrize("epsilon", [0.0, -1e-3, math.nan, math.inf])
-def test_bad_epsilon(epsilon):
-    """ε must be a number above zero."""
-    with pytest.raises(RangeError, match="ε"):
-        certify(model([[0.5]]), 1.0, (1e-2, epsilon))
-
-
-@pytest.mark.parametrize("bound", [-1.0, math.nan, math.inf])
-def test_bad_input_bound(bound):
-    """B must be a number, at least zero."""
-    with pytest.raises(RangeError, match="input bound"):
-        certify(model([[0.5]]), bound)
-
-
-def test_bad_calls():
-    """No ε, an unknown norm, a norm that does not fit, an ε that was not asked for."""
-    with pytest.raises(RangeError, match="list of ε"):
-        certify(model([[0.5]]), 1.0, ())
-    with pytest.raises(UnknownNameError, match="perron"):
-        certify(model([[0.5]]), 1.0, norm="peron")
-    with pytest.raises(NormError, match="linear systems only"):
-        certify(model([[0.5]]), 1.0, norm="quadratic")
-    with pytest.raises(RangeError, match=r"one of 0\.01"):
-        certify(model([[0.5]]), 1.0).window(0.5)
-    for error in (NormError, RangeError, UnknownNameError):
-        assert issubclass(error, InputError)
-    assert isinstance(certify(model([[0.5]]), 1.0), Certificate)
 
 
 @pytest.mark.parametrize(

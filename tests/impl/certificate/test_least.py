@@ -9,12 +9,12 @@ import pytest
 from cell_systems import SYSTEMS, weights_of
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.checker.stored import strict
 from rnnbounds.impl.checker.truncated import check_certificate
-from rnnbounds.impl.checker.truncated_file import CertificateFileError
 from rnnbounds.impl.checker.unitary import Source
 from rnnbounds.impl.convert.truncate import load_truncated, save_truncated, truncate, unrolled
 from rnnbounds.impl.errors import at_least
+from rnnbounds.impl.format.text import strict
+from rnnbounds.impl.format.truncated import CertificateFileError
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 

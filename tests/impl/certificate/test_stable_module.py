@@ -10,11 +10,9 @@ from torch.nn.utils import parametrizations, parametrize
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.contraction import contraction
 from rnnbounds.impl.certificate.stable_module import stable_, stable_set
 from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.layers import layers
 from rnnbounds.impl.training.stable_gru import StableGRU
 from tests.impl.shared.stack_draws import MODULES, net
 
@@ -173,17 +171,6 @@ def _factor(theta, forget):
     return 1 - (1 - Fraction(theta)) * (1 - Fraction(forget))
 
 
-def test_gates_are_named():
-    """The number that is out of range is named: λ where f̄ follows from it, else the gate."""
-    for module, gate in ((torch.nn.LSTM(1, 2), "forget"), (torch.nn.GRU(1, 2), "update")):
-        with pytest.raises(RangeError, match=f"the {gate} gate"):
-            stable_(module, 0.9, forget=0.9)
-        with pytest.raises(RangeError, match=r"^λ = 5e-324"):
-            stable_(module, 5e-324)
-    with pytest.raises(RangeError, match="the update gate"):
-        StableGRU(0.5, 1.0, 1.0)
-
-
 def tied(module):
     """One bias in two roles."""
     module.bias_hh_l1 = module.bias_ih_l1
@@ -239,16 +226,3 @@ def test_refused():
         lstm.bias_ih_l0[0] = torch.nan
     with pytest.raises(NotFiniteError):
         stable_(lstm)
-
-
-def test_what_is_no_model():
-    """None, or a number, is refused in a line."""
-    for call in (
-        lambda: stable_(None),
-        lambda: contraction(None, 1.0),
-        lambda: contraction(3, 1.0),
-        lambda: layers(None),
-        lambda: certify(None, 1.0),
-    ):
-        with pytest.raises(InputError, match=r"is no mod(ule|el); pass"):
-            call()

@@ -9,7 +9,7 @@ from cell_systems import SYSTEMS, good, system, verdict
 from checked import holds_without_torch, source
 
 from rnnbounds.impl.checker.truncated import check_certificate
-from rnnbounds.impl.checker.truncated_file import CertificateFileError
+from rnnbounds.impl.format.truncated import CertificateFileError
 
 
 @pytest.mark.slow

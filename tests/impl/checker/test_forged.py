@@ -15,10 +15,10 @@ from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.norms import largest
 from rnnbounds.impl.checker.cells.stacked import stack_of
 from rnnbounds.impl.checker.definite import larger
-from rnnbounds.impl.checker.stored import digest, encoded
-from rnnbounds.impl.checker.truncated import proved
-from rnnbounds.impl.checker.truncated_file import TruncatedFile
-from rnnbounds.impl.checker.truncated_record import SCHEMA, RecordError, ends, record, stated
+from rnnbounds.impl.checker.truncated import Claim, proved
+from rnnbounds.impl.format.fields import Ends, RecordError
+from rnnbounds.impl.format.record import SCHEMA, record, stated
+from rnnbounds.impl.format.tensors import digest, encoded
 
 NAN = arb.nan()
 
@@ -49,7 +49,7 @@ def forged(cell, weights, told, **more):
         **told,
         "constants": constants | more,
     }
-    return proved(TruncatedFile(weights, record(whole), 1, whole))
+    return proved(Claim(weights, record(whole)))
 
 
 def test_a_forget_gate_that_is_left_out():
@@ -210,9 +210,9 @@ def test_what_a_leak_keeps():
 
 def test_boxes_that_no_ball_meets():
     """The point of a box that is nearest to 0 is √2 away; and ends come in order."""
-    told = {"low": [1.0, -2.0], "high": [2.0, -1.0]}
-    assert ends(told, 2, 1.42) == ([1.0, -2.0], [2.0, -1.0])
+    box = Ends([1.0, -2.0], [2.0, -1.0])
+    box.require(2, 1.42)
     with pytest.raises(RecordError, match="the ball holds nothing"):
-        ends(told, 2, 1.41)
+        box.require(2, 1.41)
     with pytest.raises(RecordError, match="nothing in it"):
-        ends({"low": [1.0, 2.0], "high": [2.0, 1.0]}, 2, 9.0)
+        Ends([1.0, 2.0], [2.0, 1.0]).require(2, 9.0)

@@ -12,10 +12,10 @@ from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
 from rnnbounds.impl.checker.cells.remaining import _held, _of_units, _start, left
 from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling
-from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped, Unitwise
+from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.cells.units import Weights, still
 from rnnbounds.impl.checker.definite import norm_at_most
-from rnnbounds.impl.checker.truncated_record import Layer, Stated
+from rnnbounds.impl.format.norms import Layer, Stated
 
 W = np.array([[0.3, -0.2], [0.1, 0.4]])
 U = np.array([[1.0, -2.0], [0.5, 0.25]])
@@ -149,7 +149,7 @@ def gated(**more):
 
 def test_unitwise_norms():
     """max |s_i|/v_i of v = (1, 1, 2, 4); outputs are the last two."""
-    norm, one = Unitwise(rational(np.array([1.0, 1.0, 2.0, 4.0]))), gated()
+    norm, one = Greatest(rational(np.array([1.0, 1.0, 2.0, 4.0]))), gated()
     for share, holds in ((1 + 1e-9, True), (1 - 1e-9, False)):
         assert norm.contracts(one, 0.5 * share) is holds
         assert norm.equivalent(one, math.sqrt(20) * share) is holds
@@ -196,7 +196,7 @@ def test_couplings():
     """N = ((1, 2), (3, 4)) from outputs ‖h‖₂ ≤ C‖s‖ of a layer below, in max |s_i|/v_i: through C,
     or unit by unit with the last two of u; in a norm of blocks by ‖N‖₂ alone."""
     one = SimpleNamespace(slopes=[[arb(1), arb(2)], [arb(3), arb(4)]])
-    upper, lower = (Unitwise(rational(np.array(w))) for w in ([2.0, 4.0], [9.0, 3.0, 5.0]))
+    upper, lower = (Greatest(rational(np.array(w))) for w in ([2.0, 4.0], [9.0, 3.0, 5.0]))
     blocks = Blocks(rational(np.ones(1)))
 
     def found(norms, C):
@@ -236,7 +236,7 @@ def test_what_is_left_of_a_cell():
 
     one = Stepped("halved", Weights({}), halved, 2, 1, 1, arb(1), None, [arb(64), arb(4)])
     told = Stated("infinity", 0.5, None, 1, 100.0, 1.0, 1.0, math.inf)
-    norm = Unitwise(rational(np.ones(2)))
+    norm = Greatest(rational(np.ones(2)))
     for steps, size in ((range(3), 4.0), (range(1, 4), 2.0), (range(2, 3), 1.0)):
         assert float(left(told, norm, one, steps)) == size
     assert not left(Stated("infinity", 1.0, None, 1, 1.0, 1.0, 1.0, 1.0), norm, one, range(3)) < 99

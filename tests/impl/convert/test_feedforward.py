@@ -3,7 +3,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.errors import InputError, RangeError, ShapeError, UnknownActivationError
+from rnnbounds.impl.errors import InputError
 
 N, D, T, S = 5, 3, 12, 4
 
@@ -125,27 +125,6 @@ def test_cuda():
     """The same module on a CUDA device, to rounding."""
     module, x = build(4), draw(S, T, D)
     assert torch.allclose(module.cuda()(x.cuda()).cpu(), module.cpu()(x), rtol=0, atol=1e-12)
-
-
-def test_bad_input():
-    """Wrong shapes, windows, activations and readouts are named errors."""
-    good = {"weight_hh": draw(N, N), "weight_ih": draw(N, D)}
-    with pytest.raises(ShapeError, match="weight_hh"):
-        FeedForward(good | {"weight_hh": draw(N, 2)}, activation="tanh", k=1)
-    with pytest.raises(ShapeError, match="weight_ih"):
-        FeedForward(good | {"weight_ih": draw(2, D)}, activation="tanh", k=1)
-    with pytest.raises(ShapeError, match="bias_hh"):
-        FeedForward(good | {"bias_hh": draw(2)}, activation="tanh", k=1)
-    with pytest.raises(InputError, match="has a weight weight_ih; hand it over"):
-        FeedForward({"weight_hh": draw(N, N)}, activation="tanh", k=1)
-    with pytest.raises(ShapeError, match="readout"):
-        FeedForward(good, activation="tanh", k=1, readout=torch.nn.Linear(2, 2))
-    with pytest.raises(RangeError, match="k = -1"):
-        FeedForward(good, activation="tanh", k=-1)
-    with pytest.raises(UnknownActivationError, match="tanh"):
-        FeedForward(good, activation="tanhh", k=1)
-    with pytest.raises(ShapeError, match=r"\(N, T, 3\)"):
-        build(2)(draw(T, D))
 
 
 def test_an_activation_that_no_file_names() -> None:

@@ -5,7 +5,7 @@ import torch
 
 from rnnbounds.impl.convert.dilation import dilate, orthogonality_defect
 from rnnbounds.impl.convert.urnn import URNN, polar, relu
-from rnnbounds.impl.errors import NotFiniteError, RangeError, ShapeError, UnknownNameError
+from rnnbounds.impl.errors import NotFiniteError
 
 
 def inputs(N=3, T=7, d=2):
@@ -111,24 +111,6 @@ def test_polar_is_nearest():
 def test_empty_sequences():
     """No steps, no states."""
     assert URNN(2, 3)(inputs(T=0)).shape == (3, 0, 3)
-
-
-def test_wrong_calls():
-    """Sizes, names and shapes that make no network are named."""
-    for sizes in ((0, 2), (2, 0)):
-        with pytest.raises(RangeError):
-            URNN(*sizes)
-    with pytest.raises(UnknownNameError, match="projected"):
-        URNN(2, 2, keep="project")
-    net = URNN(2, 3)
-    for call in (
-        lambda: net(torch.zeros(3, 7, 3)),
-        lambda: net(torch.zeros(7, 2)),
-        lambda: net(inputs(), torch.zeros(2, 3)),
-        lambda: net.set_transition(torch.eye(2)),
-    ):
-        with pytest.raises(ShapeError):
-            call()
 
 
 def test_not_unitary_transitions():

@@ -1,104 +1,14 @@
-"""One step in a dtype against the exact one, for every kind of cell and operation."""
+"""One step in a dtype against the exact one, where it ends: see `arithmetic.test_laws`."""
 
 import math
 
 import pytest
 import torch
-from flint import arb, arb_mat, ctx
 
-from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Program, Rows, V
-from rnnbounds.impl.arithmetic.inputs.sets import input_box
-from rnnbounds.impl.arithmetic.roundings import Run
+from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
+from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.spans import reached
-from rnnbounds.impl.cells.stacks.stack import PREFIX
-from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.gradients.step_errors import step_error
-from rnnbounds.properties.systems.certified.models import certified
-from rnnbounds.properties.systems.certified.specs import COMMON
-from rnnbounds.properties.systems.table import system
-
-DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
-CELLS = [cell for cell in COMMON if cell not in ("linear", "rnn-tanh", "rnn-relu")]
-COLUMNS = 16
-EACH = [(cell, DTYPES[i % 3]) for i, cell in enumerate(CELLS)] + [
-    (cell, dtype) for cell in ("lstm", "gru") for dtype in DTYPES[1:]
-]
-
-
-def model_of(cell, dtype, seed=0):
-    """A small model of the kind."""
-    layers = 2 if cell.startswith((PREFIX, "deep-")) else 1
-    spec = system(
-        "certified", cell=cell, norm="auto", regime="gaussian", n=3, d=2, T=4, K=4, lam=0.5,
-        bias=0.5, seed=seed, layers=layers, dtype=str(dtype).removeprefix("torch."),
-    )  # fmt: skip
-    return certified(spec, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("cell", "dtype"), EACH)
-def test_steps_are_within(cell, dtype):
-    """States of the box and inputs on the ball, rounded to the dtype: the step that runs there is
-    no further from the one in balls than is said, unit by unit."""
-    model, certificate = model_of(cell, dtype)
-    kind, B = kind_of(model.name), certificate.input_bound
-    box = model.cell.held(B).box
-    bound = step_error(model.cell.program, model.cell.parameters, box, B, model.d, dtype)
-    assert bool(torch.isfinite(bound).all())
-    draw, inward = torch.Generator().manual_seed(1), 1 - 2 * torch.finfo(dtype).eps
-    s = (2 * torch.rand(COLUMNS, box.shape[1], dtype=torch.float64, generator=draw) - 1) * box
-    x = torch.randn(COLUMNS, model.d, dtype=torch.float64, generator=draw)
-    x = B * x / x.norm(dim=1, keepdim=True)
-    s, x = (inward * s).to(dtype), (inward * x).to(dtype)
-    ran = kind.step(model.weights, kind.drive(model.weights, x), s).double()
-    with ctx.workprec(120):
-        for i in range(0, COLUMNS, 4):
-            columns = (arb_mat([[v] for v in part[i].double().tolist()]) for part in (s, x))
-            exact = model.cell.ball_step(*columns)[0].entries()
-            for there, value, most in zip(ran[i].tolist(), exact, bound[0].tolist(), strict=True):
-                assert abs(arb(there) - value) <= most
-
-
-OPERATIONS = {
-    "sum": lambda m, s, x: s + x + 0.1,
-    "product": lambda m, s, x: s * x - 0.3 * s,
-    "mix": lambda m, s, x: m.mix(s.sigmoid(), x, -s),
-    "kernel": lambda m, s, x: x + s.sigmoid() * (s - x),
-    "exp": lambda m, s, x: (s + x).exp(),
-    "waves": lambda m, s, x: (3.0 * s).sin() * (x - s).cos(),
-    "reciprocal": lambda m, s, x: (1.5 + s * x).reciprocal(),
-    "softplus": lambda m, s, x: (40.0 * s).softplus(),
-    "gelu": lambda m, s, x: m.activate("gelu", 3.0 * s + x),
-    "affine": lambda m, s, x: m.affine("W", "b", s - x),
-}
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_operations_are_within(name, dtype):
-    """Every operation against itself in float64, of which the bound is small."""
-    program: Program = OPERATIONS[name]
-    draw = torch.Generator().manual_seed(2)
-    n = 3
-    parameters = {
-        "W": torch.randn(1, n, n, dtype=torch.float64, generator=draw).to(dtype).double(),
-        "b": torch.randn(1, n, dtype=torch.float64, generator=draw).to(dtype).double(),
-    }
-    box = torch.ones(1, n, dtype=torch.float64)
-    bound = step_error(program, parameters, box, input_box(-1.0, 1.0, n), n, dtype)
-    s, x = (
-        (2 * torch.rand(1, 4096, n, dtype=torch.float64, generator=draw) - 1).to(dtype)
-        for _ in range(2)
-    )
-    if dtype == torch.float64:
-        assert bool((bound <= 1e-12).all())
-        return
-    own = {key: part.to(dtype) for key, part in parameters.items()}
-    ran = program(Floats(own), Rows(s), Rows(x)).value.double()
-    exact = program(Floats(parameters), Rows(s.double()), Rows(x.double())).value
-    off = (ran - exact).abs().amax((0, 1))
-    assert bool((off <= bound[0]).all())
-    assert bool((bound[0] <= 200 * torch.finfo(dtype).eps).all() | (name in ("exp", "softplus")))
 
 
 def zero(m: Arithmetic[V], s: V, x: V) -> V:
@@ -144,7 +54,7 @@ def test_sums_of_several_products(halves):
 
     box = torch.ones(1, n, dtype=torch.float64)
     bound = step_error(driven, weights, box, 1.0, 1, torch.float16)
-    most = reached(driven, weights, box, 1.0, 1, Run(torch.float16, fused=True))
+    most = reached(driven, weights, box, 1.0, 1, Runs((torch.float16,), fused=True))
     ran = torch.ones(n, dtype=torch.float16)
     for _ in range(n):
         ran += torch.tensor(small, dtype=torch.float16)

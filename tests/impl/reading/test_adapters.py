@@ -4,11 +4,10 @@ from draws import state
 from refusals import refused
 from safetensors.torch import save_file
 
-from rnnbounds.impl.cells.table import CELLS, UnknownCellError
-from rnnbounds.impl.errors import NotFiniteError, ShapeError
+from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.models.loaded import digest
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.misfit import UnsupportedModelError, WeightsError
+from rnnbounds.impl.reading.misfit import UnsupportedModelError
 
 
 def check(loaded, weights, name="rnn-tanh"):
@@ -133,71 +132,3 @@ def test_directions_are_refused(tmp_path):
     refused(both.state_dict(), UnsupportedModelError, "another direction")
     save_file(both.state_dict(), tmp_path / "both.safetensors")
     refused(tmp_path / "both.safetensors", UnsupportedModelError, "_l0_reverse")
-
-
-def test_modules_without_one_cell():
-    """No recurrent module, or two of them."""
-    told = "Linear holds no recurrent module of torch's; pass one with a torch.nn.RNN, LSTM or GRU"
-    refused(torch.nn.Linear(2, 2), WeightsError, told)
-    two = torch.nn.ModuleList([torch.nn.RNN(2, 3), torch.nn.RNN(2, 3)])
-    refused(two, WeightsError, "holds 2 recurrent modules")
-    refused(two.state_dict(), WeightsError, r"several cells \(0, 1\)")
-    told = "weight_hh_l0 is on the meta device, which holds no values; load the weights first"
-    refused(torch.nn.RNN(2, 3, device="meta"), WeightsError, told)
-    other = torch.nn.RNNCellBase(2, 3, True, num_chunks=2)
-    refused(other, UnsupportedModelError, "torch.nn.RNNCellBase")
-
-
-def test_cell_names():
-    """Unknown, gated and contradictory cells."""
-    refused(state(), UnknownCellError, "did you mean rnn-tanh", "rnn-tahn")
-    refused(state(), WeightsError, r"that of rnn-tanh or rnn-relu, but lstm has \(4n, n\)", "lstm")
-    refused(torch.nn.RNN(2, 3), WeightsError, "the module is rnn-tanh", "rnn-relu")
-
-
-def test_wrong_state_dicts():
-    """Missing names, wrong shapes, mixed dtypes and values that are no tensors."""
-    good = state()
-    for missing in ("weight_hh_l0", "weight_ih_l0"):
-        left = {key: part for key, part in good.items() if key != missing}
-        refused(left, WeightsError, f"no {missing}")
-    refused({}, WeightsError, "holds nothing")
-    refused({3: good}, WeightsError, "holds 3, but no weight_hh_l0")
-    refused(good | {"weight_hh": torch.ones(3, 3)}, WeightsError, "with and without _l0")
-    refused(good | {"weight_hh_l0": [[1.0]]}, WeightsError, "is a list, not a tensor")
-    refused(good | {"weight_hh_l0": torch.ones(3, 2)}, ShapeError, "weight_hh")
-    refused(good | {"weight_hh_l0": torch.ones(3)}, ShapeError, "weight_hh")
-    refused(good | {"weight_hh_l0": torch.ones(0, 0)}, ShapeError, "weight_hh")
-    refused(good | {"weight_ih_l0": torch.ones(2, 2)}, ShapeError, "weight_ih")
-    refused(good | {"weight_ih_l0": torch.ones(3, 0)}, ShapeError, "weight_ih")
-    refused(good | {"bias_hh_l0": torch.ones(1)}, ShapeError, "bias_hh")
-    refused(good | {"bias_hh_l0": torch.ones(3).double()}, WeightsError, "mix dtypes", "rnn-tanh")
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_not_finite(value):
-    """NaN or infinity anywhere is refused."""
-    for role in state():
-        weights = state()
-        weights[role].flatten()[0] = value
-        refused(weights, NotFiniteError, role.removesuffix("_l0"), "rnn-tanh")
-
-
-def test_biases_that_overflow():
-    """Two finite biases whose sum is not."""
-    weights = state(dtype=torch.float64)
-    weights["bias_ih_l0"][0] = weights["bias_hh_l0"][0] = 1.5e308
-    refused(weights, NotFiniteError, r"bias_ih \+ bias_hh", "rnn-tanh")
-
-
-@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64])
-def test_wrong_dtypes(dtype):
-    """Integers, booleans and complex numbers are no weights."""
-    refused(state(dtype=dtype), WeightsError, "not a real float")
-
-
-def test_strange_tensors():
-    """Sparse tensors, and views that claim more entries than they store, allocate nothing."""
-    refused(state() | {"weight_hh_l0": torch.eye(3).to_sparse()}, WeightsError, "dense")
-    huge = torch.zeros(1).expand(10**6, 10**6)
-    refused(state() | {"weight_hh_l0": huge}, WeightsError, "claims more entries")

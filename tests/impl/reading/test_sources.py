@@ -1,19 +1,12 @@
 """Where models come from: parts of bigger ones, factories, and files that hold none."""
 
 import sys
-from zipfile import ZipFile
 
-import numpy as np
 import pytest
 import torch
 from refusals import refused
-from safetensors.torch import save_file
 
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.data import read_data
-from rnnbounds.impl.reading.factory import FactoryError
-from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.layers import Layer, layers
 from rnnbounds.impl.reading.misfit import WeightsError
 
@@ -57,24 +50,6 @@ def test_a_factory(models, capsys, made):
     assert (loaded.name, loaded.n, loaded.source) == ("stacked-gru", 4, f"{models}:{made}")
     assert capsys.readouterr() == ("", "loud\n")
     assert sys.path == path
-
-
-@pytest.mark.parametrize(
-    ("made", "told"),
-    [
-        ("{}:raises", "raises ValueError: of two lines; correct it"),
-        ("{}:ends", "raises SystemExit: 0; correct it"),
-        ("{}:asks", "raises TypeError: .*missing 1 required.*; correct it"),
-        ("{}:number", "returns a int, no model; let it return"),
-        ("{}:constant", "is a int, which cannot be called; name a function"),
-        ("{}:Whole.nothing", "there is no nothing; name a function"),
-        ("broken_{}:make", "cannot be imported .*nothing_of_that_name.*; correct it"),
-        ("no.such.module:make", "no.such.module cannot be imported .*; correct it"),
-    ],
-)
-def test_a_factory_that_makes_none(models, made, told):
-    """One line each."""
-    refused(made.format(models), FactoryError, told)
 
 
 def test_a_file_comes_before_a_factory(tmp_path, monkeypatch):
@@ -140,104 +115,9 @@ def test_layers(models):
         layers(torch.nn.Linear(2, 3))
 
 
-class Mine(torch.nn.Linear):
-    """A module that is pickled whole."""
-
-
-def test_files_of_other_formats(tmp_path):
-    """Each is named, and how its weights become a file that is read."""
-    np.savez(tmp_path / "w.npz", a=np.ones(3))
-    np.save(tmp_path / "w.npy", np.ones(3))
-    (tmp_path / "w.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(64))
-    torch.save(Mine(2, 2), tmp_path / "whole.pt")
-    save_file({"a": torch.ones(1)}, tmp_path / "w.safetensors")
-    for name, told in {
-        "w.npz": r"NumPy arrays \(.npz\); convert it: safetensors.numpy.save_file",
-        "w.npy": "is one NumPy array; save all weights by their names",
-        "w.h5": "is an HDF5 file, as Keras writes; save its weights by torch's names",
-        "whole.pt": r"wants to run code: \S*Mine is pickled in it.* or name a factory",
-        ".": "is no regular file; it is a folder: name a file in it, say .*w.safetensors",
-    }.items():
-        refused(tmp_path / name, ModelFileError, told)
-
-
-POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"
-
-
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        (bytes(4) + b"TFL3" + bytes(64), "is a TensorFlow Lite model; save the weights of the"),
-        (b"MATLAB 5.0 MAT-file, Platform: GLNX86".ljust(128), "is a MATLAB file; save its"),
-        (b'{"weight_hh_l0": [[0.5]]}', "is JSON, no file of weights; save its weights by torch's"),
-        (b"weight: 0.5, and so on\n", "is text, no file of weights; save its weights by torch's"),
-        (b"PAR1" + bytes(64), "is a Parquet file; save its weights"),
-        (b"\x1f\x8b" + bytes(64), "is compressed by gzip; unpack it"),
-        (bytes(257) + b"ustar" + bytes(512), "is a tar archive; unpack it"),
-        (POINTER, "is a pointer of Git LFS, not the file; fetch it with git lfs pull"),
-    ],
-)
-def test_files_that_hold_no_weights(tmp_path, data, told):
-    """What they are, by their contents, whatever they are called; none "wants to run code"."""
-    for name in ("w", "w.pt", "w.json"):
-        (tmp_path / name).write_bytes(data)
-        refused(tmp_path / name, ModelFileError, told)
-    (tmp_path / "w.zip").write_bytes(data)
-    with ZipFile(tmp_path / "w.zip", "w") as archive:
-        archive.writestr("w.bin", data)
-    refused(tmp_path / "w.zip", ModelFileError, "is a zip archive, .*; unpack it, and name")
-
-
-@pytest.mark.parametrize("suffix", [".safetensors", ".pt", ".onnx", ".npy", ".csv", ".parquet"])
-def test_pointers_of_git_lfs(tmp_path, suffix):
-    """Weights and data that were not fetched: the remedy is git's."""
-    path = tmp_path / f"a{suffix}"
-    path.write_bytes(POINTER)
-    told = "is a pointer of Git LFS, not the file; fetch it with git lfs pull"
-    refused(path, ModelFileError, told)
-    if suffix not in (".pt", ".onnx"):
-        with pytest.raises(ModelFileError, match=told):
-            read_data(path)
-
-
-@pytest.mark.parametrize("path", ["C:rnn.pt", "D:model", "C:weights.safetensors", "m:net.pth"])
-def test_paths_with_a_drive(path, tmp_path, monkeypatch):
-    """They name a file, which is not there, and no factory; a module of one letter is one."""
+def test_a_module_of_one_letter(tmp_path, monkeypatch):
+    """It is a factory, and no drive."""
     monkeypatch.chdir(tmp_path)
-    refused(path, ModelFileError, "does not exist; name a file of weights")
     (tmp_path / "q.py").write_text(MODELS)
     assert load_model("q:Whole", layer="encoder.rnn").n == 4
     sys.modules.pop("q")
-
-
-def test_layers_that_are_misspelt():
-    """The closest is offered, else all that are recurrent, of a module, a state dict and ONNX."""
-    module = torch.nn.ModuleDict(
-        {"encoder": torch.nn.GRU(2, 3), "tail": torch.nn.GRU(2, 3), "head": torch.nn.Linear(3, 1)}
-    )
-    for source in (module, module.state_dict()):
-        refused(source, WeightsError, "encoderr.*(it has|--layer:) encoder(:|$)", layer="encoderr")
-        refused(source, WeightsError, "encoder, tail", layer="q")
-    told = "ModuleDict holds no recurrent modules in encoderr"
-    refused(module, WeightsError, told, layer="encoderr")
-
-
-def test_a_pickle_that_holds_itself(tmp_path):
-    """It is opened to a depth, and then refused for its names."""
-    state = {}
-    state["self"] = state
-    torch.save(state, tmp_path / "s.pt")
-    refused(tmp_path / "s.pt", WeightsError, "but no")
-    torch.save({"a": {"b": torch.ones(1)}, "a.b": torch.ones(1)}, tmp_path / "s.pt")
-    refused(tmp_path / "s.pt", ValueError, r"two keys that read alike \(a.b\); keep one")
-
-
-def test_too_many_layers_or_units():
-    """What nobody has the memory for is refused before it is built."""
-    layer = {"weight_ih": torch.zeros(1, 1), "weight_hh": torch.zeros(1, 1)}
-    held = {f"{name}_l{l}": part for l in range(10_000) for name, part in layer.items()}
-    refused(held, InputError, "10000 layers of rnn-tanh are too many; keep 256", cell="rnn-tanh")
-    refused(held, InputError, "10000 layers of rnn-tanh are too many", cell="stacked-rnn-tanh")
-    wide = {"weight_hh": torch.zeros(2, 2), "weight_ih": torch.zeros(2, 2**24)}
-    told = "has 2 states and 16777216 inputs, too many .*; take fewer units"
-    refused(wide, WeightsError, told, cell="rnn-tanh")

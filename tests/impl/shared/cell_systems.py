@@ -9,8 +9,8 @@ from tampering import taken_apart, written
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.checker.truncated_file import seal
 from rnnbounds.impl.convert.truncate import save_truncated, unrolled
+from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model
 
 EPSILONS = (1e-2, 1e-4)
@@ -83,4 +83,4 @@ def good(path, which):
 
 def verdict(path, file, of=None):
     """Of the file, sealed anew; see `checked`."""
-    return checked.verdict("truncated", path, written(file, seal), of)
+    return checked.verdict("truncated", path, written(file, TRUNCATED.seal), of)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from safetensors.torch import save
+
 from rnnbounds import impl
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.checker.unitary import Source
@@ -11,9 +13,16 @@ from rnnbounds.impl.checker.unitary import check as check_unitary
 from rnnbounds.impl.convert.truncate import load_truncated
 from rnnbounds.impl.convert.unitary import load_unitary
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.sealed import TRUNCATED
+from rnnbounds.impl.format.tensors import contents
 
 CHECKS = {"truncated": check_truncated, "unitary": check_unitary}
 LOADS = {"truncated": load_truncated, "unitary": load_unitary}
+
+
+def seal_of(told, tensors):
+    """The seal of a truncated model with this metadata and torch's tensors."""
+    return TRUNCATED.seal(told, contents(save(tensors))[0])
 
 
 def source(loaded):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rnnbounds.impl.checker.stored import contents, header
+from rnnbounds.impl.format.tensors import contents, header
 
 Path_ = tuple[str | int, ...]
 # What was done to a leaf: a number made less, and what no certificate may hold.
@@ -34,7 +34,7 @@ class Sealed:
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
-        """The tensors as `impl.checker.stored` gives them."""
+        """The tensors as `impl.format.tensors` gives them."""
         return {name: {"dtype": code, "shape": shape, "data": data}
                 for name, code, shape, data in self.tensors}  # fmt: skip
 

@@ -6,7 +6,6 @@ from draws import doubles
 from flint import arb_mat, ctx
 from torch import Tensor
 
-from rnnbounds.impl.errors import PrecisionError
 from rnnbounds.impl.training.nearest import distance, itself, projected, projection_error, rescaled
 from rnnbounds.impl.training.nearest_exact import (
     ball_itself,
@@ -128,14 +127,3 @@ def test_row_sums_near_huge_matrices_are_tight() -> None:
     with ctx.workprec(2000):
         for i, error in enumerate(found.error.tolist()):
             assert frobenius(ball_projected(A[i], ball) - arb_mat(found.value[i].tolist())) <= error
-
-
-def test_single_precision_points() -> None:
-    """The bounds count the roundings of float64 alone."""
-    A, ball, ell = torch.eye(2)[None], Ball("frobenius", 0.3), doubles([0.3])
-    for point in (itself, lambda M: projected(M, ball), lambda M: rescaled(M, ball)):
-        with pytest.raises(PrecisionError):
-            point(A)
-    for pair in ((A, A.double()), (A.double(), A)):
-        with pytest.raises(PrecisionError):
-            projection_error(*pair, "frobenius", ell)

@@ -5,7 +5,6 @@ import pytest
 import torch
 from draws import normal as draw
 
-from rnnbounds.impl.errors import InputError, NotFiniteError, PrecisionError, RangeError, ShapeError
 from rnnbounds.impl.training.nearest_exact import rational_projected
 from rnnbounds.impl.training.projection import (
     Ball,
@@ -128,27 +127,3 @@ def test_bounds_are_upper_bounds():
         bound = Ball(norm, 1.0).bound(W)
         assert bool((bound >= value * (1 - 1e-15)).all())
         assert bool((bound <= value * (1 + 1e-12)).all())
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_bad_input(norm):
-    """NaN, infinity, negative radii, vectors and halves are named errors."""
-    project = PROJECTIONS[norm]
-    good = draw(2, 2)
-    for bad in (math.nan, math.inf):
-        with pytest.raises(NotFiniteError):
-            project(torch.full((2, 2), bad), 1.0)
-    for radius in (-1.0, math.nan):
-        with pytest.raises(RangeError, match="radius"):
-            project(good, radius)
-    for shape in (good[0], good[:0]):
-        with pytest.raises(ShapeError):
-            project(shape, 1.0)
-    with pytest.raises(PrecisionError, match="float32 or float64"):
-        project(good.half(), 1.0)
-
-
-def test_bad_names():
-    """An unknown norm is a named error with the remedy."""
-    with pytest.raises(InputError, match="spectral"):
-        Ball("spectrall", 1.0)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from rnnbounds.properties.runs.commit import SAID, commit
+from rnnbounds.properties.runs.versions import SAID, commit
 
 ASKED = ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a")
 

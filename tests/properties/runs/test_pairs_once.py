@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import rnnbounds.properties.systems.batch as module
 from rnnbounds.properties.judging.judge import judge
-from rnnbounds.properties.systems.batch import Batch, build
-from rnnbounds.properties.systems.supply.alone import alone
+from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.theory import claim
 
 SPEC = system(
@@ -64,13 +62,13 @@ def test_only_the_first_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_second_form_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the first form left open, the referee has at hand, and decides as it would anew."""
     form = claim("truncation").form("finite")
-    batch, taken = build(SPEC), []
+    batch, taken, pair = build(SPEC), [], Networks.pair
 
-    def counting(batch: Batch, i: int, s: int) -> dict[str, Any]:
+    def counting(systems: Networks, i: int, s: int) -> Networks:
         taken.append((i, s))
-        return alone(batch, i, s)
+        return pair(systems, i, s)
 
-    monkeypatch.setattr(module, "alone", counting)
+    monkeypatch.setattr(Networks, "pair", counting)
     first, second = (judge(form.statement, form.assumptions, batch) for _ in range(2))
     assert first.escalated == second.escalated > 0
     assert len(taken) == len(set(taken)) > 0

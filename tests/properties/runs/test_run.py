@@ -11,6 +11,7 @@ from rnnbounds.properties.attacks.campaign import attack_claim, derived_seed, no
 from rnnbounds.properties.attacks.sabotage import Refused
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.evidence import Evidence
+from rnnbounds.properties.runs.executors.pool import local
 from rnnbounds.properties.runs.parts import (
     Part,
     PartResult,
@@ -47,7 +48,7 @@ def run(results: list[PartResult], attacks: tuple[str, ...] = ATTACKS):
 @pytest.fixture(scope="module")
 def parts() -> list[PartResult]:
     """The parts of a cheap claim, done here."""
-    return run_parts(PARTS, profile="quick", seed=3, workers=0)
+    return run_parts(PARTS, profile="quick", seed=3)
 
 
 @pytest.mark.slow
@@ -55,10 +56,11 @@ def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> 
     """Spawned processes give the same record, in whatever order they end; their checks count."""
     heard: list[Part] = []
     before = meter.total()
-    there = run_parts(
-        PARTS, profile="quick", seed=3, workers=2,
-        progress=lambda result: heard.append(result.part),
-    )  # fmt: skip
+    with local(2) as pool:
+        there = run_parts(
+            PARTS, profile="quick", seed=3, executor=pool,
+            progress=lambda result: heard.append(result.part),
+        )  # fmt: skip
     checks = sum(entry.tally.total for entry in run(there).claims)
     assert meter.total() - before >= checks > 0
     assert sorted(heard) == sorted(PARTS)

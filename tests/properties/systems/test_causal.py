@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from any_kind import as_kind, changed
+from any_kind import as_kind
 from msgspec.structs import replace
 from torch import Tensor
 
@@ -13,7 +13,6 @@ from rnnbounds.impl.models.causal.convolution import TCN
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.attacks.search import random_specs
 from rnnbounds.properties.attacks.shrink import smaller
-from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.runs.replay import dump, replay
@@ -41,7 +40,7 @@ def drawn(kind: str, examples: int = 12) -> list[SystemSpec]:
     return found
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in ALL.values() if kind.causal])
+@pytest.mark.parametrize("kind", [kind.name for kind in ALL.values() if kind.route.causal])
 def test_what_is_drawn_can_be_built(kind: str) -> None:
     """Every spec is valid, its sequences are longer than the field that the module states, and the
     formula of the claim gives the same number."""
@@ -76,17 +75,6 @@ def test_gaps_by_window(kind: str) -> None:
     assert np.isnan(edge.lo[..., 0]).all()
     assert (edge.lo[..., R] > 0).any()
     assert not edge.hi[..., R + 1 :].any()
-
-
-def test_a_member_alone_is_the_same() -> None:
-    """Rebuilt alone, a pair has the same model, the same inputs and the same gaps, to the bit."""
-    batch, alone = build(BASE), build(BASE.alone(1, 0))
-    one, two = models(batch)[1].state_dict(), models(alone)[0].state_dict()
-    assert all(torch.equal(one[name], two[name]) for name in one)
-    assert torch.equal(batch.x[1, :, :, 0], alone.x[0, :, :, 0])
-    for name in ("causal_gap", "causal_edge_gap"):
-        whole, single = (MEASURES[name].enclose(b).hi for b in (batch, alone))
-        assert np.array_equal(whole[1, 0], single[0, 0], equal_nan=True)
 
 
 def test_building_draws_nothing_of_torchs() -> None:
@@ -161,40 +149,6 @@ def test_replay_and_dump(tmp_path) -> None:
         assert arrays["x"].shape == (12, 2)
         assert "W" not in arrays
         assert arrays["lhs"].shape == (13,)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"activation": "relu"}, "unknown field `activation`"),
-        ({"kind": "tcn", "activation": "sin"}, "activations relu, tanh"),
-        ({"regime": "zero"}, "unknown regime"),
-        ({"inputs": "resonant"}, "no resonant inputs"),
-        ({"layers": 9}, "layers = 9 must lie between 1 and 8"),
-        ({"layers": 0}, "layers = 0 must lie between"),
-        ({"layers": 8, "dilation": 4}, "receptive field .* exceeds 512"),
-        ({"kind": "monotone", "regime": "tcn"}, "unknown field `[nd]`"),
-    ],
-)
-def test_bad_specs(fields: dict[str, object], message: str) -> None:
-    """What cannot be built is named."""
-    with pytest.raises(SpecError, match=message):
-        parse_spec(changed(BASE, **fields))
-
-
-def test_bad_monotone_specs() -> None:
-    """They know an architecture, and inputs that the oldest one can be told from."""
-    with pytest.raises(SpecError, match="unknown regime"):
-        check_spec(system(kind="monotone", regime="gaussian"))
-    with pytest.raises(SpecError, match="no alternating inputs"):
-        check_spec(system(kind="monotone", inputs="alternating"))
-
-
-def test_other_kinds_have_no_such_quantities() -> None:
-    """On a recurrent model fields and gaps are not defined, and decide nothing."""
-    batch = build(system(n=2, T=3, K=2))
-    assert np.isnan(MEASURES["causal_gap"].enclose(batch).hi).all()
-    assert np.isnan(batch.parameters["R"]).all()
 
 
 def test_a_tcn_of_the_house_is_drawn() -> None:

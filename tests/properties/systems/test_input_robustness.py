@@ -136,7 +136,8 @@ def test_far_beyond_the_inputs_bound() -> None:
 
 def from_states(batch: Batch, h: torch.Tensor, h_other: torch.Tensor) -> Batch:
     """The batch with another pair of states."""
-    return dataclasses.replace(batch, h=h, h_other=h_other, cache={})
+    systems = dataclasses.replace(batch.systems, h=h, h_other=h_other)
+    return dataclasses.replace(batch, systems=systems)
 
 
 @pytest.mark.parametrize("activation", ["identity", "relu", "leaky-relu"])
@@ -153,7 +154,7 @@ def test_exact_squares(activation: str) -> None:
 def test_not_said_of_inputs_beyond_the_bound() -> None:
     """What leaves the ball on which a cell's constants hold is vacuous."""
     batch = build(CELLS[0])
-    batch.cache["other inputs"] = 3 * batch.x
+    batch.made[other_inputs] = 3 * batch.x
     assert (x_gap(batch) == math.inf).all()
     seen = judge(CLAIM.form("box").statement, (), batch)
     assert seen.vacuous == {"finite x_gap": seen.verdicts.size}

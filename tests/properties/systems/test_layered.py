@@ -10,21 +10,17 @@ from msgspec.structs import replace
 from seen import verdicts
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
-from rnnbounds.properties.attacks.typed import kinds_of
-from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.layered.dyadic import floats
 from rnnbounds.properties.systems.layered.stack import Stack
 from rnnbounds.properties.systems.layered.transition import Layered
-from rnnbounds.properties.systems.spec import check_spec
 from rnnbounds.properties.systems.table import KINDS, system
 from rnnbounds.properties.systems.unitary.exact import floats as nearest_of
-from rnnbounds.properties.systems.unitary.exact import nearest, rational, square
+from rnnbounds.properties.systems.unitary.exact import nearest, rational
 from rnnbounds.theory import claim
-from rnnbounds.theory.language.parse import parse_statement
 
 LAYERED = system(
     kind="layered", activation="relu", regime="gaussian", inputs="gaussian", n=3, T=3, K=3,
@@ -153,41 +149,3 @@ def test_a_stack_is_two_networks() -> None:
         assert constants["lam_2"] == np.abs(W_2).sum(1).max()
     told = certify(member.model, 1.0, norm="infinity").constants
     assert constants == {"lam_1": told["lam_l0"], "lam_2": told["lam_l1"], "mu": told["mu_l1"]}
-
-
-def test_nothing_is_measured_on_other_kinds() -> None:
-    """A stack has no layers' gap, and a transition no cascade."""
-    for name, spec in (("top_gap", LAYERED), ("deep_gap", CASCADE), ("dh_dh_deep", CASCADE)):
-        assert np.isnan(MEASURES[name].enclose(build(spec)).hi).all()
-        assert not MEASURES[name].ball(build(spec.alone(0, 0)), 0, 64).is_finite()
-
-
-def test_typed_statements_find_their_kinds() -> None:
-    """Layers and stacks are told by what is measured, and by the constants."""
-    assert kinds_of(parse_statement("deep_gap <= lam_deep*deep_state_gap")) == ("layered",)
-    assert kinds_of(parse_statement("top_gap <= mu*low_start")) == ("cascade",)
-
-
-def test_limits() -> None:
-    """A stack has no smooth activation, and no transition more than eight layers."""
-    for spec in (replace(CASCADE, activation="tanh"), replace(LAYERED, layers=9)):
-        with pytest.raises(SpecError):
-            check_spec(spec)
-
-
-def test_members_are_rebuilt_alone() -> None:
-    """One pair of a batch is the same system as in it."""
-    for spec in (LAYERED, CASCADE):
-        whole = build(spec).exact[3].tables()
-        (one,) = build(spec.alone(3, 1)).exact
-        for name, table in one.tables().items():
-            of_sequence = name in ("x", "h", "h_other")
-            assert table == (whole[name][1:] if of_sequence else whole[name])
-
-
-def test_extremal_instances_are_specs() -> None:
-    """Each one can be built and replayed."""
-    for kind in ("layered", "cascade"):
-        for spec in extremal_specs(kind):
-            check_spec(spec)
-            assert square(build(spec.alone(0, 0)).exact[0].tables()["b"]) >= 0

@@ -4,24 +4,20 @@ from math import comb
 
 import numpy as np
 import pytest
-from any_kind import as_kind, changed
+from any_kind import as_kind
 from flint import fmpq
 from msgspec.structs import replace
 from scipy.signal import lfilter
 from seen import verdicts
 
-from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
-from rnnbounds.properties.attacks.typed import kinds_of
-from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.layered.jordan import Block
 from rnnbounds.properties.systems.layered.modes import Mode
 from rnnbounds.properties.systems.layered.scan import LEAST, Gate, Scan
-from rnnbounds.properties.systems.spec import check_spec
-from rnnbounds.properties.systems.table import KINDS, parse_spec, system
-from rnnbounds.properties.systems.unitary.exact import nearest, rational, square
-from rnnbounds.theory.language.parse import parse_statement
+from rnnbounds.properties.systems.table import KINDS, system
+from rnnbounds.properties.systems.unitary.exact import nearest, rational
 
 MODE = system(
     kind="modes", regime="complex", inputs="gaussian", d=2, T=6, K=6,
@@ -139,39 +135,3 @@ def test_gates() -> None:
     assert gate(high) == 1
     assert gate(low - 1) == LEAST
     assert Gate(fmpq(0), fmpq(1)).kinks == []
-
-
-def test_nothing_is_measured_on_other_kinds() -> None:
-    """A scan has no powers, and a mode no decays."""
-    for name, spec in (("power_norm", SCAN), ("decay_last", MODE), ("mode_gap", BLOCK)):
-        assert np.isnan(MEASURES[name].enclose(build(spec)).hi).all()
-        assert not MEASURES[name].ball(build(spec.alone(0, 0)), 1, 64).is_finite()
-    assert MEASURES["power_norm"].at_most is not None
-    assert MEASURES["power_norm"].at_most(build(SCAN.alone(0, 0)), fmpq(1), 1) is None
-
-
-def test_typed_statements_find_their_kinds() -> None:
-    """The radius is of modes and of blocks, decays are a scan's."""
-    for text, kinds in (
-        ("mode_gap <= mode_radius**k*mode_start", ("modes",)),
-        ("power_norm <= mode_radius**k", ("jordan",)),
-        ("scan_gap <= decay_max**k*scan_start", ("scan",)),
-    ):
-        assert kinds_of(parse_statement(text)) == kinds
-
-
-def test_limits() -> None:
-    """One mode, one unit, and no other activation than the identity."""
-    for text in (changed(MODE, n=2), changed(SCAN, d=2), changed(SCAN, activation="tanh")):
-        with pytest.raises(SpecError, match="unknown field"):
-            parse_spec(text)
-
-
-def test_extremal_instances_are_specs() -> None:
-    """Each one can be built, alone as in its batch."""
-    for kind in ("modes", "jordan", "scan"):
-        for spec in extremal_specs(kind):
-            check_spec(spec)
-            one, whole = build(spec.alone(1, 0)).exact[0], build(spec).exact[1]
-            assert one.tables()["W"] == whole.tables()["W"]
-            assert square(one.tables()["b"]) >= 0

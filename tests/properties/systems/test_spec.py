@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.strategies import specs
 from rnnbounds.properties.systems.spec import (
     INPUTS,
     LIMITS,
     REGIMES,
-    SystemSpec,
     Values,
     check_spec,
 )
@@ -24,13 +22,6 @@ from rnnbounds.properties.systems.table import KINDS, parse_spec, system
 ONE = Values(
     W=[[0.1]], U=[[1 / 3]], b=[5e-324], C=[[-0.0]], x=[[1.7e308]], h=[2.0**-1074], h_other=[0.3]
 )
-
-
-@given(st.one_of(specs("rnn"), specs("linear", wide=True), specs("matrix"), specs("descent")))
-def test_round_trip_of_drawn_specs(spec: SystemSpec) -> None:
-    """What a strategy draws is valid and survives its own JSON."""
-    assert parse_spec(spec.text) == spec
-    assert parse_spec(spec.text).text == spec.text
 
 
 @given(st.floats(0, allow_infinity=False), st.floats(0, allow_infinity=False))
@@ -51,47 +42,9 @@ def test_round_trip_of_written_out_values() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "null",
-        "[]",
-        "not JSON",
-        '{"n": NaN}',
-        '{"lam": 1e999}',
-        '{"lam": null}',
-        '{"lam": -0.5}',
-        '{"scale": "1"}',
-        '{"unknown": 1}',
-        '{"kind": "lstm"}',
-        '{"activation": "swish"}',
-        '{"activation": "__import__"}',
-        '{"regime": "tame"}',
-        '{"inputs": "none"}',
-        '{"n": 0}',
-        '{"n": 513}',
-        '{"n": 1.5}',
-        '{"n": 1e400}',
-        '{"T": 100001}',
-        '{"batch": 65537}',
-        '{"sequences": 0}',
-        '{"K": -1}',
-        '{"T": 2, "K": 3}',
-        '{"seed": -1}',
-        '{"seed": 18446744073709551616}',
-        '{"member": 1}',
-        '{"member": -1}',
-        '{"sequence": 1}',
-        '{"alpha": -1}',
-        '{"values": {}}',
-        '{"values": {"W": [[null]]}}',
-        '{"T": 100000, "d": 512, "n": 512, "sequences": 4096, "member": 0, "sequence": 0}',
-        '{"n": 512, "batch": 65536}',
-        "[" * 100_000,
-        '{"values":' + "[" * 100_000,
-        b"\xff\xfe",
-        b'{"kind": "\xff"}',
-    ],
-)
+    ["", "null", "[]", "not JSON", "[" * 100_000, '{"values":' + "[" * 100_000, b"\xff\xfe",
+     b'{"kind": "\xff"}', '{"n": 1}', '{"kind": "rnn"}', '{"kind": "cyclic"}'],
+)  # fmt: skip
 def test_hostile_text(text: str | bytes) -> None:
     """Whatever is not a spec of a system of reasonable size is one line with the remedy."""
     with pytest.raises(SpecError) as caught:

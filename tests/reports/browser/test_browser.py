@@ -22,17 +22,21 @@ UNFOLD = "for (const d of document.querySelectorAll('details')) d.open = true"
 CLIPPED = """() => {
   const wide = document.documentElement.clientWidth;
   const found = [];
-  for (const math of document.querySelectorAll('math')) {
-    const box = math.getBoundingClientRect();
+  for (const box of document.querySelectorAll('.formula')) {
+    const math = box.firstElementChild.getBoundingClientRect(), seen = box.getBoundingClientRect();
     let left = 0, right = wide;
-    for (let at = math.parentElement; at !== document.body; at = at.parentElement) {
+    for (let at = box.parentElement; at !== document.body; at = at.parentElement) {
       if (getComputedStyle(at).overflowX === 'visible') continue;
       const frame = at.getBoundingClientRect();
       left = Math.max(left, frame.left);
       right = Math.min(right, frame.right);
     }
-    if (!box.width || !box.height || box.left < left - 1 || box.right > right + 1)
-      found.push([math.textContent, Math.round(box.left), Math.round(box.right)]);
+    const cut = math.top < seen.top - 1 || math.bottom > seen.bottom + 1;
+    const lost = math.left < seen.left - 1 || math.right > seen.left + box.scrollWidth + 1;
+    const silent = box.scrollWidth > box.clientWidth && box.tabIndex < 0;
+    if (!math.width || !math.height || seen.left < left - 1 || seen.right > right + 1
+        || cut || lost || silent)
+      found.push([box.textContent, Math.round(seen.left), Math.round(seen.right), cut, lost]);
   }
   if (document.documentElement.scrollWidth > wide) found.push('the page is wider than it may be');
   return found;
@@ -68,7 +72,8 @@ AT = [(width, theme) for width in (360, 390, 768, 1280) for theme in ("light", "
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_every_formula_is_laid_out(opened, whole, run, width):
-    """Of all claims, forms and false variants: each box is within the page and all its frames."""
+    """Of all claims, forms and false variants: each in a box within the page and all its frames,
+    whole or to be scrolled to, by keys too."""
     page, told = opened(whole(run), width)
     page.evaluate(UNFOLD)
     assert page.locator("math").count() > 1000

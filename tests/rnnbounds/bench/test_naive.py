@@ -4,12 +4,9 @@ import pytest
 import torch
 
 from rnnbounds.bench import naive
-from rnnbounds.bench.campaign import campaign, judged
-from rnnbounds.bench.descent import sets
-from rnnbounds.bench.gaps import truncation_gaps
-from rnnbounds.bench.inference import MODULES, WINDOW, pair
-from rnnbounds.bench.norms import in_balls, matrices
+from rnnbounds.bench.models import MODULES, WINDOW, in_balls, matrices, pair
 from rnnbounds.bench.systems import systems
+from rnnbounds.bench.vanilla import campaign, judged, sets, truncation_gaps
 from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm

@@ -2,12 +2,12 @@
 
 import pytest
 
-from rnnbounds.bench import ROWS, ceilings, chosen, gaps, process
-from rnnbounds.bench.certificates import SHOWN, weights
+from rnnbounds.bench import ROWS, ceilings, chosen, models, process, vanilla
 from rnnbounds.bench.clock import Clock, Timing
-from rnnbounds.bench.gaps import slope
+from rnnbounds.bench.models import SHOWN, weights
 from rnnbounds.bench.row import Measured, Row, against, share
 from rnnbounds.bench.systems import systems
+from rnnbounds.bench.vanilla import slope
 
 QUICK = Clock(repeats=1, sample=0.0)
 TIMING = Timing(((1.0, 2.0, 1.0), (10.0, 10.0, 30.0)))
@@ -82,12 +82,12 @@ def test_shares_of_what_the_device_can_do(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_loads_are_counted() -> None:
     """One system of one sequence, by hand: as many steps as the longest window."""
-    many = systems(1, 1, n=2, d=1, T=gaps.K)
-    states = gaps.K + gaps.K * (gaps.K + 1) // 2
-    assert gaps.columns(many) == states
-    flops = 2 * 2 * (2 * states + gaps.K)
-    assert gaps.truncation_load(many) == (flops, 8 * (2 * 2 * states + gaps.K))
-    assert gaps.gradient_load(many) == (2 * states * 2 * (4 + 4 + 2), 16 * states * (4 + 2))
+    many = systems(1, 1, n=2, d=1, T=vanilla.K)
+    states = vanilla.K + vanilla.K * (vanilla.K + 1) // 2
+    assert vanilla.columns(many) == states
+    flops = 2 * 2 * (2 * states + vanilla.K)
+    assert vanilla.truncation_load(many) == (flops, 8 * (2 * 2 * states + vanilla.K))
+    assert vanilla.gradient_load(many) == (2 * states * 2 * (4 + 4 + 2), 16 * states * (4 + 2))
 
 
 def test_every_row_is_complete() -> None:
@@ -122,16 +122,14 @@ def test_slow_rows_measure(name: str) -> None:
 
 def test_a_grid_tells_all_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """The row is the worst of them."""
-    from rnnbounds.bench import inference
-
     seen = {(16, 1): 3.0, (16, 8): 0.9, (64, 1): 2.0, (64, 8): 4.0}
-    monkeypatch.setattr(inference, "SIZES", (16, 64))
-    monkeypatch.setattr(inference, "BATCHES", (1, 8))
+    monkeypatch.setattr(models, "SIZES", (16, 64))
+    monkeypatch.setattr(models, "BATCHES", (1, 8))
     monkeypatch.setattr(
-        inference, "inference",
+        models, "inference",
         lambda name, n, N, T, clock, layers: Measured(1.0, 2.0, seen[n, N], (0.5, 5.0), 1),
     )  # fmt: skip
-    found = inference.grid("RNN", QUICK)
+    found = models.grid("RNN", QUICK)
     assert found.ratio == 0.9
     assert "the worst is n = 16, 8 sequences" in found.note
     assert [point["ratio"] for point in found.points] == list(seen.values())

@@ -18,11 +18,11 @@ import torch
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from rnnbounds import impl
+import rnnbounds
 from rnnbounds.commands.check import check_file
-from rnnbounds.impl.checker import truncated_file, unitary_file
-from rnnbounds.impl.checker.stored import contents, digest, encoded
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
+from rnnbounds.impl.format.tensors import contents, digest, encoded
 from rnnbounds.shell.output import Format
 
 PROVED = {"lambda", "weights", "constants", "truncation", "rounding", "box", "layers", "norm",
@@ -104,10 +104,8 @@ def write(path, told):
         held = load_file(path)
         with safe_open(path, "numpy") as file:
             kept = file.metadata() | {"certificate": json.dumps(told)}
-        if kept["format"].startswith(unitary_file.FAMILY):
-            kept["sha256"] = unitary_file.seal(kept, held)
-        else:
-            kept["sha256"] = truncated_file.seal(kept, contents(path.read_bytes())[0])
+        form = UNITARY if kept["format"].startswith(UNITARY.family) else TRUNCATED
+        kept["sha256"] = form.seal(kept, contents(path.read_bytes())[0])
         save_file(held, path, kept)
     else:
         path.write_text(json.dumps(told))
@@ -233,11 +231,10 @@ def test_bounds_are_rounded_up(call, tmp_path):
     assert found["equivalence"] == "1.41421357"
 
 
-@pytest.mark.parametrize("part", ["impl/checker", "rnnbounds/commands/check.py",
-                                  "rnnbounds/commands/models/shown.py"])  # fmt: skip
+@pytest.mark.parametrize("part", ["impl/checker", "commands/check.py", "commands/models/shown.py"])
 def test_no_bound_is_rounded_to_nearest(part):
     """No format that would round a number to some digits stands where certificates are printed."""
-    place = Path(impl.__file__).parent.parent / part
+    place = Path(rnnbounds.__file__).parent / part
     for path in place.rglob("*.py") if place.is_dir() else [place]:
         for node in ast.walk(ast.parse(path.read_text())):
             assert not (isinstance(node, ast.FormattedValue) and node.format_spec), path

@@ -112,24 +112,6 @@ def test_prove_document(call):
         assert step["verdict"] == "proved"
 
 
-@pytest.mark.slow
-def test_prove_text(call):
-    """The ledger of each form, the last step last, and a summary."""
-    outcome = call("prove", "certified-norm", "state-bound")
-    assert (outcome.code, outcome.err) == (0, "")
-    lines = outcome.out.splitlines()
-    assert lines[0].startswith("state-bound (")
-    assert any(line.startswith("certified-norm (") for line in lines)
-    assert "state-bound (finite): derived" in lines
-    assert "state-bound (box): derived from an assumed inclusion (invariant box)" in lines
-    (marked,) = (line for line in lines if line.startswith("  assumed inclusion: "))
-    assert marked.startswith("  assumed inclusion: invariant box: 0 is of an invariant set")
-    told = "2 claims, 4 forms: 3 derived, 1 derived from an assumed inclusion; 14 steps, from "
-    assert lines[-1].startswith(told)
-    assert "NOT PROVED" not in outcome.out
-    assert call("prove", "state-bound").out.splitlines()[-1].startswith("1 claim, ")
-
-
 @pytest.mark.parametrize(
     ("found", "plain", "strict"),
     [
@@ -161,13 +143,6 @@ def test_prove_says_why(call, proofs):
     assert "not needed: contractive" in out
 
 
-@pytest.mark.parametrize("command", ["prove", "verify", "sabotage"])
-def test_unknown_claim(refused, command):
-    """The close names, or all of them."""
-    assert "did you mean truncation or " in refused(command, "trunkation")
-    assert "known: contraction-linear, " in refused(command, "truncation", "zzz")
-
-
 def test_the_table_of_a_run(call, record):
     """`claims --run` tells of that run what `claims` tells of the one that is carried."""
     (row,) = table_of(load(record)).claims
@@ -191,38 +166,6 @@ def test_claims_answer_without_proving(call, monkeypatch):
     for document, claim in zip(documents, CLAIMS, strict=True):
         needed = {a.id for form in claim.forms for a in form.assumptions}
         assert document["needs"] == sorted(needed)
-
-
-def test_one_table_at_a_time(refused, tmp_path):
-    """A run's table, or one that is made now."""
-    assert "leave one out" in refused("claims", "--now", "--run", tmp_path / "run.json")
-
-
-@pytest.mark.parametrize("other", [("--matrix",), ("--format", "json")])
-def test_one_form_at_a_time(refused, other):
-    """The table in Markdown is no matrix and no document."""
-    assert "leave the other options out" in refused("claims", "--markdown", *other)
-
-
-def test_claims_for_a_paper(call, refused):
-    """--latex and --bibtex of claims by their ids or numbers, of all by default."""
-    text = call("claims", "--latex", "Lemma 2").out
-    assert text.startswith("\\documentclass{article}\n\\usepackage{amsmath}\n")
-    assert r"\section*{The truncated model's gradient is close}" in text
-    assert text.count(r"\section*") == 1
-    entries = call("claims", "--bibtex", "gradient-gap").out
-    assert entries.startswith("@inproceedings{miller2019stable,\n")
-    assert "rudin1976principles" in entries  # its proof uses the chain rule
-    assert "emami2019input" not in entries
-    assert call("claims", "--bibtex").out.count("\n@") > 15
-    for options in (("--latex", "--bibtex"), ("--latex", "--format", "json"), ("--latex", "--now")):
-        assert "leave" in refused("claims", *options)
-    assert "did you mean truncation" in refused("claims", "--latex", "trunkation")
-    one = call("claims", "--latex", "gradient-gap", "--form", "uniform").out
-    assert one.count(r"\begin{equation}") == 1
-    assert r"\label{rnnbounds:gradient-gap:uniform}" in one
-    assert "known: finite" in refused("claims", "--latex", "gradient-gap", "--form", "nope")
-    assert "give --latex too" in refused("claims", "--form", "uniform")
 
 
 def test_the_vocabulary(call, refused):
@@ -250,10 +193,3 @@ def test_the_vocabulary_says_that_constants_are_upper_bounds(call):
         assert (entry["role"] == "certified") == (entry["value"] == bound) == (bound in row)
     (drive,) = (row for row in rows if row.startswith("S_0 "))
     assert "vanilla cells: L_ρ ‖U‖₂ B_x + ‖ρ(b)‖₂" in drive
-
-
-def test_the_rows_of_some_claims(call, refused):
-    """In the order asked for; an unknown one is a line."""
-    rows = call("claims", "prediction", "truncation").out.splitlines()[1:]
-    assert [row.split()[0] for row in rows] == ["prediction", "truncation"]
-    assert "did you mean prediction" in refused("claims", "predicton")

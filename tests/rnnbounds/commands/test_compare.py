@@ -1,72 +1,11 @@
 """``compare``: the gate, on the command line."""
 
 import json
-import re
 
 import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import encode, load
-
-
-@pytest.fixture
-def worse(record, tmp_path):
-    """The record of a run in which the ledger proves nothing and an attack got less far."""
-    run = load(record)
-    claim = run.claims[0]
-    ledgers = tuple(replace(ledger, proved=False, basis="") for ledger in claim.ledgers)
-    entries = tuple(
-        replace(entry, standing="NOT PROVED") if entry.standing == "HOLDS" else entry
-        for entry in run.matrix.entries
-    )
-    new = replace(
-        run,
-        claims=(replace(claim, ledgers=ledgers),),
-        matrix=replace(run.matrix, entries=entries),
-    )
-    path = tmp_path / "worse.json"
-    path.write_bytes(encode(new))
-    return path
-
-
-def test_text(call, record, worse):
-    """A line for each row, a line that counts; exit 1 on a regression alone."""
-    outcome = call("compare", record, record)
-    assert (outcome.code, outcome.out) == (0, "nothing regressed, and nothing else changed\n")
-    outcome = call("compare", record, worse)
-    assert outcome.code == 1
-    assert outcome.out.splitlines() == [
-        "REGRESSED: certified-norm: proof: proved → not proved",
-        "REGRESSED: certified-norm on no-cell: entry of the matrix: holds → stands, not proved",
-        "2 regressed",
-    ]
-    outcome = call("compare", worse, record)
-    assert outcome.code == 0
-    assert outcome.out.endswith("2 improved\n")
-
-
-def test_documents_and_a_page(call, record, worse, tmp_path):
-    """JSON, Markdown, and a page that says the same."""
-    document = call("compare", record, worse, "--format", "json").json
-    assert document["schema"] == "rnnbounds/changes/1"
-    assert {row["kind"] for row in document["rows"]} == {"regressed"}
-    page = tmp_path / "new" / "page.html"
-    outcome = call("compare", record, worse, "--format", "markdown", "--page", page)
-    assert outcome.code == 1
-    assert outcome.out.startswith("**2 regressed**, from quick, seed 0, ")
-    assert "| regressed | certified-norm: proof | proved | not proved |" in outcome.out
-    assert "2 regressed" in page.read_text()
-    told = page.read_text()
-    assert "<td>not proved</td>" in told
-    assert told.count("certified-norm on no-cell") == 1
-    assert 'class="masthead fails"' in told
-    assert '<b class="nowrap bad"><span aria-hidden="true">✗</span> regressed</b>' in told
-    assert "0 of 1 claim unchanged" in told
-    call("compare", record, record, "--page", page)
-    told = page.read_text()
-    assert "1 of 1 claim unchanged" in told
-    assert 'class="verdict good"' in told
-    assert "<table" not in told
 
 
 def test_settings(call, refused, record, tmp_path, monkeypatch):
@@ -80,24 +19,6 @@ def test_settings(call, refused, record, tmp_path, monkeypatch):
     assert call("compare", record, new).code == 0
     (tmp_path / "pyproject.toml").write_text("[tool.rnnbounds]\nlaw = true\n")
     assert "unknown field `law`; [tool.rnnbounds] may set " in refused("compare", record, new)
-
-
-def test_certificates(call, stable_model, save, tmp_path):
-    """Those of a model over time, as `certify --format json` prints them."""
-    options = ("--cell", "rnn-tanh", "--input-bound", 1, "--format", "json")
-    later = save([[0.75, 0.0, 0.0], [0.0, 0.25, 0.0], [0.0, 0.125, 0.125]], name="later.pt")
-    paths = []
-    for model in (stable_model, later):
-        paths.append(tmp_path / f"{model.stem}.json")
-        paths[-1].write_text(json.dumps(call("certify", model, *options).json))
-    page = tmp_path / "page.html"
-    outcome = call("compare", *paths, "--page", page)
-    assert outcome.code == 1
-    assert "REGRESSED: rnn-tanh: λ: 0.5" in outcome.out
-    assert '<th scope="col">of</th>' not in page.read_text()  # one cell is all that it is about
-    assert re.search(r"[0-4] of [67] promises unchanged", page.read_text())
-    assert "REGRESSED: rnn-tanh: k for ε = 0.01: " in outcome.out
-    assert call("compare", *reversed(paths)).code == 0
 
 
 ASKED = ("--cell", "rnn-relu", "--format", "json")

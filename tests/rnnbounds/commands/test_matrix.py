@@ -102,17 +102,6 @@ def test_every_claim_on_all_cells(entry, built, monkeypatch):
     assert standings <= {"HOLDS", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED"}
 
 
-def test_the_matrix_of_a_run(call, record):
-    """What the run saw, without proving or probing anything again."""
-    found = load(record).matrix
-    assert matrix_problems(found, ("certified-norm",)) == []
-    document = call("claims", "--matrix", "--run", record, "--format", "json").json
-    assert len(document["entries"]) == len(found.entries)
-    outcome = call("claims", "--matrix", "--run", record)
-    assert outcome.code == 0
-    assert "holds" in outcome.out
-
-
 def test_an_entry_that_fails_fails_the_command(call, record):
     """The record of a claim without its proof: the matrix says so, exit 1."""
     run = load(record)
@@ -139,21 +128,3 @@ def test_a_blank_is_named(refused, record, left):
         line = refused("claims", "--matrix", "--run", record, "--format", form)
         assert "the matrix has no entry for certified-norm on" in line
         assert line.endswith("; write the run again")
-
-
-def test_a_record_that_contradicts_itself_is_refused(refused, record, tmp_path):
-    """One line, exit 2, by whichever command it is read, and nothing is written."""
-    told, bad = json.loads(record.read_text()), tmp_path / "bad.json"
-    told["claims"].append(told["claims"][0])
-    bad.write_text(json.dumps(told))
-    for command in (
-        ("compare", record, bad),
-        ("compare", bad, record),
-        ("report", bad, "--out", tmp_path / "out"),
-        ("claims", "--run", bad),
-        ("claims", "--matrix", "--run", bad),
-    ):
-        line = refused(*command)
-        assert "bad.json: the record contradicts itself: " in line
-        assert line.endswith("; write the run again")
-    assert not (tmp_path / "out").exists()

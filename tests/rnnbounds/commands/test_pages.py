@@ -81,21 +81,6 @@ def test_what_changed_since_a_baseline(call, refused, verified, tmp_path):
     assert "are one file" in refused("report", record, "--out", out, "--baseline", out / "run.json")
 
 
-def test_a_failed_run(call, tiny, tmp_path):
-    """The page of a failed run is written too, and the exit code says that it failed."""
-    record = tmp_path / "a" / "run.json"
-    arguments = ("certified-norm", "-n", 0, "--attacks", "gradient", "--out", record.parent)
-    outcome = call("verify", *arguments)
-    assert outcome.code == 1
-    assert "FAILS: certified-norm: never tested in earnest" in outcome.out
-    outcome = call("report", record, "--out", tmp_path / "b")
-    assert outcome.code == 1
-    assert "FAILS: certified-norm: never tested in earnest" in outcome.out
-    outcome = call("report", record, "--out", tmp_path / "b", "--format", "json")
-    assert outcome.code == 1
-    assert any("never tested" in problem for problem in outcome.json["problems"])
-
-
 def test_records_that_are_none(refused, verified, tmp_path):
     """Missing, truncated, changed or of another schema: one line, nothing written."""
     data, out = (verified / "run.json").read_bytes(), tmp_path / "out"
@@ -116,19 +101,6 @@ def test_records_that_are_none(refused, verified, tmp_path):
         assert str(tmp_path / "run.json") in line
         assert line.endswith("write the run again")
     assert not out.exists()
-
-
-def test_places_that_cannot_be_written(refused, verified, tmp_path):
-    """A file in the folder's place, or a folder in the page's place: nothing is left behind."""
-    (tmp_path / "file").write_text("kept")
-    for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        assert refused("report", verified / "run.json", "--out", place).endswith("another place")
-    assert (tmp_path / "file").read_text() == "kept"
-    (tmp_path / "out" / "index.html").mkdir(parents=True)
-    assert "a folder has that name" in refused(
-        "report", verified / "run.json", "--out", tmp_path / "out"
-    )
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["index.html"]
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs Linux's /proc")

@@ -22,20 +22,6 @@ def test_a_spec_that_does_not_say_what_it_is_of(refused, name):
     assert f"does not say its {'kind' if name == 'all' else name};" in line
 
 
-def test_a_replay_that_does_not_say_what_is_judged(refused):
-    """There is no claim by default; a claim and a typed statement at once are none."""
-    spec, typed = json.dumps(NAMED_SPEC), ("--statement", "h_gap <= 2*B_h")
-    for arguments in ((), ("--form", "finite"), (*typed, "--claim", "truncation"),
-                      (*typed, "--form", "finite")):  # fmt: skip
-        assert "name a --claim" in refused("replay", spec, *arguments)
-
-
-def test_a_spec_that_is_none_is_said_first(refused):
-    """A claim is no remedy for a mistyped spec."""
-    for arguments in ((), ("--claim", "truncation")):
-        assert "not a system spec" in refused("replay", "{bad", *arguments)
-
-
 @pytest.mark.parametrize(
     "spec",
     [

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import encode, load
@@ -47,30 +46,6 @@ def test_a_regression_fails(call, tiny, record):
     assert outcome.code == 1
     assert "all bounds hold" in outcome.out
     assert "REGRESSED: certified-norm: textbook theorems: " in outcome.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--baseline", "absent.json"), "absent.json: it does not exist"),
-        (("--baseline", "a.json", "--seeds", "1-2"), "leave --seeds out"),
-        (("--summary", "file/s.md"), "file is a file"),
-        (("--sarif", "file/s.sarif"), "file is a file"),
-        (("--history", "file"), "is a file"),
-        (("--history", "bad"), "no record"),
-        (("--summary", "a", "--sarif", "./a"), "a and a are one file"),
-        (("--out", "o", "--sarif", "o/run.json"), "are one file"),
-        (("--history", "h", "--summary", "h/index.html"), "are one file"),
-    ],
-)
-def test_what_cannot_be_is_said_before_the_work(refused, tmp_path, monkeypatch, arguments, words):
-    """One line, exit 2, and nothing is written."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").touch()
-    (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / f"{'0' * 64}.json").write_text("{")
-    line = refused(*ONE, *arguments)
-    assert words in line or ("bad" in arguments and "write the run again" in line)
 
 
 def test_a_baseline_is_not_written_over(refused, record, tmp_path):

@@ -73,39 +73,6 @@ def test_a_factor_that_long_runs_refute(call, factor):
     assert re.match(r"refuted: identity, n = 1, T = \d+, W = 0\.99", outcome.out)
 
 
-def test_a_bound_that_is_false_for_a_few_factors(call):
-    """Its right side is a fifth too small for λ from 0.65 to 0.72 alone: the grid refutes it."""
-    dip = "max(0, min(1, 730 - 1000*lam, 1000*lam - 640))"
-    statement = f"h_gap <= S_0*(1 - {dip}/5)*(lam**k - lam**T)/(1 - lam)"
-    outcome = call("attack", statement, "--attacks", "extremal")
-    assert outcome.code == 1
-    assert re.match(r"refuted: identity, n = 1, T = \d+, W = 0\.(6|7)", outcome.out)
-
-
-def test_a_bound_as_the_page_shows_it(call, tiny):
-    """‖·‖, ≤ and λ are read as their names, which the answer prints."""
-    outcome = call("attack", "‖h_T − h_T^(k)‖ ≤ S_0 λ^k", "--attacks", "random")
-    assert outcome.code == 1
-    assert "h_gap = " in outcome.out
-    assert "--statement 'h_gap <= S_0*lam**k'" in outcome.out
-
-
-def test_side_conditions(call, tiny, tmp_path, monkeypatch):
-    """They are part of the statement in the answer, and of the command that replays it."""
-    monkeypatch.chdir(tmp_path)
-    outcome = call("attack", "h_gap <= S_0*lam**k, k >= 1", "--attacks", "extremal")
-    assert outcome.code == 1
-    assert ", k = 1: h_gap = " in outcome.out
-    command = outcome.out.splitlines()[1]
-    assert "--statement 'h_gap <= S_0*lam**k, 1 <= k'" in command
-    again = call(*shlex.split(command)[1:])
-    verdicts = [line.split()[-1] for line in again.out.splitlines()[1:] if "=" not in line]
-    assert (again.code, verdicts[:2]) == (1, ["VACUOUS", "VIOLATED"])
-    none = call("attack", "h_gap <= 1, T < 0", "--attacks", "random")
-    assert none.code == 1
-    assert "no check meets the assumptions and side conditions" in none.out
-
-
 def test_the_document_of_a_fallen_bound(call, tiny):
     """One JSON document with exit 1; its replay command speaks of the typed statement."""
     outcome = call("attack", FALSE, "--format", "json")
@@ -190,20 +157,6 @@ def test_hostile_statements(refused, tiny, statement, remedy):
         assert len(line) < 2_100
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "remedy"),
-    [
-        ("--profile", "slow", "choose among quick"),
-        ("--attacks", "brute", "choose among random"),
-        ("--device", "tpu", "choose cpu or cuda"),
-        ("--seed", "-1", "--help"),
-    ],
-)
-def test_unknown_choices(refused, option, value, remedy):
-    """The choices are checked before the attack."""
-    assert remedy in refused("attack", FALSE, option, value)
-
-
 def test_replay_is_the_check(call):
     """The same checks as from Python, one for each window; the form is named in the command."""
     checks = call("replay", SPEC, *CLAIM, "--format", "json").json
@@ -218,25 +171,6 @@ def test_replay_is_the_check(call):
         assert shlex.split(check["replay"])[-2:] == ["--form", form.name]
     again = call(*shlex.split(checks[0]["replay"])[1:], "--format", "json")
     assert again.json == checks
-
-
-def test_replay_table(call):
-    """A line for each window: both sides, their errors, the ratio and the verdict."""
-    outcome = call("replay", SPEC, *CLAIM)
-    assert (outcome.code, outcome.err) == (0, "")
-    header, *rows = outcome.out.splitlines()
-    rows, constants = rows[:4], rows[4:]
-    assert [line.split(" = ")[0] for line in constants] == ["S_0", "T", "lam"]
-    assert header.split() == ["k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"]
-    assert [row.split()[0] for row in rows] == ["0", "1", "2", "3"]
-    assert all(row.split()[-1] == "HOLDS" for row in rows)
-
-
-def test_replay_without_windows(call):
-    """A statement without k has one check."""
-    outcome = call("replay", SPEC, "--claim", "state-bound")
-    assert outcome.code == 0
-    assert outcome.out.splitlines()[1].split()[0] == "-"
 
 
 def test_replay_shows_and_dumps_the_constants(call, tmp_path):
@@ -330,16 +264,3 @@ def test_hostile_specs(refused, tmp_path, spec):
     line = refused("replay", spec, *CLAIM, "--dump", tmp_path / "x.npz")
     assert line.endswith("copy the spec from a failure or from the page")
     assert not list(tmp_path.iterdir())
-
-
-def test_replay_names_what_is_unknown(refused):
-    """Claims and forms list the close names."""
-    assert "unknown claim 'nope'" in refused("replay", SPEC, "--claim", "nope")
-    assert "known: finite" in refused("replay", SPEC, *CLAIM, "--form", "nope")
-
-
-def test_a_dump_that_cannot_be_written(refused, tmp_path):
-    """A folder, or something below a file, is no place for a file."""
-    (tmp_path / "file").touch()
-    for place in (tmp_path, tmp_path / "file" / "x.npz"):
-        assert refused("replay", SPEC, *CLAIM, "--dump", place).endswith("choose another place")

@@ -120,14 +120,6 @@ def test_lists_of_seeds() -> None:
     assert seeds_of("0") == (0,)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1-", "-1", "3-1", "1..3", "a", "1,,2", "1-1e9", "0-99999999"]
-)
-def test_what_is_no_list_of_seeds_is_refused(refused, text):
-    """In one line, before any work."""
-    assert "no list of seeds" in refused("verify", *CLAIM, f"--seeds={text}")
-
-
 def test_a_red_seed_is_told_in_lines(call, tiny, monkeypatch):
     """A line for the seed, for each problem and for each replay, whatever the problem says."""
     monkeypatch.setattr(module, "problems", lambda run: ["it broke\n\x1b[31m", "twice"])

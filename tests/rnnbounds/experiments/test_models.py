@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from rnnbounds import disk
 from rnnbounds.experiments.engine.record import Certified, decode
 from rnnbounds.experiments.engine.running import page_of, run
 from rnnbounds.experiments.models.line import Line
 from rnnbounds.experiments.models.run import EXPERIMENT, ZOO, Models, judge, table
-from rnnbounds.reports import disk
 
 RECORDS = Path(__file__).parents[3] / "docs" / "records"
 TABLE, CARRIED = RECORDS / "models.md", RECORDS / "models.json"

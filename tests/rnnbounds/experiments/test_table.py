@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from rnnbounds import disk
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine.page import VERDICTS
 from rnnbounds.experiments.engine.summary import COLUMNS, markdown, read
-from rnnbounds.reports import disk
 
 DOCS = Path(__file__).parents[3] / "docs"
 TABLE, PAGE = DOCS / "records" / "experiments.md", DOCS / "reference" / "experiments.md"

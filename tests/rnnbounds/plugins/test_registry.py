@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from rnnbounds.properties.measures.runs.of_run import of_run
 
 from rnnbounds import theory
 from rnnbounds.impl.cells import table as impl_cells
 from rnnbounds.properties.attacks import registry
 from rnnbounds.properties.attacks.search import random_specs
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.measures.runs.of_run import of_run
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.table import FAMILIES, KINDS
 from rnnbounds.theory import CLAIMS

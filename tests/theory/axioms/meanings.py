@@ -13,15 +13,8 @@ from flint import arb, fmpq
 from sympy import Max, Min, Symbol, exp
 from sympy.core.function import FunctionClass
 
+from rnnbounds.theory.language import functions
 from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
-from rnnbounds.theory.language.functions import (
-    LambertRoot,
-    Multiple,
-    RealPower,
-    ScaledRest,
-    StepProduct,
-    gamma_function,
-)
 from rnnbounds.theory.language.terms import (
     causal,
     certificates,
@@ -136,12 +129,12 @@ EVERYWHERE: dict[Any, Any] = {
     memory.tangents: always(1),
     memory.decays: lambda x, s, j: HALF ** int(j),
     memory.turned: lambda p: p / 2,
-    StepProduct: quotient,
-    gamma_function: lambda z: arb(z).gamma(),
-    Multiple: lambda y, z: y * z,
-    ScaledRest: lambda s, radius, rest, width: (abs(s) + radius) * rest + radius * width,
-    RealPower: lambda base, e: (arb(e) * arb(base).log()).exp(),
-    LambertRoot: lambda z: -(-(-arb(z)).exp()).lambertw(-1),
+    functions.StepProduct: quotient,
+    functions.gamma_function: lambda z: arb(z).gamma(),
+    functions.Multiple: lambda y, z: y * z,
+    functions.ScaledRest: lambda s, radius, rest, width: (abs(s) + radius) * rest + radius * width,
+    functions.RealPower: lambda base, e: (arb(e) * arb(base).log()).exp(),
+    functions.LambertRoot: lambda z: -(-(-arb(z)).exp()).lambertw(-1),
     SILU_PEAK: silu_peak(),
     exp: lambda z: arb(z).exp(),
     Max: lambda *values: max(values),

@@ -8,7 +8,7 @@ import tubes
 from flint import arb, fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, running
 
-from rnnbounds.theory.claims.memory import lasting_memory
+from rnnbounds.theory.claims.memory import instability
 from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.models.gates import gru_model
@@ -94,7 +94,7 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     ),
     "instability/bounded-state": (
         running(lambda h, x: arb(3 * h + x).tanh(), lambda x, t: fmpq(5 * (t == 1)))
-        | {lasting_memory.orbit: tanh_orbit},
+        | {instability.orbit: tanh_orbit},
         {},
     ),
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),

@@ -20,16 +20,7 @@ from formal import BITS, Op, eigenvalues, induced, largest, row_sums, spectral, 
 from structures import decomposed, of_unit
 from sympy import Abs, Rational
 
-from rnnbounds.theory.axioms import (
-    base,
-    entries,
-    functions,
-    gates,
-    gradients,
-    jets,
-    layers,
-    unitary,
-)
+from rnnbounds.theory.axioms import base, entries, functions, gradients, jets, unitary
 from rnnbounds.theory.axioms.analytic import ANALYTIC_AXIOMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.axioms.powers import POWER_AXIOMS
@@ -124,11 +115,11 @@ LAWS: dict[Axiom, draw.Draw] = {
     gradients.DERIVATIVE_IN_STATE_WEIGHTED: draw.lipschitz("S"),
     gradients.DERIVATIVE_IN_STATE_OTHER: draw.lipschitz("E", "other"),
     gradients.LINEAR_MAP: draw.linear,
-    layers.DERIVATIVE_NO_LESS: draw.expanding,
+    gradients.DERIVATIVE_NO_LESS: draw.expanding,
     base.MEAN_VALUE: draw.preactivations,
     base.MEAN_VALUE_SLOPES: draw.preactivations,
     gradients.MEAN_VALUE_GRADIENT: draw.loss,
-    gates.TANH_LIPSCHITZ: draw.lipschitz_gate(fmpq(1)),
+    entries.TANH_LIPSCHITZ: draw.lipschitz_gate(fmpq(1)),
     base.DIAGONAL_NORM: draw.preactivations,
     base.DIAGONAL_BENDS: draw.preactivations,
     base.DIAGONAL_COMMUTES: draw.commuting,
@@ -138,11 +129,11 @@ LAWS: dict[Axiom, draw.Draw] = {
     unitary.MONOTONE_WEIGHTED: draw.dominated_states,
     unitary.IDENTITY_NORM: draw.identities,
     unitary.ZERO_DIAGONAL: draw.slopes_off,
-    gates.LARGEST_ENTRY: draw.entries,
-    gates.LEAST_BOUND: draw.bound_of_entries,
-    gates.DEFINITE: draw.vectors,
-    gates.ENTRY_EUCLIDEAN: draw.boxed_states,
-    gates.EUCLIDEAN_BY_LARGEST: draw.counted_entries,
+    entries.LARGEST_ENTRY: draw.entries,
+    entries.LEAST_BOUND: draw.bound_of_entries,
+    entries.DEFINITE: draw.vectors,
+    entries.ENTRY_EUCLIDEAN: draw.boxed_states,
+    entries.EUCLIDEAN_BY_LARGEST: draw.counted_entries,
     unitary.EXTENSIONAL: draw.equal_entries,
     jets.LARGEST_ROW: draw.rows_of_states,
     base.ROUNDED_STEP: one_step,
@@ -308,7 +299,7 @@ def test_a_law_falls_without_what_it_asks(axiom: Axiom, chance: draw.Draw) -> No
         (gradients.CAUCHY_SCHWARZ, eq(Abs(inner(a, b)), norm(a) * norm(b))),
         (base.LEAST_EIGENVALUE, eq(least(z * eye - transpose(A) * A), z - norm(A))),
         (base.WEYL, le(least(A) + norm(B), least(A + B))),
-        (gates.EUCLIDEAN_BY_LARGEST, le(norm(v), max_norm(v))),
+        (entries.EUCLIDEAN_BY_LARGEST, le(norm(v), max_norm(v))),
         (unitary.SINGULAR_VALUES, eq(transpose(A), A)),
         (base.MEAN_VALUE, eq(activation(a), activation(b) + slopes(b, b) * (a - b))),
         (base.SUBMULTIPLICATIVE_WEIGHTED, le(weighted(A * Y), norm(A) * weighted(Y))),

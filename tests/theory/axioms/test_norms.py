@@ -5,7 +5,7 @@ import pytest
 from sympy import Abs, Expr
 
 from rnnbounds.theory.axioms.base import AXIOMS, SUBMULTIPLICATIVE_MAX
-from rnnbounds.theory.axioms.gates import ENTRY_EUCLIDEAN, LEAST_BOUND
+from rnnbounds.theory.axioms.entries import ENTRY_EUCLIDEAN, LEAST_BOUND
 from rnnbounds.theory.language import ONE, Assumption, Axiom, law, le
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import i, operator, v

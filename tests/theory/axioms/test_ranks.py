@@ -12,13 +12,7 @@ from flint import fmpq, fmpq_mat
 from sympy import Expr, Integer
 
 from rnnbounds.theory.axioms.base import AXIOMS
-from rnnbounds.theory.axioms.ranks import (
-    RANK_AXIOMS,
-    RANK_KERNEL,
-    RANK_PRODUCT,
-    RANK_ZERO,
-    C,
-)
+from rnnbounds.theory.axioms.ranks import RANK_AXIOMS, RANK_KERNEL, RANK_PRODUCT, RANK_ZERO, C
 from rnnbounds.theory.language import Assumption, Clause, Statement, at, eq, le
 from rnnbounds.theory.language import symbols as quantities
 from rnnbounds.theory.language.terms.unitary import beside, identity, rank, rows
@@ -207,10 +201,7 @@ def test_sizes_that_do_not_fit_prove_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("assumption", "fact"),
-    [
-        (ORTHOGONAL, eq(norm(V * v), norm(v))),
-        (PATTERNS, le(norm(pattern(0) * v), norm(v))),
-    ],
+    [(ORTHOGONAL, eq(norm(V * v), norm(v))), (PATTERNS, le(norm(pattern(0) * v), norm(v)))],
     ids=["orthogonal", "patterns"],
 )
 def test_an_isometry_of_m_states_is_none_of_longer_vectors(

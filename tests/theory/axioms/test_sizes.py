@@ -2,13 +2,7 @@
 
 from sympy import Symbol
 
-from rnnbounds.theory.axioms.ranks import (
-    RANK_GRAM,
-    RANK_IDENTITY,
-    RANK_PRODUCT,
-    RANK_ROWS,
-    RANK_SUM,
-)
+from rnnbounds.theory.axioms import ranks
 from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES, left, right, singular
 from rnnbounds.theory.claims.unitary.urnn_defect import NEEDED
 from rnnbounds.theory.language import Instance, at, eq, le, symbols
@@ -37,11 +31,11 @@ def test_singular_values_of_two_sizes_make_no_identity_larger() -> None:
             Smt(
                 "values",
                 "gram",
-                RANK_IDENTITY.at(2 * n + 1),
-                RANK_PRODUCT.at(P * singular(large), transpose(Q)),
-                RANK_GRAM.at(transpose(Q)),
-                RANK_SUM.at(eye - transpose(W) * W, transpose(W) * W),
-                RANK_PRODUCT.at(transpose(W), W),
+                ranks.RANK_IDENTITY.at(2 * n + 1),
+                ranks.RANK_PRODUCT.at(P * singular(large), transpose(Q)),
+                ranks.RANK_GRAM.at(transpose(Q)),
+                ranks.RANK_SUM.at(eye - transpose(W) * W, transpose(W) * W),
+                ranks.RANK_PRODUCT.at(transpose(W), W),
             ),
         ),
     )
@@ -76,12 +70,12 @@ def test_coordinates_are_those_of_one_size() -> None:
                 "kept",
                 "block below",
                 "added rows",
-                RANK_IDENTITY.at(n + 1 + 2 * states),
-                RANK_SUM.at(first, other),
-                RANK_SUM.at(J * W, read),
-                RANK_ROWS.at(transpose(J_2)),
+                ranks.RANK_IDENTITY.at(n + 1 + 2 * states),
+                ranks.RANK_SUM.at(first, other),
+                ranks.RANK_SUM.at(J * W, read),
+                ranks.RANK_ROWS.at(transpose(J_2)),
                 *(
-                    RANK_PRODUCT.at(A, B)
+                    ranks.RANK_PRODUCT.at(A, B)
                     for A, B in (
                         (J, transpose(J) * large),
                         (J_2, transpose(J_2) * large),

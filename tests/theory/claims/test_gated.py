@@ -3,18 +3,10 @@
 import numpy as np
 from sympy import tanh
 
-from rnnbounds.theory.axioms import gates as gate_axioms
-from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language.terms.gates import sigmoid
 from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.models.activations import SIGMOID
 from rnnbounds.theory.models.gates.gate import Gate
-
-
-def test_no_new_kind_of_axiom() -> None:
-    """The lemmas on gates stand under names that the table had before."""
-    others = {axiom.id for axiom in AXIOMS if axiom not in gate_axioms.GATE_AXIOMS}
-    assert {axiom.id for axiom in gate_axioms.GATE_AXIOMS} <= others
 
 
 def test_the_gate_is_the_sigmoid_of_the_table() -> None:

@@ -13,15 +13,8 @@ from flint import arb, fmpq
 from sympy import Integer
 
 from rnnbounds import theory
+from rnnbounds.theory.axioms import gradients
 from rnnbounds.theory.axioms.base import DIAGONAL_BENDS
-from rnnbounds.theory.axioms.gradients import (
-    CHAIN_RULE_LAYER,
-    DERIVATIVE_IN_STATE_OTHER,
-    DERIVATIVE_IN_STATE_WEIGHTED,
-    LINEAR_MAP,
-    MEAN_VALUE_GRADIENT,
-    RAYLEIGH,
-)
 from rnnbounds.theory.language import Instance, Statement, le, lt
 from rnnbounds.theory.language.terms.variables import A, B, a, b, v, z
 from rnnbounds.theory.models.slopes import CURVATURES
@@ -226,13 +219,13 @@ GOAL = le(Integer(0), Integer(0))
 @pytest.mark.parametrize(
     "instance",
     [
-        LINEAR_MAP.at(z, A),
-        RAYLEIGH.at(z, A),
-        MEAN_VALUE_GRADIENT.at(z, a, b),
+        gradients.LINEAR_MAP.at(z, A),
+        gradients.RAYLEIGH.at(z, A),
+        gradients.MEAN_VALUE_GRADIENT.at(z, a, b),
         DIAGONAL_BENDS.at(a, b),
-        CHAIN_RULE_LAYER.at(A, B, v, a, b),
-        DERIVATIVE_IN_STATE_WEIGHTED.at(z, a, b),
-        DERIVATIVE_IN_STATE_OTHER.at(z, a, b),
+        gradients.CHAIN_RULE_LAYER.at(A, B, v, a, b),
+        gradients.DERIVATIVE_IN_STATE_WEIGHTED.at(z, a, b),
+        gradients.DERIVATIVE_IN_STATE_OTHER.at(z, a, b),
     ],
     ids=lambda instance: instance.law.id,
 )

@@ -32,7 +32,7 @@ def test_a_claim_of_a_new_module_comes_last(monkeypatch: pytest.MonkeyPatch) -> 
     honest = table.import_module
 
     def imported(name: str) -> ModuleType:
-        return module if name == "rnnbounds.theory.claims.memory.box_truncation" else honest(name)
+        return module if name == "rnnbounds.theory.claims.memory.divergence" else honest(name)
 
     monkeypatch.setattr(table, "import_module", imported)
     claims = found()

@@ -12,33 +12,14 @@ from flint import arb, fmpq
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from rnnbounds.theory.kernel.algebra import (
-    apply,
-    plus,
-    power,
-    times,
-)
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    HALF,
-    MAX,
-    MIN,
-    NUMBER,
-    POWER,
-    PRODUCT,
-    SUM,
-    Term,
-    TermError,
-    number,
-    variable,
-)
+from rnnbounds.theory.kernel import algebra, terms
 
 Tree: TypeAlias = tuple[object, ...]  # an operation and what it is of, as it was drawn
 MOST = 300  # of the examples drawn
 BITS, ALIKE = 4000, arb(2) ** -1500
 NAMES = ("x", "y", "z")
-x, y, z = (variable(name, "real") for name in NAMES)
-A, v = variable("A", "operator"), variable("v", "vector")
+x, y, z = (terms.variable(name, "real") for name in NAMES)
+A, v = terms.variable("A", "operator"), terms.variable("v", "vector")
 NUMBERS = [Fraction(n) for n in (-2, -1, 0, 1, 2, 3, 4)] + [Fraction(1, 2), Fraction(-9, 4)]
 
 
@@ -55,25 +36,25 @@ leaves = st.sampled_from(NAMES).map(lambda n: ("name", n)) | st.sampled_from(NUM
 )
 trees = st.recursive(leaves, grown, max_leaves=7)
 points = st.fixed_dictionaries({name: st.sampled_from(NUMBERS) for name in NAMES})
-MAKE: dict[str, Callable[..., Term]] = {
-    "+": plus,
-    "*": times,
-    "max": lambda *args: apply(MAX, *args),
-    "min": lambda *args: apply(MIN, *args),
-    "abs": lambda arg: apply(ABS, arg),
-    "root": lambda arg: power(arg, HALF),
+MAKE: dict[str, Callable[..., terms.Term]] = {
+    "+": algebra.plus,
+    "*": algebra.times,
+    "max": lambda *args: algebra.apply(terms.MAX, *args),
+    "min": lambda *args: algebra.apply(terms.MIN, *args),
+    "abs": lambda arg: algebra.apply(terms.ABS, arg),
+    "root": lambda arg: algebra.power(arg, terms.HALF),
 }
 
 
-def made(tree: Tree) -> Term:
+def made(tree: Tree) -> terms.Term:
     """The tree by the constructors."""
     match tree:
         case ("name", str(name)):
-            return variable(name, "real")
+            return terms.variable(name, "real")
         case ("number", Fraction() as value):
-            return number(value)
+            return terms.number(value)
         case ("^", tuple() as base, int(n)):
-            return power(made(base), number(n))
+            return algebra.power(made(base), terms.number(n))
     kind, *args = tree
     return MAKE[str(kind)](*map(made, args))  # type: ignore[arg-type]
 
@@ -108,7 +89,7 @@ OF: dict[str, Callable[..., arb]] = {
     "abs": abs,
     "root": rooted,
 }
-HEADS = {SUM: "+", PRODUCT: "*", MAX: "max", MIN: "min", ABS: "abs"}
+HEADS = {terms.SUM: "+", terms.PRODUCT: "*", terms.MAX: "max", terms.MIN: "min", terms.ABS: "abs"}
 
 
 def exactly(value: Fraction) -> arb:
@@ -129,13 +110,13 @@ def value(tree: Tree, at: Mapping[str, arb]) -> arb:
     return OF[str(kind)](*(value(arg, at) for arg in args))  # type: ignore[arg-type]
 
 
-def value_of(term: Term, at: Mapping[str, arb]) -> arb:
+def value_of(term: terms.Term, at: Mapping[str, arb]) -> arb:
     """The value of what the constructors made."""
-    if term.head is NUMBER:
+    if term.head is terms.NUMBER:
         return exactly(term.value)
     if term.head.kind == "variable":
         return at[term.head.name]
-    if term.head is POWER:
+    if term.head is terms.POWER:
         base, exponent = value_of(term.args[0], at), term.args[1].value
         if exponent.denominator == 1:
             return raised(base, int(exponent))
@@ -149,11 +130,11 @@ def alike(one: arb, two: arb) -> bool:
     return bool(abs(one - two) < ALIKE * (1 + abs(one)))
 
 
-def draw(tree: Tree) -> Term:
+def draw(tree: Tree) -> terms.Term:
     """The term; a power of too many factors is none."""
     try:
         return made(tree)
-    except TermError:
+    except terms.TermError:
         assume(False)
         raise
 

@@ -34,15 +34,7 @@ from rnnbounds.theory.kernel.algebra import (
     rebuilt,
     times,
 )
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    HALF,
-    ONE,
-    Term,
-    TermError,
-    number,
-    variable,
-)
+from rnnbounds.theory.kernel.terms import ABS, HALF, ONE, Term, TermError, number, variable
 
 POLE: Tree = ("*", ("name", "x"), ("^", ("name", "x"), -1))
 ROOTS: Tree = ("*", ("root", ("name", "x")), ("root", ("name", "x")))

@@ -9,26 +9,11 @@ from flint import ctx
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from rnnbounds.theory.kernel.algebra import (
-    apply,
-    minus,
-    plus,
-    power,
-    times,
-)
+from rnnbounds.theory.kernel.algebra import apply, minus, plus, power, times
 from rnnbounds.theory.kernel.normal import difference, divisors, radicands, words
 from rnnbounds.theory.kernel.powers import Powers
 from rnnbounds.theory.kernel.statements import Statement, eq
-from rnnbounds.theory.kernel.terms import (
-    ABS,
-    HALF,
-    ONE,
-    ZERO,
-    Gap,
-    Term,
-    TermError,
-    number,
-)
+from rnnbounds.theory.kernel.terms import ABS, HALF, ONE, ZERO, Gap, Term, TermError, number
 
 BELOW = dict.fromkeys(NAMES, Fraction(-2))
 SUMMED, INVERSE = plus(x, y), number(-1)
@@ -73,19 +58,11 @@ def test_what_has_normal_form_0_is_equal(
 @pytest.mark.parametrize(
     ("lhs", "rhs", "wanted"),
     [
-        (
-            times(SUMMED, SUMMED),
-            plus(times(x, x), times(number(2), x, y), times(y, y)),
-            True,
-        ),
+        (times(SUMMED, SUMMED), plus(times(x, x), times(number(2), x, y), times(y, y)), True),
         (power(plus(x, y, ONE), number(3)), times(*[plus(ONE, y, x)] * 3), True),
         (times(x, power(x, number(-1))), ONE, True),
         (power(power(x, HALF), number(2)), x, True),
-        (
-            plus(power(plus(x, ONE), INVERSE), power(minus(x, ONE), INVERSE)),
-            ZERO,
-            False,
-        ),
+        (plus(power(plus(x, ONE), INVERSE), power(minus(x, ONE), INVERSE)), ZERO, False),
         (apply(ABS, x), x, False),
         (power(power(x, number(2)), HALF), x, False),
         (times(power(x, HALF), power(y, HALF)), power(times(x, y), HALF), False),

@@ -4,18 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from rnnbounds.theory.language import enter, le, symbols
+from rnnbounds.theory.language import enter, le, symbols, vocabulary
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.quantity import measured
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import norm, state
-from rnnbounds.theory.language.vocabulary import (
-    DEFINITIONS,
-    VOCABULARY,
-    TakenNameError,
-    quantity,
-    unfold,
-)
 from rnnbounds.theory.registry import check_claims, faults
 
 T, h_norm = symbols("T h_norm")
@@ -25,13 +18,13 @@ NEW = measured("news", "the state one step on", r"\lVert h_{T+1}\rVert", norm(st
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
     """The vocabulary is as it was afterwards."""
-    for table in (VOCABULARY, DEFINITIONS):
+    for table in (vocabulary.VOCABULARY, vocabulary.DEFINITIONS):
         for key, value in table.items():
             monkeypatch.setitem(table, key, value)
     yield
-    VOCABULARY.pop("news", None)
-    DEFINITIONS.pop(NEW.symbol, None)
-    unfold.cache_clear()
+    vocabulary.VOCABULARY.pop("news", None)
+    vocabulary.DEFINITIONS.pop(NEW.symbol, None)
+    vocabulary.unfold.cache_clear()
 
 
 @pytest.mark.usefixtures("words")
@@ -39,10 +32,10 @@ def test_a_quantity_is_entered() -> None:
     """It is read in typed statements and unfolded in ledgers; entering it again changes nothing."""
     (news,) = enter(NEW)
     assert enter(NEW) == (news,) == symbols("news")
-    assert quantity("news") is NEW
+    assert vocabulary.quantity("news") is NEW
     assert parse_statement("news <= h_norm") == le(news, h_norm)
-    assert unfold(le(news, 1)).lhs == NEW.definition
-    assert list(faults((), tuple(VOCABULARY.values()))) == []
+    assert vocabulary.unfold(le(news, 1)).lhs == NEW.definition
+    assert list(faults((), tuple(vocabulary.VOCABULARY.values()))) == []
     check_claims(())
 
 
@@ -51,9 +44,9 @@ def test_a_name_is_taken_once() -> None:
     """Another quantity of a name that is in use is refused, and nothing is overwritten."""
     enter(NEW)
     for other in (replace(NEW, meaning="another"), replace(NEW, symbol=h_norm)):
-        with pytest.raises(TakenNameError, match="two quantities are named"):
+        with pytest.raises(vocabulary.TakenNameError, match="two quantities are named"):
             enter(other)
-    assert quantity("news") is NEW
+    assert vocabulary.quantity("news") is NEW
 
 
 def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +57,7 @@ def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatc
 
     one = claim("state-bound")
     form = replace(one.forms[0], statement=le(NEW.symbol, 1))
-    monkeypatch.setitem(VOCABULARY, "news", NEW)
+    monkeypatch.setitem(vocabulary.VOCABULARY, "news", NEW)
     with pytest.raises(registry.UnsuppliedError, match="compute it in properties/measures"):
         registry.registered(CLAIMS, [replace(one, forms=(form,), false_variants=())])
     registry.lack.cache_clear()

@@ -212,12 +212,7 @@ def test_real_powers(base: int, exponent: Fraction, value: float) -> None:
             r"W\left(- e^{- \varepsilon}\right) + 1",
             "W(−e−ε)+1",
         ),
-        (
-            beta * RealPower(N, alpha + 1),
-            "N**(alpha + 1)*beta",
-            r"N^{\alpha + 1} \beta",
-            "Nα+1β",
-        ),
+        (beta * RealPower(N, alpha + 1), "N**(alpha + 1)*beta", r"N^{\alpha + 1} \beta", "Nα+1β"),
     ],
 )
 def test_notation(expression: Expr, text: str, latex: str, seen: str) -> None:

@@ -63,13 +63,7 @@ def test_integers_stay_exact(operation: Callable[..., Interval], x: int, y: int)
 @given(*[moderate] * 4, st.floats(0, 1), st.floats(0, 1))
 @settings(deadline=None, derandomize=True, max_examples=300)
 def test_operations_on_wide_intervals(
-    operation: Callable[..., Interval],
-    a: float,
-    b: float,
-    c: float,
-    d: float,
-    s: float,
-    t: float,
+    operation: Callable[..., Interval], a: float, b: float, c: float, d: float, s: float, t: float
 ) -> None:
     """Any two points of the operands give a point of the result, whatever the signs."""
     (a, b), (c, d) = sorted((a, b)), sorted((c, d))

@@ -42,19 +42,13 @@ def of_one_form(*steps: Step) -> Claim:
             (BELOW_TWO, Step("claim", lt(lam, 2), Smt(at("below tow", 1)))),
             ": misspelt? did you mean 'below two'?",
         ),
-        (
-            (Step("claim", lt(lam, 2), Smt("some lemma")),),
-            "",
-        ),
+        ((Step("claim", lt(lam, 2), Smt("some lemma")),), ""),
         ((FALSE, Step("claim", lt(lam, 2), Smt("below zero"))), ": that step failed"),
         (
             (Step("early", lt(lam, 2), Smt("below two")), BELOW_TWO),
             ": that step comes later; move it before this one",
         ),
-        (
-            (Step("circle", lt(lam, 2), Smt("circle")), BELOW_TWO),
-            ": it is this step itself",
-        ),
+        ((Step("circle", lt(lam, 2), Smt("circle")), BELOW_TWO), ": it is this step itself"),
         (
             (
                 Step("chain", le(0, lam**j), Induction(j, Smt("later"), Smt(HYPOTHESIS)), (j,)),

@@ -22,7 +22,7 @@ OTHERS = [
     ROOT / f"{name}.py" for name in ("models/pieces", "models/slopes", "language/definitions")
 ]
 # All lines of these files, comments and blank ones included. Whoever needs more makes room first.
-MOST_LINES = {"kernel": 2334, "methods and scopes": 1553}
+MOST_LINES = {"kernel": 2332, "methods and scopes": 1509}
 
 TYPES = {"Add", "Basic", "Dummy", "Expr", "Integer", "Rational", "Symbol"}
 CALLS = set(
@@ -35,7 +35,7 @@ FIELDS = {"free_symbols", *(f"is_{fact}" for fact in FACTS)}
 # What proposes: instances of a law, which holds at all terms; false variants, which must fail; the
 # statements of a step. And the sort of a symbol, which the door asks for too.
 PROPOSING = {
-    ("monotone", "xreplace"), ("variants", "xreplace"), ("variants", "sympify"), ("slopes", "Abs"),
+    ("calculus", "xreplace"), ("variants", "xreplace"), ("variants", "sympify"), ("slopes", "Abs"),
     ("definitions", "is_integer"), ("basis", "xreplace"),
 }  # fmt: skip
 

@@ -1,40 +1,19 @@
 """What the engine refuses, it refuses for a reason, and no more than that."""
 
 import pytest
-from sympy import (
-    Dummy,
-    Expr,
-    oo,
-    sqrt,
-)
+from sympy import Dummy, Expr, oo, sqrt
 
-from rnnbounds.theory.axioms.base import (
-    ROUNDED_GRAM,
-    ROUNDED_STEP,
-)
+from rnnbounds.theory.axioms.base import ROUNDED_GRAM, ROUNDED_STEP
 from rnnbounds.theory.errors import StatementError
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.naturals import require_natural
-from rnnbounds.theory.language import (
-    ONE,
-    ZERO,
-    Assumption,
-    Statement,
-    at,
-    law,
-    le,
-    lt,
-    symbols,
-)
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, at, law, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import y, z
 from rnnbounds.theory.models.activations import ACTIVATIONS, ActivationFacts, Supremum
 from rnnbounds.theory.models.pieces import Piece
 from rnnbounds.theory.models.slopes import require_pieces
 from rnnbounds.theory.proof import Proof, Step, check
-from rnnbounds.theory.proof.methods import (
-    Gap,
-    Smt,
-)
+from rnnbounds.theory.proof.methods import Gap, Smt
 from rnnbounds.theory.proof.scope import Known
 
 lam, T, k = symbols("lam T k")

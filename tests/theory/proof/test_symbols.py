@@ -76,10 +76,7 @@ def test_a_positive_symbol_smuggles_no_sign(value: type[Expr], by_law: bool) -> 
     p, goal, named = KNOWN["positive"], le(0, offset), eq(KNOWN["positive"], offset)
     told = law("told", (), named) if by_law else None
     granted = Assumption("told", "", law=told, condition=None if by_law else named)
-    steps = (
-        Step("s", le(0, value(y)), Smt(), (y,)),
-        Step("claim", goal, Smt("told", at("s", p))),
-    )
+    steps = (Step("s", le(0, value(y)), Smt(), (y,)), Step("claim", goal, Smt("told", at("s", p))))
     ledger = check(Proof(steps), goal, (granted,), minimal=False)
     assert "range over all" in ledger.failures[0].detail
 

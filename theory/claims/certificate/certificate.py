@@ -7,92 +7,43 @@ that is stated. In the statements stands what is printed, to the last bit.
 
 from sympy import Rational
 
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
-from rnnbounds.theory.claims.certificate.norms import (
-    DRIVE,
-    FIRST,
-    FORGETTING,
-    ORBIT,
-    OUTPUT,
-    RADIUS_FORM,
-    STATE,
-    TWO_NORM,
-    certified,
-)
+from rnnbounds.theory.axioms.entries import LEAST_BOUND
+from rnnbounds.theory.claims.certificate import norms, unitary
 from rnnbounds.theory.claims.certificate.training import FACTORS, GRADIENTS, SMOOTHNESS
-from rnnbounds.theory.claims.certificate.unitary import (
-    COMPUTED,
-    DEFECT,
-    DRIFT,
-    OWN_DRIFT,
-    SIZE,
-    UNITARY,
-)
 from rnnbounds.theory.language import ONE, Assumption, at, le, symbols
 from rnnbounds.theory.language.terms.certificates import remaining
 from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.variables import a, i, j, s, vector, x, x_other
 from rnnbounds.theory.language.terms.vectors import RECURSION, computed, state
+from rnnbounds.theory.models import printed
 from rnnbounds.theory.models.lemmas.powers import power
-from rnnbounds.theory.models.printed import (
-    FORCED,
-    LARGE,
-    LEFT,
-    LOST,
-    MODEL,
-    OWN,
-    PAIR,
-    PRINTED,
-    PRINTED_GAIN,
-    PRINTED_ROUNDING,
-    RADIUS,
-    REACHED,
-    RUN,
-    RUN_POWER,
-    SHARES,
-    SHOWN,
-    START,
-    TOLD,
-    TURNED,
-    WIDE,
-    lam_run,
-    lost_by,
-)
 from rnnbounds.theory.models.system import TWO_STEPS, WINDOW
 from rnnbounds.theory.proof import Claim, Source, step
 from rnnbounds.theory.proof.methods import HYPOTHESIS
 
-T, k, x_gap, h_gap, h_norm, forced_gap = symbols("T k x_gap h_gap h_norm forced_gap")
+T, k, x_gap, h_gap, forced_gap = symbols("T k x_gap h_gap forced_gap")
 lam, epsilon, window, S, R = symbols("lam_told eps_told k_told S_told R_told")
 reach, S_0, B_h, gain = symbols("c_told S_0_told B_h_told gain_told")
 rounding, turns = symbols("rounding_told two_norm_steps_told")
-orbit_start, orbit_start_told, orbit_gap, orbit_gap_told = symbols(
-    "orbit_start orbit_start_told orbit_gap orbit_gap_told"
-)
-state_told, first_norm, h_rounding, share_used = symbols(
-    "state_told first_norm h_rounding_told share_used"
-)
-grad_gap, gamma, beta, lam_w, G_0 = symbols("grad_gap gamma_told beta_told lam G_0")
-grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
+orbit_start, orbit_start_told = symbols("orbit_start orbit_start_told")
+h_rounding, share_used = symbols("h_rounding_told share_used")
+gamma, beta, lam_w, G_0 = symbols("gamma_told beta_told lam G_0")
+(weight_distance,) = symbols("weight_distance")
 (bounded,) = symbols("B_u_told")
-(rounding_own,) = symbols("unitary_rounding_own")
 (drift,) = symbols("drift_told")
 
 forgotten = state(x, 0, T) - state(x, T - k, k)
-WINDOW_FORM = certified(
+WINDOW_FORM = norms.certified(
     "window",
     le(h_gap, epsilon),
-    (*MODEL, RADIUS, LEFT, PRINTED, WINDOW, LARGE),
+    (*printed.MODEL, printed.RADIUS, printed.LEFT, printed.PRINTED, WINDOW, printed.LARGE),
     (
-        *RUN,
-        power(TOLD.lam),
-        START,
+        *printed.RUN,
+        power(printed.TOLD.lam),
+        printed.START,
         step(
             "what is left",
-            le(
-                remaining(state(x, 0, s + j) - state(x, s, j), i),
-                remaining(state(x, 0, s), i + j),
-            ),
+            le(remaining(state(x, 0, s + j) - state(x, s, j), i), remaining(state(x, 0, s), i + j)),
             forall=(i, s, j),
         ).inductively(
             base=(RECURSION.at(x, s, 0),),
@@ -118,16 +69,16 @@ WINDOW_FORM = certified(
     "long window",
     "contractive",
 )
-GAIN = certified(
+GAIN = norms.certified(
     "gain",
     le(forced_gap, gain * x_gap),
-    (*FORCED.assumptions, SHOWN, PRINTED_GAIN),
+    (*printed.FORCED.assumptions, printed.SHOWN, printed.PRINTED_GAIN),
     (
-        *FORCED.steps,
-        power(TOLD.lam),
-        step("within the sum", le(FORCED.bound(T), FORCED.L_x * x_gap / (1 - lam))).by(
-            at("power not negative", T), at("lipschitz input", a, 0), "contractive"
-        ),
+        *printed.FORCED.steps,
+        power(printed.TOLD.lam),
+        step(
+            "within the sum", le(printed.FORCED.bound(T), printed.FORCED.L_x * x_gap / (1 - lam))
+        ).by(at("power not negative", T), at("lipschitz input", a, 0), "contractive"),
     ),
     "for every length T",
 ).by(
@@ -138,16 +89,16 @@ GAIN = certified(
     "printed gain",
     "contractive",
 )
-ROUNDING = certified(
+ROUNDING = norms.certified(
     "rounding",
     le(h_rounding, rounding),
-    (SHOWN, OWN, PRINTED_ROUNDING),
+    (printed.SHOWN, printed.OWN, printed.PRINTED_ROUNDING),
     (
-        RUN_POWER,
-        LOST,
-        step("within the sum", le(lost_by(T), lost_by(T).subs(lam_run**T, 0))).by(
-            at("power not negative", T), at("own dtype", 0)
-        ),
+        printed.RUN_POWER,
+        printed.LOST,
+        step(
+            "within the sum", le(printed.lost_by(T), printed.lost_by(T).subs(printed.lam_run**T, 0))
+        ).by(at("power not negative", T), at("own dtype", 0)),
     ),
     "models as their own dtype computes them",
 ).by(
@@ -157,10 +108,10 @@ ROUNDING = certified(
     at("own dtype", T),
     "printed rounding",
 )
-CONSTANTS = certified(
+CONSTANTS = norms.certified(
     "constants",
     le(share_used, ONE),
-    (SHARES,),
+    (printed.SHARES,),
     note="gates, decays, leaks, norms of weights and slopes of activations that are printed",
 ).by("shares", LEAST_BOUND.at(ONE, vector("shares")))
 
@@ -177,89 +128,86 @@ CERTIFICATE = Claim(
         "section 2, Lemma 1, of the numbers that are printed",
     ),
     forms=(
-        WINDOW_FORM, ORBIT, OUTPUT, FORGETTING, TWO_NORM, DRIVE, RADIUS_FORM, FIRST, STATE, GAIN,
-        ROUNDING, CONSTANTS, GRADIENTS, FACTORS, SMOOTHNESS,
-        UNITARY, DEFECT, SIZE, DRIFT, OWN_DRIFT, COMPUTED,
+        WINDOW_FORM,
+        norms.ORBIT,
+        norms.OUTPUT,
+        norms.FORGETTING,
+        norms.TWO_NORM,
+        norms.DRIVE,
+        norms.RADIUS_FORM,
+        norms.FIRST,
+        norms.STATE,
+        GAIN,
+        ROUNDING,
+        CONSTANTS,
+        GRADIENTS,
+        FACTORS,
+        SMOOTHNESS,
+        unitary.UNITARY,
+        unitary.DEFECT,
+        unitary.SIZE,
+        unitary.DRIFT,
+        unitary.OWN_DRIFT,
+        unitary.COMPUTED,
     ),
     false_variants=(
+        WINDOW_FORM.variant("one-input-less", "k − 1 inputs are as good as the printed k", SOONER),
         WINDOW_FORM.variant(
-            "one-input-less",
-            "k − 1 inputs are as good as the printed k",
-            assumptions=(*MODEL, RADIUS, LEFT, PRINTED, WINDOW, SOONER),
+            "half-of-epsilon", "the printed window is good for half of its ε", epsilon / 2
         ),
-        WINDOW_FORM.variant(
-            "half-of-epsilon",
-            "the printed window is good for half of its ε",
-            le(h_gap, epsilon / 2),
-        ),
-        ORBIT.variant(
+        norms.ORBIT.variant(
             "without-slack",
             "the printed λ is larger than it need be",
-            le(orbit_gap_told, (NEARLY * lam) ** k * orbit_start_told),
+            (NEARLY * lam) ** k * orbit_start_told,
         ),
-        OUTPUT.variant(
+        norms.OUTPUT.variant(
             "constants-swapped",
             "the reach in place of the equivalence",
-            le(orbit_gap, reach * lam**k * orbit_start_told),
+            reach * lam**k * orbit_start_told,
         ),
-        FORGETTING.variant(
+        norms.FORGETTING.variant(
             "without-equivalence",
             "the printed factor is taken for one in the Euclidean norm",
-            le(orbit_gap, lam**k * orbit_start),
+            lam**k * orbit_start,
         ),
-        TWO_NORM.variant(
-            "one-step-less",
-            "one step less contracts as well",
-            assumptions=(*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, FEWER),
-        ),
-        DRIVE.variant(
+        norms.TWO_NORM.variant("one-step-less", "one step less contracts as well", FEWER),
+        norms.DRIVE.variant(
             "one-step-short",
             "the geometric sum ends one step early",
-            le(state_told, S * TOLD.total(T - 1)),
-            (*DRIVE.assumptions, TWO_STEPS),
+            S * printed.TOLD.total(T - 1),
+            TWO_STEPS,
         ),
-        RADIUS_FORM.variant(
-            "half-the-radius", "half of the printed radius", le(state_told, R / 2)
-        ),
-        FIRST.variant("half-the-drive", "half of the printed S_0", le(first_norm, S_0 / 2)),
-        STATE.variant("half-the-bound", "half of the printed bound", le(h_norm, B_h / 2)),
-        GAIN.variant(
-            "no-horizon",
-            "a gain without 1/(1 − λ)",
-            le(forced_gap, gain * (1 - lam) * x_gap),
-        ),
+        norms.RADIUS_FORM.variant("half-the-radius", "half of the printed radius", R / 2),
+        norms.FIRST.variant("half-the-drive", "half of the printed S_0", S_0 / 2),
+        norms.STATE.variant("half-the-bound", "half of the printed bound", B_h / 2),
+        GAIN.variant("no-horizon", "a gain without 1/(1 − λ)", gain * (1 - lam) * x_gap),
         ROUNDING.variant(
             "one-rounding",
             "errors of rounding do not add up, and a unit in the last place is enough",
-            le(h_rounding, rounding / 1024),
+            rounding / 1024,
         ),
         ROUNDING.variant(
             "half-a-unit",
             "functions and sums are right to half a unit in the last place",
-            le(h_rounding, rounding / 16),
+            rounding / 16,
         ),
         GRADIENTS.variant(
             "shortest-memory",
             "the printed γ goes with the λ of the norm that has the shortest memory",
-            le(grad_gap, gamma * k * lam**k),
+            gamma * k * lam**k,
         ),
-        FACTORS.variant(
-            "forgotten-alone", "the drift G_1 is left out", le(grad_gap, G_0 * lam_w**k)
-        ),
+        FACTORS.variant("forgotten-alone", "the drift G_1 is left out", G_0 * lam_w**k),
         SMOOTHNESS.variant(
             "no-horizon-squared",
             "β with two factors 1/(1 − λ) less",
-            le(grad_gap_weights, beta * (1 - lam_w) ** 2 * weight_distance),
+            beta * (1 - lam_w) ** 2 * weight_distance,
         ),
-        SIZE.variant("half-the-size", "half of it", le(h_norm, bounded / 2)),
-        OWN_DRIFT.variant(
-            "own-as-float64",
-            "the model's own dtype drifts no further than float64",
-            le(rounding_own, drift),
+        unitary.SIZE.variant("half-the-size", "half of it", bounded / 2),
+        unitary.OWN_DRIFT.variant(
+            "own-as-float64", "the model's own dtype drifts no further than float64", drift
         ),
         CONSTANTS.variant(
-            "a-hundredth-less", "each printed constant is a hundredth too large",
-            le(share_used, Rational(99, 100)),
+            "a-hundredth-less", "each printed constant is a hundredth too large", Rational(99, 100)
         ),
     ),
     emphasis=0.75,
@@ -267,4 +215,4 @@ CERTIFICATE = Claim(
         "units that are alike and linear in what is small, driven by constant inputs on the bound: "
         "k − 1 inputs leave more than ε"
     ),
-)  # fmt: skip
+)

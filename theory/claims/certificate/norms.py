@@ -7,34 +7,9 @@ from rnnbounds.theory.language import Assumption, Statement, at, le, symbols
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import i, x
 from rnnbounds.theory.language.terms.vectors import RECURSION, state
+from rnnbounds.theory.models import printed
 from rnnbounds.theory.models.driven_runs import STARTS
 from rnnbounds.theory.models.lemmas.powers import power
-from rnnbounds.theory.models.printed import (
-    ALL_STEPS,
-    BOXED,
-    CORNER,
-    FIRST_STEP,
-    FROM_START,
-    IN_BOX,
-    MANY,
-    MODEL,
-    ORBITS,
-    PAIR,
-    POWERS,
-    RADIUS,
-    REACHED,
-    RUN,
-    SHORTER,
-    SHOWN,
-    SIDES,
-    START,
-    STAYS,
-    TOLD,
-    TURNED,
-    WEIGHED,
-    WIDE,
-    apart,
-)
 from rnnbounds.theory.proof import Claimed, Step, step, theorem
 
 T, k, h_norm = symbols("T k h_norm")
@@ -45,7 +20,7 @@ orbit_start, orbit_start_told, orbit_gap, orbit_gap_told, orbit_state = symbols(
     "orbit_start orbit_start_told orbit_gap orbit_gap_told orbit_state"
 )
 state_told, first_norm = symbols("state_told first_norm")
-OF_ALL = at("output", apart)
+OF_ALL = at("output", printed.apart)
 _last = state(x, 0, T)
 
 
@@ -63,70 +38,76 @@ def certified(
 ORBIT = certified(
     "contraction",
     le(orbit_gap_told, lam**k * orbit_start_told),
-    (STAYS, WEIGHED, STARTS),
-    ORBITS,
+    (printed.STAYS, printed.WEIGHED, STARTS),
+    printed.ORBITS,
     "k steps from any two states of the stated set, in the printed norm",
-).by(*ALL_STEPS)
+).by(*printed.ALL_STEPS)
 OUTPUT = certified(
     "output",
     le(orbit_gap, C * lam**k * orbit_start_told),
-    (STAYS, WEIGHED, STARTS, SHOWN),
-    ORBITS,
+    (printed.STAYS, printed.WEIGHED, STARTS, printed.SHOWN),
+    printed.ORBITS,
     "from the printed norm to the Euclidean one of the output",
-).by(*ALL_STEPS, OF_ALL)
+).by(*printed.ALL_STEPS, OF_ALL)
 FORGETTING = certified(
     "forgetting",
     le(orbit_gap, C * reach * lam**k * orbit_start),
-    (*PAIR, SHOWN, REACHED),
-    (*ORBITS, power(TOLD.lam), FROM_START),
+    (*printed.PAIR, printed.SHOWN, printed.REACHED),
+    (*printed.ORBITS, power(printed.TOLD.lam), printed.FROM_START),
     "in Euclidean norms alone, of iterated norms too",
 ).by("from the start", OF_ALL)
 TWO_NORM = certified(
     "two-norm",
     le(orbit_state, turned * orbit_start),
-    (*PAIR, TOLD.contractive, WIDE, REACHED, TURNED, MANY),
     (
-        *ORBITS,
-        *POWERS,
-        SHORTER,
-        FROM_START,
-        step(
-            "fewer steps",
-            le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start),
-        ).by(at("longer windows forget more", turns, k - turns), "many steps"),
+        *printed.PAIR,
+        printed.TOLD.contractive,
+        printed.WIDE,
+        printed.REACHED,
+        printed.TURNED,
+        printed.MANY,
+    ),
+    (
+        *printed.ORBITS,
+        *printed.POWERS,
+        printed.SHORTER,
+        printed.FROM_START,
+        step("fewer steps", le(reach * lam**k * orbit_start, reach * lam**turns * orbit_start)).by(
+            at("longer windows forget more", turns, k - turns), "many steps"
+        ),
     ),
     "the steps that contract in the Euclidean norm of the whole state",
-).by("from the start", "fewer steps", at("state", apart), "printed steps")
+).by("from the start", "fewer steps", at("state", printed.apart), "printed steps")
 DRIVE = certified(
     "drive",
-    le(state_told, S * TOLD.total(T)),
-    (STAYS, WEIGHED, TOLD.contractive, TOLD.drive),
-    RUN,
+    le(state_told, S * printed.TOLD.total(T)),
+    (printed.STAYS, printed.WEIGHED, printed.TOLD.contractive, printed.TOLD.drive),
+    printed.RUN,
     "the printed drive, from the first step on",
 ).by(at("state", T), "contractive")
 RADIUS_FORM = certified(
     "radius",
     le(state_told, R),
-    (STAYS, IN_BOX, CORNER),
+    (printed.STAYS, printed.IN_BOX, printed.CORNER),
     (
-        *TOLD.before,
-        step("each entry", le(Abs(part(_last, i)), Abs(part(SIDES, i))), forall=(i,)).by(
+        *printed.TOLD.before,
+        step("each entry", le(Abs(part(_last, i)), Abs(part(printed.SIDES, i))), forall=(i,)).by(
             at("runs stay in the box", 0, T), at("box", _last, i)
         ),
     ),
     "the printed size of the invariant box",
-).by("each entry", MONOTONE_WEIGHTED.at(_last, SIDES), "radius")
+).by("each entry", MONOTONE_WEIGHTED.at(_last, printed.SIDES), "radius")
 FIRST = certified(
     "first",
     le(first_norm, S_0),
-    (FIRST_STEP,),
+    (printed.FIRST_STEP,),
     note="one step from zero, in the Euclidean norm of the output",
 ).by(RECURSION.at(x, 0, 0), at("first step", 0))
 STATE = certified(
     "state",
     le(h_norm, B_h),
-    (*MODEL, SHOWN, RADIUS, BOXED),
-    (*RUN, power(TOLD.lam), START),
+    (*printed.MODEL, printed.SHOWN, printed.RADIUS, printed.BOXED),
+    (*printed.RUN, power(printed.TOLD.lam), printed.START),
     "the printed bound on all outputs",
 ).by(
     at("where a window starts", T),

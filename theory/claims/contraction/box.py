@@ -5,21 +5,10 @@
 
 from sympy import Abs
 
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.language import ZERO, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms import jets
 from rnnbounds.theory.language.terms.gates import unit_weights
-from rnnbounds.theory.language.terms.jets import (
-    STATES,
-    depth,
-    gap,
-    one,
-    shown,
-    steep,
-    two,
-    unit_value,
-    unit_weight,
-)
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, i, v, x
 from rnnbounds.theory.language.terms.vectors import entry, phi
@@ -39,17 +28,17 @@ from rnnbounds.theory.proof import Form, Proof, step, theorem
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
 new = entry(x, 1)
-next_gap = phi(one, new) - phi(two, new)
+next_gap = phi(jets.one, new) - phi(jets.two, new)
 NEXT_STATE = assume(
     "next state",
     "the entries of φ(s, x) are units, numbered so that the i-th comes from at most i operations, "
     "and ‖s‖_box = max |s_i|/v_i",
     forall=(a, i, v),
 ).that(
-    eq(part(phi(a, new), i), unit_value(shown(i), a)),
-    eq(part(v, i), unit_weight(i) * part(unit_weights * v, i)),
-    le(depth(shown(i)), i),
-    lt(ZERO, unit_weight(i)),
+    eq(part(phi(a, new), i), jets.unit_value(jets.shown(i), a)),
+    eq(part(v, i), jets.unit_weight(i) * part(unit_weights * v, i)),
+    le(jets.depth(jets.shown(i)), i),
+    lt(ZERO, jets.unit_weight(i)),
 )
 CONTRACTS = theorem(
     "box-contraction",
@@ -60,23 +49,23 @@ CONTRACTS = theorem(
             "constants",
             "lam_box is at least ℓ_s/v_i of each row, max_i (M v)_i/v_i of the comparison matrix",
             forall=(i,),
-        ).that(le(steep(shown(i), STATES), lam_box * unit_weight(i))),
+        ).that(le(jets.steep(jets.shown(i), jets.STATES), lam_box * jets.unit_weight(i))),
     ),
     "cell",
     (
         *VALUES_OF_UNITS,
         step(
-            "each entry", le(Abs(part(unit_weights * next_gap, i)), lam_box * gap), forall=(i,)
+            "each entry", le(Abs(part(unit_weights * next_gap, i)), lam_box * jets.gap), forall=(i,)
         ).by(
-            DIFFERENCES.at(phi(one, new), phi(two, new), i),
-            at("next state", one, i, next_gap),
-            at("next state", two, i, next_gap),
-            at("values of all units", shown(i), a, b, i),
+            DIFFERENCES.at(phi(jets.one, new), phi(jets.two, new), i),
+            at("next state", jets.one, i, next_gap),
+            at("next state", jets.two, i, next_gap),
+            at("values of all units", jets.shown(i), a, b, i),
             at("constants", i),
         ),
     ),
     note="any cell, by its comparison matrix",
-).by("each entry", LEAST_BOUND.at(lam_box * gap, unit_weights * next_gap))
+).by("each entry", LEAST_BOUND.at(lam_box * jets.gap, unit_weights * next_gap))
 
 
 def by_units(name: str, about: str, note: str) -> Form:

@@ -4,7 +4,7 @@
 """
 
 from rnnbounds.theory.axioms.base import MEAN_VALUE, SUBMULTIPLICATIVE
-from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.language import ONE, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.gradients import activation, slopes
 from rnnbounds.theory.language.terms.layers import layer, layer_matrix, layer_offset, layer_product
@@ -84,22 +84,22 @@ CONTRACTION_DEEP = Claim(
         FORM.variant(
             "largest-layer",
             "the largest factor of one layer is taken for that of all",
-            le(deep_gap, lam_layer * deep_state_gap),
+            lam_layer * deep_state_gap,
         ),
         FORM.variant(
             "slope-once",
             "the slope L_ρ is counted once, whatever the depth",
-            le(deep_gap, lam_once * deep_state_gap),
+            lam_once * deep_state_gap,
         ),
         FORM.variant(
             "spectral-radii",
             "the spectral radii are taken for the norms",
-            le(deep_gap, lam_radii * deep_state_gap),
+            lam_radii * deep_state_gap,
         ),
         FORM.variant(
             "norm-of-the-product",
             "‖W_L ⋯ W_1‖ in place of the product of norms: as if no activation came between",
-            le(deep_gap, lam_through * deep_state_gap),
+            lam_through * deep_state_gap,
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),

@@ -17,6 +17,7 @@ from rnnbounds.theory.language.terms.gates import omega_norm, to_cell, to_output
 from rnnbounds.theory.language.terms.variables import a, b, m, v, z
 from rnnbounds.theory.language.terms.vectors import max_norm
 from rnnbounds.theory.models.box_runs import JOINT
+from rnnbounds.theory.models.gates import lstm_runs
 from rnnbounds.theory.models.gates.gate import one, two
 from rnnbounds.theory.models.gates.lstm_model import (
     BOX,
@@ -31,14 +32,6 @@ from rnnbounds.theory.models.gates.lstm_model import (
     O,
     tau,
 )
-from rnnbounds.theory.models.gates.lstm_runs import (
-    FACTOR,
-    INVARIANT_CELL,
-    INVARIANT_OUTPUT,
-    ITERATED,
-    ONE_STEP,
-    SHRINKS,
-)
 from rnnbounds.theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
 from rnnbounds.theory.proof import Claim, Source, step, theorem, thousandth_less
 
@@ -46,16 +39,15 @@ theta, theta_plain, omega, T, lam_box = symbols("theta theta_plain omega T lam_b
 gate_gap, gate_state_gap, gate_gap_w, gate_state_gap_w = symbols(
     "gate_gap gate_state_gap gate_gap_w gate_state_gap_w"
 )
-wide_gap, wide_state_gap, run_gap, start_gap = symbols("wide_gap wide_state_gap run_gap start_gap")
-c_size, h_size = symbols("c_size h_size")
+wide_gap, wide_state_gap, start_gap = symbols("wide_gap wide_state_gap start_gap")
 
 CELL = (*LSTM, BOX, OPEN, TAU, ROWS)
 STEPWISE = theorem(
     "one-step",
-    le(gate_gap, FACTOR * gate_state_gap),
+    le(gate_gap, lstm_runs.FACTOR * gate_state_gap),
     (*CELL, JOINT),
     "lstm",
-    (*STEPS, ONE_STEP),
+    (*STEPS, lstm_runs.ONE_STEP),
     note="it holds for every LSTM, and with λ < 1 it is a contraction",
 ).by(at("one step", a, b, 0))
 
@@ -80,12 +72,12 @@ SUFFICIENT = theorem(
     "lstm",
     (
         *STEPS,
-        ONE_STEP,
+        lstm_runs.ONE_STEP,
         step("what moves the cells", le(moved_a, Rational(3, 4) * theta * room)).by(
             "theta", "at most one", "forgets", "bounded cells"
         ),
         step("what moves the outputs", le(moved_q, theta * room / 4)).by("theta", "at most one"),
-        step("factor", le(FACTOR, 1 - (1 - theta) * room)).by(
+        step("factor", le(lstm_runs.FACTOR, 1 - (1 - theta) * room)).by(
             "what moves the cells", "what moves the outputs", "at most one"
         ),
     ),
@@ -144,50 +136,48 @@ CONTRACTION_LSTM = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 1"),
     forms=(
         STEPWISE,
-        INVARIANT_CELL,
-        INVARIANT_OUTPUT,
+        lstm_runs.INVARIANT_CELL,
+        lstm_runs.INVARIANT_OUTPUT,
         SUFFICIENT,
         WEIGHTED,
         UNITS,
-        ITERATED,
-        SHRINKS,
+        lstm_runs.ITERATED,
+        lstm_runs.SHRINKS,
     ),
     false_variants=(
         STEPWISE.variant(
             "candidate-slope",
             "a slope of 1/4 for the candidate too, which is tanh",
-            le(gate_gap, _factor(no_quarter, no_quarter + F.bar) * gate_state_gap),
+            _factor(no_quarter, no_quarter + F.bar) * gate_state_gap,
         ),
         STEPWISE.variant(
             "forget-gate-fixed",
             "the forget gate is taken not to move with the state",
-            le(gate_gap, _factor(unforgetful, unforgetful + F.bar) * gate_state_gap),
+            _factor(unforgetful, unforgetful + F.bar) * gate_state_gap,
         ),
         STEPWISE.variant(
             "output-of-new-cells",
             "the output is taken not to see the old cells",
-            le(gate_gap, _factor(fed=moved_a) * gate_state_gap),
+            _factor(fed=moved_a) * gate_state_gap,
         ),
         STEPWISE.variant(
             "all-cells",
             "the factor of the box for all cell states, up to 1000",
-            le(wide_gap, FACTOR * wide_state_gap),
+            le(wide_gap, lstm_runs.FACTOR * wide_state_gap),
         ),
         thousandth_less(STEPWISE, "one-thousandth", "a thousandth less than the factor"),
-        INVARIANT_CELL.variant(
+        lstm_runs.INVARIANT_CELL.variant(
             "one-step-size",
             "the cell states are taken to stay within one step from zero",
-            le(c_size, I.bar * G.bar),
+            I.bar * G.bar,
         ),
-        INVARIANT_OUTPUT.variant(
-            "squared-output-gate",
-            "the output gate is counted twice",
-            le(h_size, O.bar**2 * tau),
+        lstm_runs.INVARIANT_OUTPUT.variant(
+            "squared-output-gate", "the output gate is counted twice", O.bar**2 * tau
         ),
         SUFFICIENT.variant(
             "square-dropped",
             "‖W_f‖ ≤ θ(1 − f̄) in place of θ(1 − f̄)²",
-            le(gate_gap, (1 - (1 - theta_plain) * room) * gate_state_gap),
+            (1 - (1 - theta_plain) * room) * gate_state_gap,
         ),
         WEIGHTED.variant(
             "without-weight",
@@ -199,15 +189,15 @@ CONTRACTION_LSTM = Claim(
             "the factor of the norm weighted by unit in the plain one",
             le(gate_gap, lam_box * gate_state_gap),
         ),
-        ITERATED.variant(
+        lstm_runs.ITERATED.variant(
             "two-norm",
             "the factor of the maximum norm in the Euclidean one, from the first step on",
-            le(run_gap, FACTOR**T * start_gap),
+            lstm_runs.FACTOR**T * start_gap,
         ),
-        SHRINKS.variant(
+        lstm_runs.SHRINKS.variant(
             "any-steps",
             "one step is enough, however many units there are",
-            assumptions=SHRINKS.assumptions[:-1],
+            without="many steps from the start",
         ),
     ),
     extremal="one unit at a corner of its box, the gates at their largest where they are steepest",

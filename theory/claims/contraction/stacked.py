@@ -166,17 +166,17 @@ CONTRACTION_STACKED = Claim(
         WEIGHTED.variant(
             "larger-factor",
             "the larger of the two factors, as if the layers did not speak to one another",
-            le(stack_gap, Max(lam_1, lam_2) * stack_state_gap),
+            Max(lam_1, lam_2) * stack_state_gap,
         ),
         WEIGHTED.variant(
             "weight-inverted",
             "the weight is taken the wrong way round",
-            le(stack_gap, Max(lam_1, lam_2 + mu * lam_1 * v_top) * stack_state_gap),
+            Max(lam_1, lam_2 + mu * lam_1 * v_top) * stack_state_gap,
         ),
         CASCADE.variant(
             "coupling-dropped",
             "the constant μ of the upper layer's input is missing",
-            le(top_gap, lam_2**T * top_start + through(T) * low_start),
+            lam_2**T * top_start + through(T) * low_start,
         ),
         CASCADE.variant(
             "old-state",
@@ -184,14 +184,12 @@ CONTRACTION_STACKED = Claim(
             bound((lam_1**T - lam_2**T) / (lam_1 - lam_2)),
         ),
         CASCADE_EQUAL.variant(
-            "factor-dropped",
-            "the factor T of equal rates is missing",
-            bound(lam_1**T),
+            "factor-dropped", "the factor T of equal rates is missing", bound(lam_1**T)
         ),
         MEMORY.variant(
             "slower-layer",
             "the slower of the two layers rules what is forgotten",
-            le(top_memory, Max(lam_1, lam_2) ** k * (top_before + low_before)),
+            Max(lam_1, lam_2) ** k * (top_before + low_before),
         ),
     ),
     emphasis=1.25,

@@ -42,6 +42,7 @@ from rnnbounds.theory.language.terms.jets import (
 )
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
 from rnnbounds.theory.language.terms.vectors import entry, weighted
+from rnnbounds.theory.models.jets import units
 from rnnbounds.theory.models.jets.model import (
     ACTIVATIONS,
     IMAGES,
@@ -53,13 +54,6 @@ from rnnbounds.theory.models.jets.model import (
     RULES,
     VALUES,
     curved,
-)
-from rnnbounds.theory.models.jets.units import (
-    BENDS,
-    RANGES_OF_UNITS,
-    SLOPES,
-    STEEP_BETWEEN,
-    VALUES_OF_UNITS,
 )
 from rnnbounds.theory.proof import Form, Step, step, theorem
 
@@ -151,9 +145,9 @@ WEIGHTS = _form(
     ).that(le(ZERO, L_w_box), le(steep_squares(shown(i), i), (L_w_box * unit_weight(i)) ** 2)),
     (*PROGRAM_MODEL, BLOCKS),
     (
-        *RANGES_OF_UNITS,
-        STEEP_BETWEEN,
-        *SLOPES,
+        *units.RANGES_OF_UNITS,
+        units.STEEP_BETWEEN,
+        *units.SLOPES,
         _in_blocks(
             "slopes in the weights",
             le(weighted(unit_slope(v, one, before(m))) ** 2, steep_squares(v, m)),
@@ -180,9 +174,9 @@ MIXED = _form(
     ),
     (*PROGRAM_MODEL, curved(beta_wh_box), MULTIPLIED, BLOCKS),
     (
-        *VALUES_OF_UNITS,
-        *SLOPES,
-        *BENDS,
+        *units.VALUES_OF_UNITS,
+        *units.SLOPES,
+        *units.BENDS,
         _in_blocks(
             "bends in the weights",
             le(
@@ -209,7 +203,7 @@ STATE = _form(
         le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))
     ),
     (*PROGRAM_MODEL, curved(beta_hh_box), MULTIPLIED),
-    (*VALUES_OF_UNITS, *SLOPES, *BENDS),
+    (*units.VALUES_OF_UNITS, *units.SLOPES, *units.BENDS),
     beta_hh_box * gap,
     in_state - in_state_two,
     ROWS_OF_DIFFERENCE.at(in_state, in_state_two, i),
@@ -224,18 +218,16 @@ BOX_FORMS = (CONTRACTS, WEIGHTS, MIXED, STATE)
 BOX_VARIANTS = (
     PLAIN,
     WEIGHTS.variant(
-        "box-inputs-alone",
-        "a cell's weights are taken for no more than its inputs",
-        le(dphi_w_box, L_x_box),
+        "box-inputs-alone", "a cell's weights are taken for no more than its inputs", L_x_box
     ),
     MIXED.variant(
         "box-mixed-as-state",
         "the state bends the derivative in the weights no more than that in the state",
-        le(dphi_w_gap_box, beta_hh_box * gate_state_gap_box),
+        beta_hh_box * gate_state_gap_box,
     ),
     STATE.variant(
         "box-first-order",
         "the second derivative is no larger than the first",
-        le(dphi_h_gap_box, lam_box * gate_state_gap_box),
+        lam_box * gate_state_gap_box,
     ),
 )

@@ -5,15 +5,8 @@ from sympy import Expr, Rational
 from rnnbounds.theory.language import Statement, Use, at, le, symbols
 from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
 from rnnbounds.theory.models.sensitivity import sensitive
+from rnnbounds.theory.models.weights import weights_change
 from rnnbounds.theory.models.weights.other_weights import ANYWHERE, ON_OMEGA, OtherWeights
-from rnnbounds.theory.models.weights.weights_change import (
-    change,
-    change_factors,
-    jacobians,
-    losses,
-    smoothness,
-    states,
-)
 from rnnbounds.theory.proof import Claim, Form, Proof, Source, Step, scaled, step
 
 T, lam, L_w, L_p, beta_p = symbols("T lam L_w L_p beta_p")
@@ -23,7 +16,7 @@ grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
 
 def finite(o: OtherWeights) -> Statement:
     """What holds for the length T."""
-    return le(grad_gap_weights, smoothness(o, T) * weight_distance)
+    return le(grad_gap_weights, weights_change.smoothness(o, T) * weight_distance)
 
 
 def finite_steps(o: OtherWeights, name: str) -> tuple[Step, ...]:
@@ -31,9 +24,9 @@ def finite_steps(o: OtherWeights, name: str) -> tuple[Step, ...]:
     return (
         *o.before,
         *sensitive(o.g),
-        *states(o),
-        *jacobians(o),
-        *losses(o),
+        *weights_change.states(o),
+        *weights_change.jacobians(o),
+        *weights_change.losses(o),
         step(name, finite(o)).by(at("gradients bounded", T - 1), "some input", "contractive"),
     )
 
@@ -62,7 +55,7 @@ def uniform_steps(o: OtherWeights, of_length: Use) -> tuple[Step, ...]:
     """From the bound for one length to the one for all."""
     g = o.g
     last = g.lam ** (T - 1)
-    bent, mixed = change_factors(g, T, last)
+    bent, mixed = weights_change.change_factors(g, T, last)
     return (
         power(g.lam),
         power_at_most_one(g.lam),
@@ -75,14 +68,12 @@ def uniform_steps(o: OtherWeights, of_length: Use) -> tuple[Step, ...]:
         step("bent", le(bent, 1 / (1 - g.lam) ** 3)).by(
             at("power not negative", T - 1), "some input", "contractive"
         ),
-        step("change, every length", le(change(o, T, g.lam ** (T - 1)), change_most(o))).by(
-            "mixed", "bent", "contractive"
-        ),
-        step("claim", le(grad_gap_weights, uniform(o) * weight_distance)).by(
-            "curvature, every length",
-            of_length,
+        step(
             "change, every length",
-            "contractive",
+            le(weights_change.change(o, T, g.lam ** (T - 1)), change_most(o)),
+        ).by("mixed", "bent", "contractive"),
+        step("claim", le(grad_gap_weights, uniform(o) * weight_distance)).by(
+            "curvature, every length", of_length, "change, every length", "contractive"
         ),
     )
 
@@ -104,12 +95,7 @@ IN_BOX = Form(
     le(grad_gap_weights, uniform(ON_OMEGA) * weight_distance),
     ON_OMEGA.model,
     "cell",
-    Proof(
-        (
-            *finite_steps(ON_OMEGA, "one length"),
-            *uniform_steps(ON_OMEGA, "one length"),
-        )
-    ),
+    Proof((*finite_steps(ON_OMEGA, "one length"), *uniform_steps(ON_OMEGA, "one length"))),
     note="any cell with a comparison matrix that is smooth, for every length T",
 )
 _box = ON_OMEGA.g
@@ -123,27 +109,24 @@ GRADIENT_LIPSCHITZ = Claim(
         UNIFORM.variant(
             "one-mixed-term",
             "the change of ∂φ/∂w with the state is forgotten: only one of the two mixed terms",
-            le(grad_gap_weights, (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance),
+            (beta - L_p * beta_wh * L_w / (1 - lam) ** 2) * weight_distance,
         ),
         scaled(UNIFORM, 1 - lam, "one-horizon-less", "one factor 1/(1 − λ) less throughout"),
         UNIFORM.variant(
             "curvature-once",
             "β_p L_w²/(1 − λ): the loss's curvature with one horizon in place of two",
-            le(
-                grad_gap_weights,
-                (beta_p * L_w**2 / (1 - lam) + L_p * change_most(ANYWHERE)) * weight_distance,
-            ),
+            (beta_p * L_w**2 / (1 - lam) + L_p * change_most(ANYWHERE)) * weight_distance,
         ),
         UNIFORM.variant(
             "ends-alone",
             "the curvature at the two weights is taken for that between them, as on a set of "
             "weights that is not convex",
-            le(grad_gap_weights, beta_ends * weight_distance),
+            beta_ends * weight_distance,
         ),
         UNIFORM.variant(
             "a-thousandth-less",
             "the limit is never reached: 0.999 of it is enough",
-            le(grad_gap_weights, Rational(999, 1000) * beta * weight_distance),
+            Rational(999, 1000) * beta * weight_distance,
         ),
         scaled(
             FINITE, lam, "one-factor-more", "λ times the constant, as if the last step only forgot"
@@ -151,19 +134,16 @@ GRADIENT_LIPSCHITZ = Claim(
         IN_BOX.variant(
             "box-loss-alone",
             "the derivatives of a cell are taken not to change: only the loss is curved",
-            le(grad_gap_weights, _box.beta_p * curvature_most(ON_OMEGA) * weight_distance),
+            _box.beta_p * curvature_most(ON_OMEGA) * weight_distance,
         ),
         IN_BOX.variant(
             "box-state-alone",
             "the derivatives of a cell change with its state alone, not with its weights",
-            le(
-                grad_gap_weights,
-                (
-                    _box.beta_p * curvature_most(ON_OMEGA)
-                    + _box.L_p * _box.beta_hh * _box.L_w**2 / (1 - _box.lam) ** 3
-                )
-                * weight_distance,
-            ),
+            (
+                _box.beta_p * curvature_most(ON_OMEGA)
+                + _box.L_p * _box.beta_hh * _box.L_w**2 / (1 - _box.lam) ** 3
+            )
+            * weight_distance,
         ),
     ),
     emphasis=0.75,

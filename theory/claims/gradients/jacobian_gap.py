@@ -12,23 +12,8 @@ from rnnbounds.theory.language.quantities.gradients import run_gradient
 from rnnbounds.theory.language.terms.gradients import d_loss, sensitivity
 from rnnbounds.theory.language.terms.variables import j, s, x
 from rnnbounds.theory.language.terms.vectors import norm, state
+from rnnbounds.theory.models import geometry
 from rnnbounds.theory.models.box_geometry import BOX
-from rnnbounds.theory.models.geometry import (
-    EUCLIDEAN,
-    PERRON,
-    QUADRATIC,
-    A_fresh,
-    A_full,
-    B_fresh,
-    B_full,
-    Geometry,
-    S_fresh,
-    S_full,
-    S_start,
-    fresh,
-    full,
-    start,
-)
 from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
 from rnnbounds.theory.models.sensitivity import bounded, forgetting, sensitive
 from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
@@ -37,13 +22,13 @@ from rnnbounds.theory.proof import Form, Step, step, theorem
 T, k, grad_gap = symbols("T k grad_gap")
 
 
-def drift(g: Geometry, steps: Expr) -> Expr:
+def drift(g: geometry.Geometry, steps: Expr) -> Expr:
     """What the Jacobians' change adds to S in so many steps, but for a factor λ^{steps−1}‖h_s‖."""
     bent = g.beta_hh * g.L_w / (1 - g.lam)
     return steps * g.beta_wh + bent * (steps - g.total(steps))
 
 
-def terms(g: Geometry, time: Expr, steps: Expr, at_start: Expr) -> tuple[Expr, Expr, Expr]:
+def terms(g: geometry.Geometry, time: Expr, steps: Expr, at_start: Expr) -> tuple[Expr, Expr, Expr]:
     """Forgotten sensitivity, curvature of the loss, drift of the Jacobians."""
     return (
         g.lam**steps * g.L_p * g.L_w * g.total(time),
@@ -52,19 +37,22 @@ def terms(g: Geometry, time: Expr, steps: Expr, at_start: Expr) -> tuple[Expr, E
     )
 
 
-def three_terms(g: Geometry, time: Expr, steps: Expr, at_start: Expr) -> Expr:
+def three_terms(g: geometry.Geometry, time: Expr, steps: Expr, at_start: Expr) -> Expr:
     """Their sum, which bounds the gap after so many steps of a run that has lost its past."""
     return Add(*terms(g, time, steps, at_start))
 
 
-def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
+def sensitivity_gap(g: geometry.Geometry) -> tuple[Step, ...]:
     """S_t − Ŝ_t: one step, and all of them."""
-    bent, changed = (A_full - A_fresh) * S_fresh, B_full - B_fresh
+    bent, changed = (
+        (geometry.A_full - geometry.A_fresh) * geometry.S_fresh,
+        geometry.B_full - geometry.B_fresh,
+    )
     gap, gap_next = (
         g.norm(sensitivity(x, 0, s + steps) - sensitivity(x, s, steps)) for steps in (j, j + 1)
     )
-    state_gap, at_start = g.norm(full - fresh), g.norm(start)
-    added = g.beta_hh * g.norm(S_fresh) + g.beta_wh
+    state_gap, at_start = g.norm(geometry.full - geometry.fresh), g.norm(geometry.start)
+    added = g.beta_hh * g.norm(geometry.S_fresh) + g.beta_wh
     # With β_hh = 0, for a linear model, nothing is divided by 1 − λ.
     bent_sensitivity = (at("sensitivity", s, j), "contractive") if g.beta_hh else ()
     divided = ("contractive",) if g.beta_hh else ()
@@ -74,10 +62,10 @@ def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
             CHAIN_RULE_WEIGHTS.at(x, s, j),
             at("differentiable", 0, s + j),
             at("differentiable", s, j),
-            g.triangle.at(A_full * (S_full - S_fresh), bent + changed),
+            g.triangle.at(geometry.A_full * (geometry.S_full - geometry.S_fresh), bent + changed),
             g.triangle.at(bent, changed),
-            g.submultiplicative.at(A_full, S_full - S_fresh),
-            g.submultiplicative.at(A_full - A_fresh, S_fresh),
+            g.submultiplicative.at(geometry.A_full, geometry.S_full - geometry.S_fresh),
+            g.submultiplicative.at(geometry.A_full - geometry.A_fresh, geometry.S_fresh),
             at("factor", 0, s + j),
             at("smooth", s, j),
         ),
@@ -90,7 +78,7 @@ def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
             "drift",
             le(
                 g.norm(sensitivity(x, 0, s + j + 1) - sensitivity(x, s, j + 1)),
-                g.lam ** (j + 1) * g.norm(S_start) + g.lam**j * at_start * drift(g, j + 1),
+                g.lam ** (j + 1) * g.norm(geometry.S_start) + g.lam**j * at_start * drift(g, j + 1),
             ),
             forall=(s, j),
         ).by_induction(
@@ -100,12 +88,12 @@ def sensitivity_gap(g: Geometry) -> tuple[Step, ...]:
     )
 
 
-def total_at_most_steps(g: Geometry) -> Step:
+def total_at_most_steps(g: geometry.Geometry) -> Step:
     """g(j) ≤ j."""
     return step("total", le(g.total(j), j), forall=(j,)).by_induction(step="contractive")
 
 
-def _steps(g: Geometry) -> tuple[Step, ...]:
+def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
     """All steps up to the bound for runs of j + 1 steps from time s."""
     h, h_fresh = state(x, 0, s + j + 1), state(x, s, j + 1)
     S, S_hat = sensitivity(x, 0, s + j + 1), sensitivity(x, s, j + 1)
@@ -136,7 +124,7 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
         ),
         step(
             "gradients at the start",
-            le(loss_gap, three_terms(g, s, j + 1, g.norm(start))),
+            le(loss_gap, three_terms(g, s, j + 1, g.norm(geometry.start))),
             forall=(s, j),
         ).by(
             at("gradients", s, j),
@@ -162,7 +150,7 @@ def _steps(g: Geometry) -> tuple[Step, ...]:
     )
 
 
-def model(g: Geometry) -> tuple[Assumption, ...]:
+def model(g: geometry.Geometry) -> tuple[Assumption, ...]:
     """What Lemma 2 presupposes of a model."""
     return (
         *dict.fromkeys((*g.contracts, *g.slopes)),
@@ -180,7 +168,7 @@ def model(g: Geometry) -> tuple[Assumption, ...]:
     )
 
 
-def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Form:
+def _form(name: str, g: geometry.Geometry, note: str = "", about: str = "gradient") -> Form:
     """The three terms in one norm of states."""
     bound = le(grad_gap, three_terms(g, T - k, k, g.start_bound(T - k)))
     return theorem(name, bound, model(g), about, _steps(g), note).by(
@@ -188,9 +176,11 @@ def _form(name: str, g: Geometry, note: str = "", about: str = "gradient") -> Fo
     )
 
 
-FINITE = _form("finite", EUCLIDEAN)
+FINITE = _form("finite", geometry.EUCLIDEAN)
 QUADRATIC_NORM = _form(
-    "quadratic-norm", QUADRATIC, "linear models: ∂φ/∂h is constant, and λ_P may be less than ‖W‖"
+    "quadratic-norm",
+    geometry.QUADRATIC,
+    "linear models: ∂φ/∂h is constant, and λ_P may be less than ‖W‖",
 )
-PERRON_NORM = _form("perron-norm", PERRON)
+PERRON_NORM = _form("perron-norm", geometry.PERRON)
 IN_BOX = _form("box", BOX, "any cell with a comparison matrix that is smooth", "cell")

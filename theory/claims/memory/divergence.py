@@ -52,17 +52,12 @@ MEANS = assume(
     "means",
     "⟨a, b⟩ = E ab of two random numbers: symmetric, and linear in each",
     forall=(y, a, b, c),
-).that(
-    eq(inner(y * a + b, c), y * inner(a, c) + inner(b, c)),
-    eq(inner(a, c) - inner(c, a), ZERO),
-)
+).that(eq(inner(y * a + b, c), y * inner(a, c) + inner(b, c)), eq(inner(a, c) - inner(c, a), ZERO))
 WHITE = assume("white inputs", "E x_t² = 1, and E x_s x_t = 0 for s < t", forall=(j, m)).that(
     eq(inner(entry(x, j), entry(x, j)), ONE), eq(inner(entry(x, j), entry(x, j + m + 1)), ZERO)
 )
 RISK = assume(
-    "risk",
-    "p(a) = E(h_T − x_T)²/2, and so p′(a) = E(h_T − x_T) dh_T/da",
-    forall=(y,),
+    "risk", "p(a) = E(h_T − x_T)²/2, and so p′(a) = E(h_T − x_T) dh_T/da", forall=(y,)
 ).that(eq(slope(y), inner(driven(T, y) - entry(x, T), d_driven(T, y))))
 DESCENT = assume("descent", "a_{i+1} = a_i − α_i p′(a_i)", forall=(j,), ties=True).that(
     eq(descent(0), a_1), eq(descent(j + 1), descent(j) - rate(j) * slope(descent(j)))

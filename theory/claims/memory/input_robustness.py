@@ -136,54 +136,46 @@ INPUT_ROBUSTNESS = Claim(
         FINITE.variant(
             "within-the-ball",
             "no two inputs are further apart than the largest is long",
-            le(forced_gap, L_x * B_x * (1 - lam**T) / (1 - lam)),
+            L_x * B_x * (1 - lam**T) / (1 - lam),
         ),
         scaled(UNIFORM, 1 - lam, "no-horizon", "the effect of earlier inputs is forgotten at once"),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "independent-inputs",
             "the differences add up like independent ones, in squares",
-            le(forced_gap, L_x * x_gap / sqrt(1 - lam**2)),
+            L_x * x_gap / sqrt(1 - lam**2),
         ),
         instead(PREDICTION, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
+        APART.variant("starts-forgotten", "the start of the runs is left out", FORCED),
         APART.variant(
-            "starts-forgotten", "the start of the runs is left out", le(response_gap, FORCED)
-        ),
-        APART.variant(
-            "starts-next-power",
-            "λ^{T+1} in place of λ^T",
-            le(response_gap, FORCED + lam ** (T + 1) * state_gap),
+            "starts-next-power", "λ^{T+1} in place of λ^T", FORCED + lam ** (T + 1) * state_gap
         ),
         APART.variant(
             "the-larger",
             "the larger of the two terms in place of their sum",
-            le(response_gap, Max(FORCED, lam**T * state_gap)),
+            Max(FORCED, lam**T * state_gap),
         ),
         IN_BOX.variant(
             "box-one-step-short",
             "the geometric sum of a cell ends one step early",
-            le(forced_gap_box, OF_CELLS.bound(T - 1)),
-            (*IN_BOX.assumptions, TWO_STEPS),
+            OF_CELLS.bound(T - 1),
+            TWO_STEPS,
         ),
         OUTPUT.variant(
             "box-without-output",
             "the Euclidean norm of the output is taken for the norm of the box",
-            le(forced_gap, FORCED_BOX),
+            FORCED_BOX,
         ),
         GAIN.variant(
             "box-two-inputs",
             "no cell gathers more than two inputs, whatever λ is",
-            le(forced_gap, 2 * C_box * L_x_box * x_gap),
+            2 * C_box * L_x_box * x_gap,
         ),
         BOX_PREDICTION.variant(
-            "box-no-readout",
-            "the readout's constant L_f is missing, of a cell",
-            le(forced_gap_y, C_box * FORCED_BOX),
+            "box-no-readout", "the readout's constant L_f is missing, of a cell", C_box * FORCED_BOX
         ),
         BOX_APART.variant(
-            "box-starts-forgotten",
-            "the start of the runs of a cell is left out",
-            le(response_gap_box, FORCED_BOX),
+            "box-starts-forgotten", "the start of the runs of a cell is left out", FORCED_BOX
         ),
     ),
     emphasis=0.8,

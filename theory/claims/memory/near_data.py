@@ -7,8 +7,6 @@ the recorded sequence by affine arithmetic, operation by operation; that all run
 is by induction over time. What is assumed are the single operations.
 """
 
-from sympy import Rational
-
 from rnnbounds.theory.language import Assumption, Clause, assume, at, eq, le, lt
 from rnnbounds.theory.language.terms.certificates import begun
 from rnnbounds.theory.language.terms.tubes import alone, anchor, both
@@ -17,7 +15,7 @@ from rnnbounds.theory.language.terms.vectors import max_norm, norm
 from rnnbounds.theory.language.vocabulary import symbols
 from rnnbounds.theory.models.system import WINDOW
 from rnnbounds.theory.models.tube import lines, pairs, sets
-from rnnbounds.theory.proof import Claim, Source, instead, theorem
+from rnnbounds.theory.proof import Claim, Source, theorem, thousandth_less
 
 T, k, gap = symbols("T k near_gap")
 near_off, near_eps, near_k = symbols("near_off near_eps_told near_k_told")
@@ -78,35 +76,24 @@ NEAR_DATA = Claim(
     ),
     forms=(GAP, WIDTH, WINDOW_FORM),
     false_variants=(
-        instead(GAP, gap_told, recorded_told, "recorded-alone", "the gap seen on the data itself"),
-        instead(
-            GAP, gap_told, gap_told * Rational(999, 1000), "a-thousandth-less",
-            "the printed gap is never met: 0.999 of it is enough",
-        ),
+        GAP.variant("recorded-alone", "the gap seen on the data itself", recorded_told),
+        thousandth_less(GAP, text="the printed gap is never met: 0.999 of it is enough"),
+        GAP.variant("one-step-too-few", "the gap at k + 1 is that at k", next_told, SHORTER),
         GAP.variant(
-            "one-step-too-few",
-            "the gap at k + 1 is that at k",
-            le(gap, next_told),
-            (*GAP.assumptions, SHORTER),
-        ),
-        instead(
-            GAP, gap_told, largest_told, "maximum-norm",
+            "maximum-norm",
             "the largest gap of one output is taken for the Euclidean norm of all",
+            largest_told,
         ),
-        instead(
-            WIDTH, width_told, once_told, "radius-once",
-            "inputs are off by δ at one step alone",
-        ),
-        instead(
-            WIDTH, width_told, first_told, "without-remainder",
+        WIDTH.variant("radius-once", "inputs are off by δ at one step alone", once_told),
+        WIDTH.variant(
+            "without-remainder",
             "Jacobians on the recorded run are taken for those of all runs near it",
+            first_told,
         ),
-        instead(
-            WIDTH, width_told, before_told, "one-step-short", "the enclosure ends one step early"
-        ),
+        WIDTH.variant("one-step-short", "the enclosure ends one step early", before_told),
         WINDOW_FORM.variant(
-            "half-of-epsilon", "the printed k is good for half of its ε", le(gap, near_eps / 2)
+            "half-of-epsilon", "the printed k is good for half of its ε", near_eps / 2
         ),
     ),
     extremal="linear units and inputs that are off by δ the same way at every step: equality",
-)  # fmt: skip
+)

@@ -1,9 +1,6 @@
 """So do its predictions (Miller & Hardt, Proposition 3)."""
 
-from sympy import Expr
-
 from rnnbounds.theory.claims.memory import truncation
-from rnnbounds.theory.claims.memory.box_truncation import OUTPUT
 from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import state
@@ -13,30 +10,20 @@ from rnnbounds.theory.proof import Claim, Form, Source, instead, scaled, theorem
 lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
 
 
-def through_readout(
-    truncation: Form, bound: Expr, name: str = "truncation", note: str = ""
-) -> Form:
+def through_readout(form: Form, name: str = "truncation", note: str = "") -> Form:
     """What the readout makes of a bound on states."""
-    return theorem(
-        truncation.name,
-        le(y_gap, bound),
-        (*truncation.assumptions, LIPSCHITZ_READOUT),
-        truncation.about,
-        note=note,
-    ).by(
+    model = (*form.assumptions, LIPSCHITZ_READOUT)
+    bound = le(y_gap, L_f * form.statement.rhs)
+    return theorem(form.name, bound, model, form.about, note=note).by(
         at("lipschitz readout", state(x, 0, T), state(x, T - k, k)),
-        truncation.lemma(name).at(),
+        form.lemma(name).at(),
         "contractive",
     )
 
 
-FINITE = through_readout(truncation.FINITE, L_f * S_0 * (lam**k - lam**T) / (1 - lam))
-UNIFORM = through_readout(
-    truncation.UNIFORM, L_f * S_0 * lam**k / (1 - lam), note="for every length T"
-)
-IN_BOX = through_readout(
-    OUTPUT, L_f * OUTPUT.statement.rhs, "truncation, box", "any cell with a comparison matrix"
-)
+FINITE = through_readout(truncation.FINITE)
+UNIFORM = through_readout(truncation.UNIFORM, note="for every length T")
+IN_BOX = through_readout(truncation.OUTPUT, "truncation, box", "any cell with a comparison matrix")
 
 PREDICTION = Claim(
     id="prediction",
@@ -50,19 +37,19 @@ PREDICTION = Claim(
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
-            le(y_gap, L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam)),
+            L_f * L_x * B_x * (lam**k - lam**T) / (1 - lam),
         ),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any prediction, whatever λ is",
-            le(y_gap, L_f * S_0 / (1 - lam) / 2),
-            (*UNIFORM.assumptions, LONG_WINDOW),
+            L_f * S_0 / (1 - lam) / 2,
+            LONG_WINDOW,
         ),
         IN_BOX.variant(
             "box-without-output",
             "the readout is taken to see the norm of the box: C_box is missing",
-            le(y_gap, IN_BOX.statement.rhs / C_box),
+            IN_BOX.statement.rhs / C_box,
         ),
         instead(
             IN_BOX, L_f, 1, "box-no-readout", "the readout's constant L_f is missing, of a cell"

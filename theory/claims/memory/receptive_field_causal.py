@@ -157,7 +157,7 @@ CAUSAL_FORMS = (DILATED, GATED, WAVENET, ATTENTION, SEEN_FORM)
 
 def shorter(form: Form, id: str, text: str, field: Expr) -> Variant:
     """The same field said to be shorter."""
-    return form.variant(id, text, assumptions=(wide(field), *form.assumptions[1:]))
+    return form.variant(id, text, wide(field))
 
 
 INSIDE = Assumption("exact window", "the input lies inside of the field: k ≤ R", le(k, R))
@@ -179,6 +179,6 @@ CAUSAL_VARIANTS = (
     SEEN_FORM.variant(
         "overlap-counted",
         "a layer sees K_l d_l inputs more, the overlap with the next counted twice",
-        assumptions=(exact(R_overlap), *SEEN_FORM.assumptions[1:]),
+        exact(R_overlap),
     ),
 )

@@ -45,26 +45,24 @@ STATE_BOUND = Claim(
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
-            le(h_norm, L_x * B_x * (1 - lam**T) / (1 - lam)),
+            L_x * B_x * (1 - lam**T) / (1 - lam),
         ),
         thousandth_less(UNIFORM),
-        UNIFORM.variant("ten-drives", "ten drives are enough, whatever λ is", le(h_norm, 10 * S_0)),
-        UNIFORM.variant("drive-alone", "the state never exceeds one drive", le(h_norm, S_0)),
+        UNIFORM.variant("ten-drives", "ten drives are enough, whatever λ is", 10 * S_0),
+        UNIFORM.variant("drive-alone", "the state never exceeds one drive", S_0),
         UNIFORM.variant(
             "independent-inputs",
             "the inputs add up like independent ones, in squares",
-            le(h_norm, S_0 / sqrt(1 - lam**2)),
+            S_0 / sqrt(1 - lam**2),
         ),
         IN_BOX.variant(
             "box-one-step-short",
             "the geometric sum of a cell ends one step early",
-            le(h_norm_box, BOX.S_0 * BOX.total(T - 1)),
-            (*IN_BOX.assumptions, TWO_STEPS),
+            BOX.S_0 * BOX.total(T - 1),
+            TWO_STEPS,
         ),
         IN_BOX.variant(
-            "box-two-drives",
-            "no cell holds more than two drives, whatever λ is",
-            le(h_norm_box, 2 * BOX.S_0),
+            "box-two-drives", "no cell holds more than two drives, whatever λ is", 2 * BOX.S_0
         ),
     ),
     emphasis=0.8,

@@ -1,168 +1,225 @@
-"""A contractive model forgets: only the last k inputs matter (Miller & Hardt, Lemma 1)."""
+"""A contractive model forgets: only the last k inputs matter (Miller & Hardt, Lemma 1).
 
-from sympy import log, sqrt
+‖h_T − h_T^k‖ ≤ S_0 (λ^k − λ^T)/(1 − λ) in the norm in which it contracts: the Euclidean one or, of
+a cell, that of its comparison matrix, from which ‖h‖₂ ≤ C_box‖s‖_box leads to what the cell shows.
+"""
+
+from sympy import Expr, log, sqrt
 
 from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
-from rnnbounds.theory.claims.memory.box_truncation import BOX_FORMS, BOX_VARIANTS
 from rnnbounds.theory.claims.memory.state_bound import FINITE as STATE_BOUND_FINITE
-from rnnbounds.theory.language import at, le, lt, symbols
-from rnnbounds.theory.models.geometry import EUCLIDEAN
-from rnnbounds.theory.models.lemmas.powers import (
-    POWER_NOT_NEGATIVE,
-    decay,
-    long_window,
-    positive_rate,
-    power_sum,
-    rate_of,
-)
-from rnnbounds.theory.models.sensitivity import forgetting
-from rnnbounds.theory.models.system import (
-    ACCURACY,
-    CONTRACTION,
-    CONTRACTIVE,
-    DRIVE,
-    DRIVEN,
-    LONG_WINDOW,
-    MEMORY,
-    SHORT_WINDOW,
-    WINDOW,
-)
-from rnnbounds.theory.proof import Claim, Source, instead, theorem, thousandth_less
+from rnnbounds.theory.language import ZERO, Assumption, Use, at, le, lt, symbols
+from rnnbounds.theory.models import system
+from rnnbounds.theory.models.box_geometry import BOX, SHOWN
+from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
+from rnnbounds.theory.models.lemmas import powers
+from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE, long_window
+from rnnbounds.theory.models.sensitivity import forgetting, states
+from rnnbounds.theory.proof import Claim, Form, Source, Step, instead, theorem, thousandth_less
 
-lam, S_0, B_x, L_x, epsilon, T, k, h_gap = symbols("lam S_0 B_x L_x epsilon T k h_gap")
+lam, S_0, B_x, L_x, epsilon, T, k = symbols("lam S_0 B_x L_x epsilon T k")
+h_gap, h_gap_box, C_box = symbols("h_gap h_gap_box C_box")
 
-MODEL = (CONTRACTION, CONTRACTIVE, DRIVE, WINDOW)
 
-FINITE = theorem(
-    "finite",
-    le(h_gap, S_0 * (lam**k - lam**T) / (1 - lam)),
-    MODEL,
-    "rnn",
-    (*forgetting(EUCLIDEAN), power_sum(lam), POWER_NOT_NEGATIVE),
-).by(
-    at("forgetting", T - k, k),
-    STATE_BOUND_FINITE.lemma("state-bound", T).at(T - k),
-    at("power of a sum", k, T - k),
-    at("power not negative", k),
-    "contractive",
-    "window",
-)
+def forgotten(g: Geometry) -> Expr:
+    """S_0 (λ^k − λ^T)/(1 − λ)."""
+    return g.S_0 * (g.lam**k - g.lam**T) / (1 - g.lam)
+
+
+def in_norm(
+    name: str,
+    gap: Expr,
+    g: Geometry,
+    about: str,
+    bounded: Use,
+    before: tuple[Step, ...] = (),
+    note: str = "",
+) -> Form:
+    """What is forgotten, in the norm in which the model contracts, of states that are bounded."""
+    model = (*g.contracts, g.contractive, g.drive, system.WINDOW)
+    steps = (*before, *forgetting(g), powers.power_sum(g.lam), powers.power(g.lam))
+    return theorem(name, le(gap, forgotten(g)), model, about, steps, note).by(
+        at("forgetting", T - k, k),
+        bounded,
+        at("power of a sum", k, T - k),
+        at("power not negative", k),
+        "contractive",
+        "window",
+    )
+
+
+STATE_BOUND = STATE_BOUND_FINITE.lemma("state-bound", T).at(T - k)
+FINITE = in_norm("finite", h_gap, EUCLIDEAN, "rnn", STATE_BOUND)
 LEMMA = FINITE.lemma("truncation").at()
-
 UNIFORM = theorem(
     "uniform",
     le(h_gap, S_0 * lam**k / (1 - lam)),
-    MODEL,
+    FINITE.assumptions,
     "rnn",
     (POWER_NOT_NEGATIVE,),
     note="for every length T",
 ).by(LEMMA, at("power not negative", T), "contractive")
+BOX_STATE = in_norm(
+    "box-state",
+    h_gap_box,
+    BOX,
+    "cell",
+    at("state", T - k),
+    (*BOX.before, *states(BOX)),
+    "the whole state of a cell, (c, h) of an LSTM",
+)
+OUTPUT = theorem(
+    "box",
+    le(h_gap, C_box * forgotten(BOX)),
+    (*BOX_STATE.assumptions, SHOWN),
+    "cell",
+    note="any cell with a comparison matrix, by its output",
+).by(BOX_STATE.lemma("truncation, box-state").at(), at("output", T - k, k), "window", "contractive")
 
-rate = rate_of(lam)
-needed = S_0 / ((1 - lam) * epsilon)
+rate, box_rate = powers.rate_of(lam), powers.rate_of(BOX.lam)
+needed, box_needed = (
+    constant / ((1 - factor) * epsilon)
+    for constant, factor in ((S_0, lam), (C_box * BOX.S_0, BOX.lam))
+)
 reached = lam**T + epsilon * (1 - lam) / S_0
 
 
-LONG = long_window("ln(S_0/((1 − λ)ε))/ln(1/λ)", le(log(needed) / rate, k))
-LONG_FINITE = long_window("−ln(λ^T + ε(1 − λ)/S_0)/ln(1/λ)", le(-log(reached) / rate, k))
-WINDOW_MODEL = (*MODEL, MEMORY, ACCURACY)
+def window(
+    name: str,
+    of: Form,
+    lemma: Use,
+    lam: Expr,
+    text: str,
+    level: Expr,
+    *uses: Use,
+    more: tuple[Assumption, ...] = (),
+    before: tuple[Step, ...] = (),
+    note: str,
+) -> Form:
+    """A window of level/ln(1/λ) inputs leaves at most ε of what the other form bounds."""
+    rate = powers.rate_of(lam)
+    model = (*of.assumptions, *more, long_window(text, le(level / rate, k)))
+    proved = theorem(name, le(h_gap, epsilon), model, of.about, (powers.decay(lam), *before), note)
+    return proved.by(
+        lemma, "long window", at("decay", k), *uses, *powers.positive_rate(lam), "accuracy"
+    )
 
-DECAY, POSITIVE_RATE = decay(lam), positive_rate(lam)
 
-TARGET = le(h_gap, epsilon)
-WINDOW_FORM = theorem(
+WINDOW_FORM = window(
     "window",
-    TARGET,
-    (*WINDOW_MODEL, LONG),
-    "rnn",
-    (DECAY,),
-    note="how long a window is enough, for every T",
-).by(
+    UNIFORM,
     UNIFORM.lemma("truncation").at(),
-    "long window",
-    at("decay", k),
+    lam,
+    "ln(S_0/((1 − λ)ε))/ln(1/λ)",
+    log(needed),
     LOGARITHM.at(needed),
     EXPONENTIAL.at(log(needed), k * rate),
-    *POSITIVE_RATE,
-    "accuracy",
+    more=(system.MEMORY, system.ACCURACY),
+    note="how long a window is enough, for every T",
 )
-
-WINDOW_FINITE = theorem(
+WINDOW_FINITE = window(
     "window-finite",
-    TARGET,
-    (*WINDOW_MODEL, DRIVEN, LONG_FINITE),
-    "rnn",
-    (DECAY, POWER_NOT_NEGATIVE),
-    note="how long a window is enough, for one given T",
-).by(
+    FINITE,
     LEMMA,
-    "long window",
-    at("decay", k),
+    lam,
+    "−ln(λ^T + ε(1 − λ)/S_0)/ln(1/λ)",
+    -log(reached),
     LOGARITHM.at(reached),
     EXPONENTIAL.at(-log(reached), log(reached)),
     EXPONENTIAL.at(-log(reached), k * rate),
     at("power not negative", T),
-    *POSITIVE_RATE,
     "driven",
-    "accuracy",
+    more=(system.MEMORY, system.ACCURACY, system.DRIVEN),
+    before=(POWER_NOT_NEGATIVE,),
+    note="how long a window is enough, for one given T",
+)
+BOX_WINDOW = window(
+    "box-window",
+    OUTPUT,
+    OUTPUT.lemma("truncation, box").at(),
+    BOX.lam,
+    "ln(C_box S_0_box/((1 − λ_box)ε))/ln(1/λ_box)",
+    log(box_needed),
+    LOGARITHM.at(box_needed),
+    EXPONENTIAL.at(log(box_needed), k * box_rate),
+    at("power not negative", T),
+    more=(Assumption("memory", "λ_box > 0", lt(ZERO, BOX.lam)), system.ACCURACY),
+    before=(powers.power(BOX.lam),),
+    note="how long a window is enough for a cell, in the Euclidean norm of its output",
 )
 
 TRUNCATION = Claim(
     id="truncation",
     title="A contractive model forgets",
     source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 1"),
-    forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, *BOX_FORMS),
+    forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, BOX_STATE, OUTPUT, BOX_WINDOW),
     false_variants=(
         instead(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
-        UNIFORM.variant("no-horizon", "the factor 1/(1 − λ) is missing", le(h_gap, S_0 * lam**k)),
+        UNIFORM.variant("no-horizon", "the factor 1/(1 − λ) is missing", S_0 * lam**k),
         FINITE.variant(
             "window-one-longer",
             "a window of k does what k + 1 should",
-            le(h_gap, S_0 * (lam ** (k + 1) - lam**T) / (1 - lam)),
-            (*MODEL, SHORT_WINDOW),
+            S_0 * (lam ** (k + 1) - lam**T) / (1 - lam),
+            system.SHORT_WINDOW,
         ),
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
-            le(h_gap, L_x * B_x * (lam**k - lam**T) / (1 - lam)),
+            L_x * B_x * (lam**k - lam**T) / (1 - lam),
         ),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
             "eight steps forget half of any state, whatever λ is",
-            le(h_gap, S_0 / (1 - lam) / 2),
-            (*MODEL, LONG_WINDOW),
+            S_0 / (1 - lam) / 2,
+            system.LONG_WINDOW,
         ),
         UNIFORM.variant(
             "independent-inputs",
             "the inputs add up like independent ones, in squares",
-            le(h_gap, S_0 * lam**k / sqrt(1 - lam**2)),
+            S_0 * lam**k / sqrt(1 - lam**2),
         ),
         WINDOW_FORM.variant(
             "floor",
             "the window is rounded down",
-            assumptions=(*WINDOW_MODEL, long_window("⌊log⌋", lt(log(needed) / rate, k + 1))),
+            long_window("⌊log⌋", lt(log(needed) / rate, k + 1)),
         ),
         WINDOW_FORM.variant(
             "no-horizon-window",
             "the window forgets the factor 1/(1 − λ)",
-            assumptions=(*WINDOW_MODEL, long_window("log S_0/ε", le(log(S_0 / epsilon) / rate, k))),
+            long_window("log S_0/ε", le(log(S_0 / epsilon) / rate, k)),
         ),
         WINDOW_FORM.variant(
             "one-short",
             "a window one shorter is enough",
-            assumptions=(*WINDOW_MODEL, long_window("log − 1", le(log(needed) / rate, k + 1))),
+            long_window("log − 1", le(log(needed) / rate, k + 1)),
         ),
         WINDOW_FINITE.variant(
             "finite-one-short",
             "for one given T a window one shorter is enough",
-            assumptions=(
-                *WINDOW_MODEL,
-                DRIVEN,
-                long_window("log − 1", le(-log(reached) / rate, k + 1)),
-            ),
+            long_window("log − 1", le(-log(reached) / rate, k + 1)),
         ),
-        *BOX_VARIANTS,
+        BOX_STATE.variant(
+            "box-next-power",
+            "λ^{k+1} in place of λ^k, in the norm of the box",
+            BOX.S_0 * BOX.lam ** (k + 1) / (1 - BOX.lam),
+        ),
+        OUTPUT.variant(
+            "box-without-output",
+            "the Euclidean norm of the output is taken for the norm of the box",
+            forgotten(BOX),
+        ),
+        OUTPUT.variant(
+            "box-half-by-eight",
+            "eight steps halve what any cell remembers, whatever λ is",
+            C_box * BOX.S_0 / (1 - BOX.lam) / 2,
+            system.LONG_WINDOW,
+        ),
+        BOX_WINDOW.variant(
+            "box-window-without-output",
+            "the window of a cell forgets the factor C_box",
+            long_window("log S_0/((1 − λ)ε)", le(log(box_needed / C_box) / box_rate, k)),
+        ),
     ),
     extremal=(
         "scalar linear system h = λh + x with the constant input x = S_0: equality for every "

@@ -4,14 +4,7 @@ from dataclasses import replace
 
 from sympy import Expr, Integer, Rational
 
-from rnnbounds.theory.axioms.base import (
-    DIAGONAL_NORM,
-    MEAN_VALUE,
-    ROUNDED_STEP,
-    SUBMULTIPLICATIVE,
-    TRIANGLE,
-    gamma,
-)
+from rnnbounds.theory.axioms import base
 from rnnbounds.theory.language import Assumption, Clause, assume, at, eq, le, lt, symbols
 from rnnbounds.theory.language.terms.gradients import activation, slopes
 from rnnbounds.theory.language.terms.unitary import rows
@@ -74,7 +67,7 @@ SHAPES = assume("shapes", "W has n columns and U has d, the numbers of states an
 )
 SIZE = Assumption("size", "n + d + 2 is at most 2^40", lt((n + d + 2) * u, Rational(1, 2**12)))
 TOTAL = (1 - lam**T) / (1 - lam)
-LOCAL = L_rho * gamma(n + d + 2) * Z_hat + e_rho
+LOCAL = L_rho * base.gamma(n + d + 2) * Z_hat + e_rho
 ONE_ERROR = assume("one error", "eps_1 is at least L_ρ γ_{n+d+2} Z_hat + e_rho").that(
     le(LOCAL, eps_1)
 )
@@ -94,11 +87,11 @@ MODEL = (RNN, CONTRACTS, CONTRACTIVE, STATES, FLOATING, LIBRARY, PRE_ACTIVATIONS
 
 PRE_ACTIVATION_STEP = step(
     "rounding before the activation",
-    le(norm(floating - exact), gamma(n + d + 2) * Z_hat),
+    le(norm(floating - exact), base.gamma(n + d + 2) * Z_hat),
     forall=(m,),
     given=(within,),
 ).by(
-    ROUNDED_STEP.at(W, h, U, x_next, bias, n, d),
+    base.ROUNDED_STEP.at(W, h, U, x_next, bias, n, d),
     "shapes",
     at("floating point", m),
     at("pre-activations", m),
@@ -110,9 +103,9 @@ SECANTS = step(
     forall=(m,),
 ).by(
     "slopes",
-    DIAGONAL_NORM.at(floating, exact),
-    MEAN_VALUE.at(floating, exact),
-    SUBMULTIPLICATIVE.at(slopes(floating, exact), floating - exact),
+    base.DIAGONAL_NORM.at(floating, exact),
+    base.MEAN_VALUE.at(floating, exact),
+    base.SUBMULTIPLICATIVE.at(slopes(floating, exact), floating - exact),
 )
 
 
@@ -128,7 +121,7 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
     ).by(
         at("floating point", m),
         at("rnn", h, x_next),
-        TRIANGLE.at(
+        base.TRIANGLE.at(
             library(floating) - activation(floating), activation(floating) - activation(exact)
         ),
         at("library", m),
@@ -148,8 +141,8 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
             at("one step", j),
             RECURSION.at(x, 0, j),
             at("contraction", computed(x, j), state(x, 0, j), entry(x, j + 1)),
-            TRIANGLE.at(computed(x, j) - state(x, 0, j), state(x, 0, j)),
-            TRIANGLE.at(computed(x, j + 1) - phi(*later), phi(*later) - state(x, 0, j + 1)),
+            base.TRIANGLE.at(computed(x, j) - state(x, 0, j), state(x, 0, j)),
+            base.TRIANGLE.at(computed(x, j + 1) - phi(*later), phi(*later) - state(x, 0, j + 1)),
             at("states", j),
             at("power not negative", j),
             "contractive",
@@ -176,21 +169,18 @@ ROUNDING_STATE = Claim(
     forms=(STATE, EXPLICIT),
     false_variants=(
         STATE.variant(
-            "no-accumulation",
-            "the error of one step alone",
-            le(h_rounding, eps_1),
-            special="rounding-accumulates",
+            "no-accumulation", "the error of one step alone", eps_1, special="rounding-accumulates"
         ),
         EXPLICIT.variant(
             "exact-activation",
             "the library's activation is taken for exact",
-            le(h_rounding, (LOCAL - e_rho) * TOTAL),
+            (LOCAL - e_rho) * TOTAL,
             special="softplus-threshold",
         ),
         EXPLICIT.variant(
             "relative-error",
             "the library's activation is taken to err by 4u of its value",
-            le(h_rounding, (LOCAL - e_rho + e_relative) * TOTAL),
+            (LOCAL - e_rho + e_relative) * TOTAL,
             special="softplus-threshold",
         ),
         instead(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),

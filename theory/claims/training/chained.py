@@ -19,13 +19,7 @@ from rnnbounds.theory.claims.gradients.gradient_lipschitz import uniform
 from rnnbounds.theory.claims.gradients.jacobian_gap import IN_BOX as GAP_IN_BOX
 from rnnbounds.theory.claims.gradients.jacobian_gap import model
 from rnnbounds.theory.language import ONE, Assumption, Use, assume, at, eq, le, symbols
-from rnnbounds.theory.language.terms.gradients import (
-    d_loss,
-    feasible,
-    loss_gradient,
-    sensitivity,
-    truncated_gradient,
-)
+from rnnbounds.theory.language.terms import gradients
 from rnnbounds.theory.language.terms.variables import v, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import inner, norm, state
 from rnnbounds.theory.models.box_geometry import BOX
@@ -38,17 +32,19 @@ from rnnbounds.theory.proof.lemma import Lemma
 
 T, k, beta, eps_k = symbols("T k beta eps_k")
 
-OMEGA = Everywhere(eq(feasible(w), ONE))
+OMEGA = Everywhere(eq(gradients.feasible(w), ONE))
 
 
 def derivative(weights: Expr, start: Expr, steps: Expr) -> Expr:
     """Of the loss of a run in its weights, by the chain rule."""
-    return d_loss(state(x, start, steps, weights)) * sensitivity(x, start, steps, weights)
+    return gradients.d_loss(state(x, start, steps, weights)) * gradients.sensitivity(
+        x, start, steps, weights
+    )
 
 
 full, full_other, cut = derivative(w, 0, T), derivative(w_other, 0, T), derivative(w, T - k, k)
-apart = loss_gradient(w) - loss_gradient(w_other)
-off = loss_gradient(w) - truncated_gradient(w)
+apart = gradients.loss_gradient(w) - gradients.loss_gradient(w_other)
+off = gradients.loss_gradient(w) - gradients.truncated_gradient(w)
 GRADIENTS = assume(
     "gradients",
     "∇p_T(w) and ∇p_T^k(w) are the gradients at w of p(h_T) and of p(h_T^k): ⟨∇p, v⟩ is the "
@@ -87,11 +83,11 @@ def presupposed(lemma: Lemma, granted: tuple[Assumption, ...]) -> tuple[str, ...
     return tuple(dict.fromkeys(known[stated(law)] for law in laws))
 
 
-_product = INNER_PRODUCT.at(loss_gradient(w), truncated_gradient(w), off)
+_product = INNER_PRODUCT.at(gradients.loss_gradient(w), gradients.truncated_gradient(w), off)
 OF_DERIVATIVES = (
     step("derivatives at two weights", le(norm(apart), norm(full - full_other)), (w, w_other)).by(
         at("gradients", w, w_other, apart),
-        INNER_PRODUCT.at(loss_gradient(w), loss_gradient(w_other), apart),
+        INNER_PRODUCT.at(gradients.loss_gradient(w), gradients.loss_gradient(w_other), apart),
         SUBMULTIPLICATIVE.at(full - full_other, apart),
     ),
     step("derivatives of the two losses", le(norm(off), norm(full - cut)), (w,)).by(

@@ -91,8 +91,4 @@ def logarithmic(bound: Form) -> Form:
 def quarter(form: Form) -> Variant:
     """A quarter of the logarithm, half a power of what is forgotten."""
     long = _long("ln(K/(c ε))/(4 c)", level / (4 * rate))
-    return form.variant(
-        "quarter-window",
-        "a quarter of the logarithm is enough",
-        assumptions=(*form.assumptions[:-1], long),
-    )
+    return form.variant("quarter-window", "a quarter of the logarithm is enough", long)

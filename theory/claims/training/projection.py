@@ -59,19 +59,17 @@ PROJECTION_CLAIM = Claim(
             le(rescaled_gap, Rational(5, 4) * matrix_gap),
         ),
         GAP.variant(
-            "strict",
-            "a projection brings any two points nearer",
-            lt(proj_gap, matrix_gap),
+            "strict", "a projection brings any two points nearer", lt(proj_gap, matrix_gap)
         ),
         GAP.variant(
             "a-hundredth-less",
             "a projection brings any two points nearer by a hundredth",
-            le(proj_gap, Rational(99, 100) * matrix_gap),
+            Rational(99, 100) * matrix_gap,
         ),
         NEAREST.variant(
             "nearer-by-a-hundredth",
             "any other point of the set is further away by a hundredth",
-            le(proj_distance, Rational(99, 100) * feasible_distance),
+            Rational(99, 100) * feasible_distance,
         ),
     ),
     emphasis=1.25,

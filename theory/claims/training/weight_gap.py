@@ -18,14 +18,7 @@ from rnnbounds.theory.models.lemmas.growth import (
     TANGENTS,
 )
 from rnnbounds.theory.models.system import MEMORY
-from rnnbounds.theory.models.weights.descent import (
-    CONSTANT_SIZE_STEPS,
-    DESCENTS,
-    STEPS,
-    TRAINING,
-    here,
-    there,
-)
+from rnnbounds.theory.models.weights import descent
 from rnnbounds.theory.models.weights.projection import PROJECTS
 from rnnbounds.theory.models.weights.training import (
     CONSTANT_STEPS,
@@ -47,9 +40,9 @@ c = alpha * beta
 RECURSION = theorem(
     "recursion",
     le(w_gap, (1 + alpha * beta / N) * w_gap_before + alpha / N * eps_k),
-    (*TRAINING, SOME_STEPS),
+    (*descent.TRAINING, SOME_STEPS),
     "losses",
-    STEPS,
+    descent.STEPS,
     note="one step of size α/N, of any two losses",
 ).by(at("one step", N - 1), at("inverse steps", N - 1), "some steps")
 
@@ -57,14 +50,14 @@ PRODUCT_BOUND = le(w_gap, eps_k / beta * (StepProduct(N, c) - 1))
 OF_LOSSES = theorem(
     "losses",
     PRODUCT_BOUND,
-    (*TRAINING, CURVED),
+    (*descent.TRAINING, CURVED),
     "losses",
     (
-        *STEPS,
+        *descent.STEPS,
         *PRODUCT,
         step(
             "weights by the product",
-            le(beta * norm(here - there), eps_k * (StepProduct(j, c) - 1)),
+            le(beta * norm(descent.here - descent.there), eps_k * (StepProduct(j, c) - 1)),
             forall=(j,),
         ).by_induction(
             base=(at("descent", 0), at("empty product", c), "step"),
@@ -76,10 +69,10 @@ OF_LOSSES = theorem(
 LEMMA = OF_LOSSES.lemma("weight-gap, losses").at()
 TIED = ("smooth gradient", "gradient gap")  # what Lemmas 3 and 2 say of a model's losses
 BY_PRODUCT = theorem(
-    "product", PRODUCT_BOUND, (*DESCENTS, CURVED, *chained.MODEL), "training", chained.CHAIN
+    "product", PRODUCT_BOUND, (*descent.DESCENTS, CURVED, *chained.MODEL), "training", chained.CHAIN
 ).by(LEMMA, *TIED, "curved")
 
-MODEL = (*TRAINING, CURVED, SOME_STEPS)
+MODEL = (*descent.TRAINING, CURVED, SOME_STEPS)
 BY_LOGARITHM = theorem(
     "logarithm",
     le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + log(N))),
@@ -138,10 +131,10 @@ CONSTANT = theorem(
     (PROJECTS, DESCENT, CONSTANT_STEPS, STEP, SMOOTH, GRADIENT_GAP, CURVED),
     "losses",
     (
-        *CONSTANT_SIZE_STEPS,
+        *descent.CONSTANT_SIZE_STEPS,
         step(
             "weights by the power",
-            le(beta * norm(here - there), eps_k * ((1 + c) ** j - 1)),
+            le(beta * norm(descent.here - descent.there), eps_k * ((1 + c) ** j - 1)),
             forall=(j,),
         ).by_induction(base=at("descent", 0), step=(at("one step", j), at("constant steps", j))),
     ),
@@ -151,7 +144,7 @@ CONSTANT = theorem(
 IN_BOX = theorem(
     "box",
     PRODUCT_BOUND,
-    (*DESCENTS, CURVED, *chained.CELL_MODEL),
+    (*descent.DESCENTS, CURVED, *chained.CELL_MODEL),
     "cell",
     chained.CELL_CHAIN,
     note="any cell, by Lemmas 2 and 3 in the norm of a box that no weights of Ω leave",
@@ -164,14 +157,12 @@ WEIGHT_GAP = Claim(
     forms=(BY_PRODUCT, OF_LOSSES, RECURSION, BY_LOGARITHM, BY_ZETA, PAPER, CONSTANT, IN_BOX),
     false_variants=(
         BY_LOGARITHM.variant(
-            "no-logarithm",
-            "N^{αβ} alone, without the logarithm",
-            le(w_gap, alpha * eps_k * RealPower(N, c)),
+            "no-logarithm", "N^{αβ} alone, without the logarithm", alpha * eps_k * RealPower(N, c)
         ),
         BY_LOGARITHM.variant(
             "exponent-without-step",
             "the exponent β in place of αβ",
-            le(w_gap, alpha * eps_k * RealPower(N, beta) * (1 + log(N))),
+            alpha * eps_k * RealPower(N, beta) * (1 + log(N)),
         ),
         BY_LOGARITHM.variant(
             "inverse-for-constant",
@@ -179,37 +170,35 @@ WEIGHT_GAP = Claim(
             assumptions=tuple(CONSTANT_STEPS if p is INVERSE_STEPS else p for p in MODEL),
         ),
         BY_ZETA.variant(
-            "no-first-step",
-            "1/(αβ) in place of 1 + 1/(αβ)",
-            le(w_gap, alpha * eps_k * RealPower(N, c) / c),
+            "no-first-step", "1/(αβ) in place of 1 + 1/(αβ)", alpha * eps_k * RealPower(N, c) / c
         ),
         BY_PRODUCT.variant(
             "one-step-short",
             "the product of one step less",
-            le(w_gap, eps_k / beta * (StepProduct(N - 1, c) - 1)),
-            (*BY_PRODUCT.assumptions, SOME_STEPS),
+            eps_k / beta * (StepProduct(N - 1, c) - 1),
+            SOME_STEPS,
         ),
         OF_LOSSES.variant(
             "a-thousandth-less",
             "the worst case is never reached: 0.999 of it is enough",
-            le(w_gap, Rational(999, 1000) * eps_k / beta * (StepProduct(N, c) - 1)),
+            Rational(999, 1000) * eps_k / beta * (StepProduct(N, c) - 1),
         ),
         RECURSION.variant(
             "no-growth",
             "the gaps of the steps add up, and none of them grows",
-            le(w_gap, w_gap_before + alpha / N * eps_k),
+            w_gap_before + alpha / N * eps_k,
         ),
         CONSTANT.variant(
             "constant-one-step-short",
             "constant steps, the power of one step less",
-            le(w_gap, eps_k / beta * ((1 + c) ** (N - 1) - 1)),
-            (*CONSTANT.assumptions, SOME_STEPS),
+            eps_k / beta * ((1 + c) ** (N - 1) - 1),
+            SOME_STEPS,
         ),
         IN_BOX.variant(
             "box-one-step-short",
             "of a cell, the product of one step less",
-            le(w_gap, eps_k / beta * (StepProduct(N - 1, c) - 1)),
-            (*IN_BOX.assumptions, SOME_STEPS),
+            eps_k / beta * (StepProduct(N - 1, c) - 1),
+            SOME_STEPS,
         ),
     ),
     extremal=(

@@ -11,20 +11,8 @@ from rnnbounds.theory.axioms.entries import ENTRIES
 from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ
 from rnnbounds.theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
 from rnnbounds.theory.language import ZERO, at, eq, le, symbols
+from rnnbounds.theory.language.terms import unitary
 from rnnbounds.theory.language.terms.gradients import activation
-from rnnbounds.theory.language.terms.unitary import (
-    J_2,
-    LARGEST_GAP,
-    W_3,
-    J,
-    below,
-    largest_gap,
-    line,
-    part,
-    preactivation,
-    upper,
-    urnn,
-)
 from rnnbounds.theory.language.terms.variables import i, j, v, x
 from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.models.cells import U, W, bias
@@ -44,7 +32,9 @@ from rnnbounds.theory.proof.methods import Identity, Words
 
 B_h, T, unitary_gap = symbols("B_h T unitary_gap")
 SHRINKS_ENTRIES = step(
-    "ReLU shrinks entries", le(Abs(part(activation(v), i)), Abs(part(v, i))), forall=(i,)
+    "ReLU shrinks entries",
+    le(Abs(unitary.part(activation(v), i)), Abs(unitary.part(v, i))),
+    forall=(i,),
 ).by(at("relu", v, i))
 SHRINKS = step("ReLU shrinks", le(norm(activation(v)), norm(v)), forall=(v,)).by(
     "ReLU shrinks entries", MONOTONE_NORM.at(activation(v), v)
@@ -67,30 +57,35 @@ STATES = (SHRINKS_ENTRIES, SHRINKS, BOUNDED)
 
 def off(reads: Expr) -> tuple[Step, ...]:
     """The added units read `reads` h_t; with the bias −B_h ‖row‖ they stay off."""
-    added = reads * h + below(B_h, reads)
+    added = reads * h + unitary.below(B_h, reads)
     return (
-        step("no entry is positive", le(part(added, i), ZERO), forall=(i, j)).by(
-            ENTRIES.at(reads, reads * h, below(B_h, reads), h, i),
+        step("no entry is positive", le(unitary.part(added, i), ZERO), forall=(i, j)).by(
+            ENTRIES.at(reads, reads * h, unitary.below(B_h, reads), h, i),
             at("bias below", B_h, reads, i),
-            CAUCHY_SCHWARZ.at(line(reads, i), h),
+            CAUCHY_SCHWARZ.at(unitary.line(reads, i), h),
             at("the states are bounded", j),
         ),
-        step("entries are off", eq(part(activation(added), i), part(ZERO, i)), forall=(i,)).by(
-            at("relu", added, i), at("no entry is positive", i, j), ENTRIES.at(0, 0, 0, 0, i)
-        ),
+        step(
+            "entries are off",
+            eq(unitary.part(activation(added), i), unitary.part(ZERO, i)),
+            forall=(i,),
+        ).by(at("relu", added, i), at("no entry is positive", i, j), ENTRIES.at(0, 0, 0, 0, i)),
         step("the added units are off", eq(activation(added), ZERO), forall=(j,)).by(
             "entries are off", EXTENSIONAL.at(activation(added), 0), method=Identity
         ),
     )
 
 
-b_2 = below(B_h, W_3)
-SAME = eq(urnn(b_2, x, j), J * h)
+b_2 = unitary.below(B_h, unitary.W_3)
+SAME = eq(unitary.urnn(b_2, x, j), unitary.J * h)
 EQUAL_STATES = (
-    *off(W_3),
+    *off(unitary.W_3),
     step(
         "pre-activation",
-        eq(preactivation(b_2, x, j), J * inside + J_2 * (W_3 * h + b_2)),
+        eq(
+            unitary.preactivation(b_2, x, j),
+            unitary.J * inside + unitary.J_2 * (unitary.W_3 * h + b_2),
+        ),
         forall=(j,),
         given=(SAME,),
     ).by("dilation", at("unitary equivalent", b_2, j), method=Words),
@@ -99,14 +94,14 @@ EQUAL_STATES = (
         step=(
             at("unitary equivalent", b_2, j),
             at("pre-activation", j),
-            at("blocks", inside, W_3 * h + b_2),
+            at("blocks", inside, unitary.W_3 * h + b_2),
             at("the added units are off", j),
             at("network", j),
         ),
         method=Identity,
     ),
 )
-FIRST_UNITS = step("equal first units", eq(upper(b_2, x, j), h), forall=(j,)).by(
+FIRST_UNITS = step("equal first units", eq(unitary.upper(b_2, x, j), h), forall=(j,)).by(
     at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h), method=Words
 )
 EQUIVALENCE = theorem(
@@ -118,9 +113,9 @@ EQUIVALENCE = theorem(
         *STATES,
         *EQUAL_STATES,
         FIRST_UNITS,
-        step("equal outputs", eq(largest_gap(b_2, x, j), ZERO), forall=(j,)).by_induction(
-            base=LARGEST_GAP.at(b_2, x, 0),
-            step=(LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
+        step("equal outputs", eq(unitary.largest_gap(b_2, x, j), ZERO), forall=(j,)).by_induction(
+            base=unitary.LARGEST_GAP.at(b_2, x, 0),
+            step=(unitary.LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
         ),
     ),
 ).by(at("equal outputs", T))

@@ -6,31 +6,15 @@ V = (W PEK; KEᵀQᵀ −Σ_q) has n + q rows.
 
 from sympy import Max
 
+from rnnbounds.theory.axioms import unitary
 from rnnbounds.theory.axioms.ranks import RANK_PRODUCT, RANK_ROWS
-from rnnbounds.theory.axioms.unitary import (
-    COSINES,
-    SINGULAR_VALUES,
-    cosine,
-    kept,
-    left,
-    low,
-    right,
-    singular,
-)
 from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
 from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_all, rank, rows
 from rnnbounds.theory.language.terms.variables import eye
 from rnnbounds.theory.language.terms.vectors import frobenius, norm, transpose
 from rnnbounds.theory.models.cells import W
-from rnnbounds.theory.models.unitary.networks import (
-    BELOW,
-    BLOCKS,
-    BOUNDED_NETWORK,
-    EMBEDDING,
-    EQUIVALENT,
-    NORM,
-)
+from rnnbounds.theory.models.unitary import networks
 from rnnbounds.theory.proof import step, theorem
 from rnnbounds.theory.proof.methods import Words
 
@@ -38,8 +22,8 @@ lam, n, T, states = symbols("lam n T states")
 unitary_gap, unitary_defect = symbols("unitary_gap unitary_defect")
 
 CONTRACTION = Assumption("at most one", "λ ≤ 1", le(lam, ONE))
-P, Q, S = left(W), right(W), singular(W)
-K, E, S_q = cosine(W), kept(W), low(W)
+P, Q, S = unitary.left(W), unitary.right(W), unitary.singular(W)
+K, E, S_q = unitary.cosine(W), unitary.kept(W), unitary.low(W)
 MINIMAL = assume(
     "minimal dilation",
     "W₂ = PEK, W₃ = KEᵀQᵀ and W₄ = −Σ_q, from the singular values of W; QQᵀ is the identity of n "
@@ -78,22 +62,14 @@ _corner = transpose(W) * W + transpose(W_3) * W_3
 _edge = transpose(W) * W_2 + transpose(W_3) * W_4
 _added = transpose(W_2) * W_2 + transpose(W_4) * W_4
 COLUMNS = (
-    (
-        "first columns are orthonormal",
-        transpose(W) * W,
-        Q * transpose(Q) - transpose(W_3) * W_3,
-    ),
+    ("first columns are orthonormal", transpose(W) * W, Q * transpose(Q) - transpose(W_3) * W_3),
     ("first and last columns are orthogonal", transpose(W) * W_2, -transpose(W_3) * W_4),
-    (
-        "last columns are orthonormal",
-        transpose(W_2) * W_2,
-        transpose(E) * E - transpose(W_4) * W_4,
-    ),
+    ("last columns are orthonormal", transpose(W_2) * W_2, transpose(E) * E - transpose(W_4) * W_4),
 )
 ORTHOGONAL = theorem(
     "dilation",
     eq(unitary_defect, ZERO),
-    (NORM, CONTRACTION, MINIMAL, FOUR_BLOCKS, COORDINATES),
+    (networks.NORM, CONTRACTION, MINIMAL, FOUR_BLOCKS, COORDINATES),
     "unitary",
     (
         SMALL,
@@ -111,8 +87,8 @@ ORTHOGONAL = theorem(
             step(name, eq(product, rest)).by(
                 "contraction",
                 "minimal dilation",
-                *((SINGULAR_VALUES.at(W),) if product.has(W) else ()),
-                COSINES.at(W),
+                *((unitary.SINGULAR_VALUES.at(W),) if product.has(W) else ()),
+                unitary.COSINES.at(W),
                 method=Words,
             )
             for name, product, rest in COLUMNS
@@ -134,15 +110,15 @@ EXISTENCE = theorem(
     "theorem",
     eq(unitary_gap + unitary_defect + Max(states - 2 * n, 0), ZERO),
     (
-        *BOUNDED_NETWORK,
+        *networks.BOUNDED_NETWORK,
         MINIMAL,
         FOUR_BLOCKS,
         COORDINATES,
         ROWS,
-        BLOCKS,
-        EMBEDDING,
-        EQUIVALENT,
-        BELOW,
+        networks.BLOCKS,
+        networks.EMBEDDING,
+        networks.EQUIVALENT,
+        networks.BELOW,
     ),
     "unitary",
     (
@@ -152,7 +128,7 @@ EXISTENCE = theorem(
             "four blocks", "coordinates of all units", method=Words
         ),
         step("embedded coordinates", eq(rank(E), rank(transpose(P) * P * E))).by(
-            "contraction", COSINES.at(W), method=Words
+            "contraction", unitary.COSINES.at(W), method=Words
         ),
         step("few rows", le(states, 2 * n)).by(
             "rows",
@@ -165,8 +141,4 @@ EXISTENCE = theorem(
     ),
     note="V is the witness: an orthogonal matrix of at most 2n rows, whose network has the same "
     "outputs, for every length, every start and all inputs within the bound",
-).by(
-    at("equal outputs", T),
-    "V is orthogonal",
-    "few rows",
-)
+).by(at("equal outputs", T), "V is orthogonal", "few rows")

@@ -27,9 +27,9 @@ from rnnbounds.theory.models.unitary.networks import NORM
 from rnnbounds.theory.proof import Claim, Source, step, theorem
 from rnnbounds.theory.proof.methods import Words
 
-lam, n, states = symbols("lam n states")
-unitary_defect, unitary_defect_transposed, unitary_defect_short = symbols(
-    "unitary_defect unitary_defect_transposed unitary_defect_short"
+n, states = symbols("n states")
+unitary_defect_transposed, unitary_defect_short = symbols(
+    "unitary_defect_transposed unitary_defect_short"
 )
 defect_rank, W_rank = symbols("defect_rank W_rank")
 
@@ -108,11 +108,9 @@ URNN_DEFECT = Claim(
             eq(unitary_defect_transposed, ZERO),
         ),
         ORTHOGONAL.variant(
-            "one-row-fewer",
-            "one added row can be left out",
-            eq(unitary_defect_short, ZERO),
+            "one-row-fewer", "one added row can be left out", eq(unitary_defect_short, ZERO)
         ),
-        ENOUGH.variant("rank-is-enough", "n + rank W states are enough", le(states, n + W_rank)),
+        ENOUGH.variant("rank-is-enough", "n + rank W states are enough", n + W_rank),
         NEEDED.variant("twice-n", "every dilation has 2n rows", le(2 * n, states)),
         NEEDED.variant(
             "one-more", "a dilation needs one row more", le(n + defect_rank + 1, states)

@@ -7,7 +7,7 @@ equivalent of a contractive network all added ones, at all times.
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
 from rnnbounds.theory.axioms.gradients import CHAIN_RULE_LAYER
 from rnnbounds.theory.axioms.unitary import CHAIN_RULE_STATES, IDENTITY_NORM, STATES_START
-from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.claims.unitary.vanishing_equivalent import VANISHING
 from rnnbounds.theory.language import ONE, at, eq, le, lt, symbols
 from rnnbounds.theory.language.terms.gradients import slopes
@@ -63,21 +63,16 @@ URNN_GRADIENT = Claim(
         BOUNDED.variant(
             "isometric", "an orthogonal matrix keeps the gradient's length", eq(dh_dh, ONE)
         ),
-        BOUNDED.variant(
-            "strict",
-            "every step shrinks the gradient",
-            lt(dh_dh, ONE),
-            (*BOUNDED.assumptions, SOME_WINDOW),
-        ),
+        BOUNDED.variant("strict", "every step shrinks the gradient", lt(dh_dh, ONE), SOME_WINDOW),
         BOUNDED.variant(
             "any-slope",
             "the matrix alone decides, whatever the slope of ρ is",
-            assumptions=tuple(part for part in BOUNDED.assumptions if part is not SLOPE),
+            without="slope at most one",
         ),
         VANISHING.variant(
             "one-more-power",
             "the equivalent's gradients vanish like the network's own, λ^k",
-            le(dh_dh, lam**k),
+            lam**k,
         ),
     ),
     extremal="linear networks and permutations: equality; the equivalent of λI, with all units on",

@@ -1,22 +1,199 @@
-"""No finite unitary network equals a sigmoid network that contracts (Emami et al., Theorem 4.1)."""
+"""No finite unitary network equals a sigmoid network that contracts (Emami et al., Theorem 4.1).
 
-from sympy import Rational
+At any time before, (Uᵀ)^j e of the one network is (Wᵀ)^j c of the other. Those of an orthogonal U
+come back to one another, as near as one likes; the powers of a scalar |w| keep away from 1, and the
+powers of a W with a radius below 1 fade.
+"""
 
-from rnnbounds.theory.claims.contraction.linear import STABLE_RADIUS
-from rnnbounds.theory.claims.unitary.sigmoid_scalar import EXCLUDED, NOT_ISOMETRIC
-from rnnbounds.theory.claims.unitary.sigmoid_vector import DRIVEN, VECTOR
-from rnnbounds.theory.language import Assumption, le, symbols
+from sympy import Abs, Expr, Rational, Symbol
+
+from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
+from rnnbounds.theory.axioms.powers import GELFAND, RETURNS
+from rnnbounds.theory.claims.contraction.vanilla import STABLE_RADIUS
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Use, assume, at, eq, le, ne, symbols
+from rnnbounds.theory.language.terms.powers import POWERS, radius, ratio, reach
+from rnnbounds.theory.language.terms.variables import i, j, s, v
+from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.models.unitary.independence import INDEPENDENT
-from rnnbounds.theory.models.unitary.relations import SAME, SIGMOIDAL, sigmoid_gap
-from rnnbounds.theory.proof import Claim, Form, Source
+from rnnbounds.theory.models.unitary.lines import UNROLLED
+from rnnbounds.theory.models.unitary.local_maps import n
+from rnnbounds.theory.models.unitary.relations import (
+    EQUAL,
+    ORTHOGONAL,
+    SAME,
+    SIGMOIDAL,
+    back,
+    back_other,
+    c,
+    e,
+    networks,
+    others,
+    sigmoid_gap,
+    units,
+)
+from rnnbounds.theory.models.unitary.returns import (
+    MOVED_BACK,
+    OF_W,
+    SEQUENCE,
+    SUPPOSED,
+    faded,
+    moved,
+)
+from rnnbounds.theory.proof import Claim, Claimed, Source, Step, step, theorem
 
+w_abs, driven, W_radius = symbols("w_abs driven W_radius")
 unit_count, equal_classes, sample_rank = symbols("unit_count equal_classes sample_rank")
 analytic_classes, analytic_rank = symbols("analytic_classes analytic_rank")
 
 
-def _without(form: Form, dropped: Assumption) -> tuple[Assumption, ...]:
-    return tuple(assumption for assumption in form.assumptions if assumption != dropped)
+def returning(id: str, apart: Expr, left: Expr, ratio: Expr, *uses: Use) -> Step:
+    """What keeps the (Uᵀ)^j e apart from one another is not positive, for they come back."""
+    return step(id, le(apart, ZERO), given=(EQUAL,)).by(
+        *uses,
+        "U keeps them apart",
+        "m entries",
+        "lengths stay",
+        RETURNS.at(*SEQUENCE, apart, left, ratio, *SUPPOSED),
+    )
 
+
+def excluding(
+    name: str,
+    network: Assumption,
+    networks: Assumption,
+    driven: Assumption,
+    steps: tuple[Step, ...],
+    note: str,
+) -> Claimed:
+    """No unitary network equals one of this kind."""
+    model = (SAME, SIGMOIDAL, network, ORTHOGONAL, UNROLLED, networks, driven)
+    bound, all_steps = ne(sigmoid_gap, ZERO), (*MOVED_BACK, *steps)
+    return theorem(name, bound, model, "sigmoid", all_steps, note)
+
+
+NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
+NETWORKS = networks(
+    "by w", eq(norm(others(j) * back_other * v), w_abs * norm(others(j) * v)), scalar=eq(n, ONE)
+)
+DRIVEN = assume(
+    "driven", "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs", forall=(j,)
+).that(ne(norm(others(j) * c), ZERO))
+
+first, output = units(0), norm(others(0) * c)
+apart = Abs(1 - w_abs) * output / (norm(first) + 1)
+GEOMETRY = (
+    step("geometric", eq(norm(others(0) * faded(j)), w_abs**j * output), forall=(j,)).by_induction(
+        base=OF_W, step=(OF_W, at("networks", 0, faded(j), 0, 0))
+    ),
+    step(
+        "powers below one", le(w_abs ** (j + 1), w_abs), forall=(j,), given=(le(w_abs, ONE),)
+    ).by_induction(),
+    step(
+        "powers above one", le(w_abs, w_abs ** (j + 1)), forall=(j,), given=(le(ONE, w_abs),)
+    ).by_induction(),
+    step(
+        "lengths of outputs",
+        eq(norm(first * moved(j)), w_abs**j * output),
+        forall=(j,),
+        given=(EQUAL,),
+    ).by(
+        at("outputs move back", 0, j),
+        at("geometric", j),
+        TRIANGLE.at(first * moved(j) - others(0) * faded(j), others(0) * faded(j)),
+        TRIANGLE.at(others(0) * faded(j) - first * moved(j), first * moved(j)),
+    ),
+    step(
+        "what U moves",
+        le(Abs(1 - w_abs ** (j + 1)) * output, norm(first) * norm(e - moved(j + 1))),
+        forall=(j,),
+        given=(EQUAL,),
+    ).by(
+        at("lengths of outputs", 0),
+        at("lengths of outputs", j + 1),
+        POWERS.at(back, e, 0),
+        TRIANGLE.at(first * (e - moved(j + 1)), first * moved(j + 1)),
+        TRIANGLE.at(first * (moved(j + 1) - e), first * e),
+        SUBMULTIPLICATIVE.at(first, e - moved(j + 1)),
+    ),
+    step(
+        "U keeps them apart",
+        le(apart, norm(moved(i) - moved(i + j + s + 1))),
+        forall=(s, i, j),
+        given=(EQUAL,),
+    ).by(
+        at("distances stay", j + s + 1, i),
+        at("what U moves", j + s),
+        at("powers below one", j + s),
+        at("powers above one", j + s),
+    ),
+    returning("w is isometric", apart, ZERO, ZERO),
+)
+EXCLUDED = excluding(
+    "excluded",
+    NOT_ISOMETRIC,
+    NETWORKS,
+    DRIVEN,
+    GEOMETRY,
+    "exact equality is excluded at all times together; any finite accuracy is not",
+).by("w is isometric", "not isometric", at("driven", 0))
+
+t_0 = Symbol("t_0", integer=True)  # a time at which the output depends on the inputs
+
+NETWORKS_OF_W = networks("of W", le(radius(back_other), W_radius))
+SOMETIME_DRIVEN = assume(
+    "driven",
+    "at some time t_0 the output depends on the inputs: its derivative in the latest is not 0",
+    condition=eq(driven, ONE),
+).that(ne(norm(others(t_0) * c), ZERO))
+
+candidate, other = units(t_0), others(t_0)
+q, room = ratio(back_other), norm(candidate) + 1
+latest, left = norm(other * c) / room, norm(other) * reach(back_other, c) / room
+STABLE = ("stable radius", at("networks", 0, 0, 0, 0))
+CONSTANT = (
+    step(
+        "no more than W leaves",
+        le(norm(units(i) * moved(j)), norm(others(i)) * norm(faded(j))),
+        forall=(i, j),
+        given=(EQUAL,),
+    ).by(
+        at("outputs move back", i, j),
+        TRIANGLE.at(units(i) * moved(j) - others(i) * faded(j), others(i) * faded(j)),
+        SUBMULTIPLICATIVE.at(others(i), faded(j)),
+    ),
+    step("powers of the ratio", le(ZERO, q**j), forall=(j,)).by_induction(
+        step=(*STABLE, GELFAND.at(back_other, c, 0))
+    ),
+    step("later powers", le(q ** (s + j + 1), q**s), forall=(s, j)).by_induction(
+        base=(*STABLE, GELFAND.at(back_other, c, 0), at("powers of the ratio", s)),
+        step=(*STABLE, GELFAND.at(back_other, c, 0), at("powers of the ratio", s + j + 1)),
+    ),
+    step(
+        "U keeps them apart",
+        le(latest - left * q**s, norm(moved(i) - moved(i + j + s + 1))),
+        forall=(s, i, j),
+        given=(EQUAL,),
+    ).by(
+        *STABLE,
+        at("outputs", t_0, 0),
+        at("no more than W leaves", t_0, j + s + 1),
+        GELFAND.at(back_other, c, j + s + 1),
+        at("later powers", s, j),
+        at("distances stay", j + s + 1, i),
+        TRIANGLE.at(other * c - candidate * e, candidate * e),
+        TRIANGLE.at(candidate * (e - moved(j + s + 1)), candidate * moved(j + s + 1)),
+        SUBMULTIPLICATIVE.at(candidate, e - moved(j + s + 1)),
+    ),
+    returning("the output is constant", latest, left, q, *STABLE, GELFAND.at(back_other, c, 0)),
+)
+VECTOR = excluding(
+    "vector",
+    STABLE_RADIUS,
+    NETWORKS_OF_W,
+    SOMETIME_DRIVEN,
+    CONSTANT,
+    "of any number of units; ‖W‖ may be as large as it likes",
+).by("the output is constant", "driven")
 
 URNN_SIGMOID = Claim(
     id="urnn-sigmoid",
@@ -26,41 +203,21 @@ URNN_SIGMOID = Claim(
     ),
     forms=(EXCLUDED, VECTOR, INDEPENDENT),
     false_variants=(
+        EXCLUDED.variant("unit-weight", "w = ±1 is excluded too", without="not isometric"),
         EXCLUDED.variant(
-            "unit-weight",
-            "w = ±1 is excluded too",
-            assumptions=_without(EXCLUDED, NOT_ISOMETRIC),
-        ),
-        EXCLUDED.variant(
-            "no-approximation",
-            "the outputs stay 1/50 apart",
-            le(Rational(1, 50), sigmoid_gap),
+            "no-approximation", "the outputs stay 1/50 apart", le(Rational(1, 50), sigmoid_gap)
         ),
         EXCLUDED.variant(
             "relu-too",
             "with ReLU, too, no unitary network equals a contractive one",
-            assumptions=_without(EXCLUDED, SIGMOIDAL),
+            without="sigmoidal",
         ),
         EXCLUDED.variant(
-            "mixed",
-            "a sigmoid network equals no tanh network either",
-            assumptions=_without(EXCLUDED, SAME),
+            "mixed", "a sigmoid network equals no tanh network either", without="same activation"
         ),
-        VECTOR.variant(
-            "radius-one",
-            "W may have any spectral radius",
-            assumptions=_without(VECTOR, STABLE_RADIUS),
-        ),
-        VECTOR.variant(
-            "constant-output",
-            "a constant output is excluded too",
-            assumptions=_without(VECTOR, DRIVEN),
-        ),
-        INDEPENDENT.variant(
-            "every-unit",
-            "all units are independent",
-            le(unit_count, sample_rank),
-        ),
+        VECTOR.variant("radius-one", "W may have any spectral radius", without="stable radius"),
+        VECTOR.variant("constant-output", "a constant output is excluded too", without="driven"),
+        INDEPENDENT.variant("every-unit", "all units are independent", le(unit_count, sample_rank)),
         INDEPENDENT.variant(
             "signs-apart",
             "units that differ by the sign are independent",

@@ -6,14 +6,9 @@
 
 from sympy import Expr
 
+from rnnbounds.theory.axioms import unitary
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE
-from rnnbounds.theory.axioms.unitary import (
-    CHAIN_RULE_STATES,
-    IDENTITY_NORM,
-    STATES_START,
-    ZERO_DIAGONAL,
-)
-from rnnbounds.theory.claims.contraction.rnn import SECANTS
+from rnnbounds.theory.claims.contraction.vanilla import SECANTS
 from rnnbounds.theory.claims.unitary.equivalent import EQUAL_STATES, STATES, b_2
 from rnnbounds.theory.language import ONE, ZERO, Clause, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.gradients import d_state, derivative, slopes
@@ -23,22 +18,14 @@ from rnnbounds.theory.language.terms.vectors import entry, norm, state, transpos
 from rnnbounds.theory.models.cells import W
 from rnnbounds.theory.models.slopes import SLOPES
 from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
+from rnnbounds.theory.models.unitary import networks
 from rnnbounds.theory.models.unitary.isometry import SLOPE, before, isometric, isometry, x_next
-from rnnbounds.theory.models.unitary.networks import (
-    BELOW,
-    BLOCKS,
-    BOUNDED_NETWORK,
-    DILATION,
-    EQUIVALENT,
-    h,
-    inside,
-)
 from rnnbounds.theory.proof import step, theorem
 from rnnbounds.theory.proof.methods import Identity, Words
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
-added = W_3 * h + b_2
+added = W_3 * networks.h + b_2
 RUN = assume(
     "run",
     "the model is the unitary equivalent, so that ∂φ/∂h = diag(ρ') V, of its pre-activations",
@@ -79,14 +66,14 @@ def _at(time: Expr, *terms: Expr) -> tuple[Expr, ...]:
     return tuple(term.xreplace({j: time}) for term in terms)
 
 
-first = inside.xreplace({j: s + j})
+first = networks.inside.xreplace({j: s + j})
 slope = slopes(first, first)
 EQUIVALENT_RUN = (
     step("added slopes", eq(derivative(part(added, i)), ZERO), forall=(i,)).by(
         at("flat", part(added, i)), at("no entry is positive", i, j)
     ),
     step("the added units have no slope", eq(slopes(added, added), ZERO), forall=(j,)).by(
-        "added slopes", ZERO_DIAGONAL.at(added), method=Identity
+        "added slopes", unitary.ZERO_DIAGONAL.at(added), method=Identity
     ),
     step(
         "equivalent run", eq(d_state(before, x_next), J * slope * transpose(J) * V), forall=(s, j)
@@ -113,27 +100,27 @@ FIRST_STEP = (
         forall=(s,),
     ).by(
         at("differentiable", 0, s),
-        CHAIN_RULE_STATES.at(x, s, 0),
+        unitary.CHAIN_RULE_STATES.at(x, s, 0),
         at("equivalent run", s, 0),
         at("coordinates", start_slope * transpose(J) * V * begun, 0),
         method=Words,
     ),
     step("first step", le(norm(transpose(J) * d_run(x, s, 1)), ONE), forall=(s,)).by(
         at("first rows after one step", s),
-        STATES_START.at(x, s),
+        unitary.STATES_START.at(x, s),
         SUBMULTIPLICATIVE.at(start_slope, transpose(J) * V * eye),
         at("secants", *_at(ZERO, first, first)),
         "slope at most one",
         at("lengths", 0, V * eye),
         SUBMULTIPLICATIVE.at(V, eye),
         "norm of an isometry",
-        IDENTITY_NORM.at(),
+        unitary.IDENTITY_NORM.at(),
     ),
 )
 LATER_STEPS = (
     step("added rows vanish", eq(transpose(J_2) * now, ZERO), forall=(s, j)).by(
         at("differentiable", 0, s + j),
-        CHAIN_RULE_STATES.at(x, s, j),
+        unitary.CHAIN_RULE_STATES.at(x, s, j),
         at("equivalent run", s, j),
         at("coordinates", 0, 0),
         method=Words,
@@ -144,7 +131,7 @@ LATER_STEPS = (
         forall=(s, j),
     ).by(
         at("differentiable", 0, s + j + 1),
-        CHAIN_RULE_STATES.at(x, s, j + 1),
+        unitary.CHAIN_RULE_STATES.at(x, s, j + 1),
         at("equivalent run", s, j + 1),
         "leading block",
         at("coordinates", later_slope * transpose(J) * V * now, now),
@@ -171,11 +158,11 @@ VANISHING = theorem(
     "vanishing",
     le(dh_dh, lam ** (k - 1)),
     (
-        *BOUNDED_NETWORK,
-        DILATION,
-        BLOCKS,
-        EQUIVALENT,
-        BELOW,
+        *networks.BOUNDED_NETWORK,
+        networks.DILATION,
+        networks.BLOCKS,
+        networks.EQUIVALENT,
+        networks.BELOW,
         RUN,
         FLAT,
         SLOPE_BLOCKS,

@@ -4,16 +4,15 @@ Constants that end in ``_told`` are read from the certificate, and are the very 
 prints. ‖s‖_told is the norm that it names, with the weights that it prints.
 """
 
-from sympy import Expr
-
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, Norm, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured
 from rnnbounds.theory.language.terms.certificates import computed_double, unitary_computed, whole
 from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.variables import a, b, vector, x
-from rnnbounds.theory.language.terms.vectors import computed, max_norm, norm, state, weighted
+from rnnbounds.theory.language.terms.vectors import computed, max_norm, state, weighted
 
-T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _NAMED = "of the certificate"
+_CERTIFIED, _WHOLE = Norm(_NAMED, weighted, "_{cert}"), Norm("Euclidean", whole, "_{whole}")
 _apart = gated_run(a, x, k) - gated_run(b, x, k)
 
 
@@ -23,43 +22,34 @@ def _steps(name: str, meaning: str, notation: str) -> Quantity:
     return Quantity(symbol, "certified", meaning, "number", notation)
 
 
-def _told(notation: str, difference: Expr) -> tuple[str, Expr, str]:
-    """Notation, definition and unit of what is measured in the norm of the certificate."""
-    return rf"\lVert {notation}\rVert_{{cert}}", weighted(difference), _NAMED
-
-
 CERTIFICATES: tuple[Quantity, ...] = (
     certified("lam_told", "the printed λ", _NAMED, r"\lambda^{(cert)}"),
     certified("eps_told", "a printed ε", "Euclidean", r"\varepsilon^{(cert)}"),
     _steps("k_told", "the printed window k for that ε", "k^{(cert)}"),
     certified(
-        "C_told", "the printed equivalence, ‖h‖₂ ≤ C‖s‖", _NAMED + " to Euclidean",
-        "C^{(cert)}",
+        "C_told", "the printed equivalence, ‖h‖₂ ≤ C‖s‖", _NAMED + " to Euclidean", "C^{(cert)}",
     ),
     certified(
-        "c_told", "the printed reach, ‖s‖ ≤ c‖s‖₂", "Euclidean to that " + _NAMED,
-        "c^{(cert)}",
+        "c_told", "the printed reach, ‖s‖ ≤ c‖s‖₂", "Euclidean to that " + _NAMED, "c^{(cert)}",
     ),
     certified("S_told", "the printed drive", _NAMED, "S^{(cert)}"),
     certified("R_told", "the printed radius of all states", _NAMED, "R^{(cert)}"),
     certified("S_0_told", "the printed S_0", "Euclidean", "S_0^{(cert)}"),
     certified("B_h_told", "the printed B_h", "Euclidean", "B_h^{(cert)}"),
+    certified("gain_told", "the printed gain", "Euclidean, by that of the inputs", "G^{(cert)}"),
     certified(
-        "gain_told", "the printed gain", "Euclidean, by that of the inputs", "G^{(cert)}"
+        "rounding_told", "the printed bound on rounding in the model's own dtype", "Euclidean",
+        r"\varrho^{(cert)}",
     ),
     certified(
-        "rounding_told", "the printed bound on rounding in the model's own dtype",
-        "Euclidean", r"\varrho^{(cert)}",
-    ),
-    certified(
-        "steps_told", "the printed steps of the norm, 1 unless it is iterated",
-        "number", "r^{(cert)}",
+        "steps_told", "the printed steps of the norm, 1 unless it is iterated", "number",
+        "r^{(cert)}",
     ),
     _steps("two_norm_steps_told", "the printed steps that contract in ‖·‖₂", "r_2^{(cert)}"),
     certified("gamma_told", "the printed γ", "Euclidean", r"\gamma^{(cert)}"),
     certified("beta_told", "the printed β", "Euclidean", r"\beta^{(cert)}"),
     certified(
-        "two_norm_told", "the printed factor of these steps in ‖·‖₂", "Euclidean", "q^{(cert)}"
+        "two_norm_told", "the printed factor of these steps in ‖·‖₂", "Euclidean", "q^{(cert)}",
     ),
     certified("B_u_told", "the printed B_h of a unitary network", "Euclidean", "B_h^{(u)}"),
     certified(
@@ -79,40 +69,31 @@ CERTIFICATES: tuple[Quantity, ...] = (
         "exact_told", "the printed difference of runs in real arithmetic", "Euclidean",
         r"e_{exact}",
     ),
-    measured(
+    EUCLIDEAN.of(
         "unitary_rounding", "a unitary network against its model, both in float64",
-        r"\lVert \hat{u}_T-\hat{h}_T\rVert_{64}",
-        norm(unitary_computed(x, T) - computed_double(x, T)),
+        r"\hat{u}_T-\hat{h}_T", unitary_computed(x, T) - computed_double(x, T), "_{64}",
     ),
-    measured(
+    EUCLIDEAN.of(
         "unitary_rounding_own", "a unitary network in float64 against its model in its own dtype",
-        r"\lVert \hat{u}_T-\hat{h}_T\rVert_{own}", norm(unitary_computed(x, T) - computed(x, T)),
+        r"\hat{u}_T-\hat{h}_T", unitary_computed(x, T) - computed(x, T), "_{own}",
     ),
-    measured(
-        "unitary_computed", "the state that a unitary network computes in float64",
-        r"\lVert \hat{u}_T\rVert", norm(unitary_computed(x, T)),
+    EUCLIDEAN.of(
+        "unitary_computed", "the state that a unitary network computes in float64", r"\hat{u}_T",
+        unitary_computed(x, T),
     ),
-    measured("orbit_start", "two states", r"\lVert s-s'\rVert_{whole}", whole(a - b)),
-    measured("orbit_start_told", "two states", *_told("s-s'", a - b)),
-    measured(
-        "orbit_gap", "the outputs k steps after two states",
-        r"\lVert h_k(s)-h_k(s')\rVert", norm(_apart),
-    ),
-    measured(
-        "orbit_state", "the states k steps after two states",
-        r"\lVert s_k(s)-s_k(s')\rVert_{whole}", whole(_apart),
-    ),
-    measured("orbit_gap_told", "k steps after two states", *_told("s_k(s)-s_k(s')", _apart)),
-    measured("state_told", "the state of a run from zero", *_told("s_T", state(x, 0, T))),
-    measured(
-        "first_norm", "the output after the first step", r"\lVert h_1\rVert", norm(state(x, 0, 1))
-    ),
+    _WHOLE.of("orbit_start", "two states", "s-s'", a - b),
+    _CERTIFIED.of("orbit_start_told", "two states", "s-s'", a - b),
+    EUCLIDEAN.of("orbit_gap", "the outputs k steps after two states", "h_k(s)-h_k(s')", _apart),
+    _WHOLE.of("orbit_state", "the states k steps after two states", "s_k(s)-s_k(s')", _apart),
+    _CERTIFIED.of("orbit_gap_told", "k steps after two states", "s_k(s)-s_k(s')", _apart),
+    _CERTIFIED.of("state_told", "the state of a run from zero", "s_T", state(x, 0, T)),
+    EUCLIDEAN.of("first_norm", "the output after the first step", "h_1", state(x, 0, 1)),
     measured(
         "share_used", "the largest share of a printed constant that is used", r"\max_i u_i/c_i",
         max_norm(vector("shares")), "share of the printed constant",
     ),
-    measured(
+    EUCLIDEAN.of(
         "h_rounding_told", "computed in the model's own dtype against exact output",
-        r"\lVert \hat{h}_T-h_T\rVert_{own}", norm(computed(x, T) - state(x, 0, T)),
+        r"\hat{h}_T-h_T", computed(x, T) - state(x, 0, T), "_{own}",
     ),
 )  # fmt: skip

@@ -4,12 +4,10 @@ Gates have torch's names: i, f, g (the candidate), o of an LSTM and r, z, n of a
 largest row sum.  The joint state of an LSTM is (c, h), that of a GRU h.
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from sympy import Expr
 
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, MAXIMUM, Norm, T
+from rnnbounds.theory.language.quantity import Quantity, certified, of
 from rnnbounds.theory.language.terms.gates import (
     boxed,
     gated_run,
@@ -19,10 +17,8 @@ from rnnbounds.theory.language.terms.gates import (
     unit_weights,
 )
 from rnnbounds.theory.language.terms.variables import a, b, vector, x
-from rnnbounds.theory.language.terms.vectors import entry, max_norm, norm, phi
+from rnnbounds.theory.language.terms.vectors import entry, max_norm, phi
 
-T = Symbol("T", integer=True)
-Size: TypeAlias = Callable[[Expr], Expr]
 _first, _other = boxed(a), boxed(b)
 _wide = vector("a_wide"), vector("b_wide")  # states that may lie outside of the box
 
@@ -34,7 +30,12 @@ def _step(one: Expr, two: Expr) -> Expr:
 
 _OPEN, _ROWS, _MAXIMUM = "σ or |tanh| on the box", "largest row sum", "maximum"
 _WEIGHTED, _UNITS = "max(‖c‖_∞, ‖h‖_∞/ω)", "max |·|_j/v_j"
-_PAIR = "two states of the box"
+_PAIR, _moved = "two states of the box", _step(_first, _other)
+_NORMS = {
+    "": MAXIMUM,
+    "_w": Norm(_WEIGHTED, omega_norm, r"_\omega"),
+    "_box": Norm(_UNITS, lambda gap: max_norm(unit_weights * gap), "_{box}"),
+}
 
 
 def _recurrent(gate: str) -> Quantity:
@@ -56,22 +57,16 @@ _CERTIFIED = (
         *map(_recurrent, "ifgo"),
         certified(
             "theta",
-            "Miller and Hardt's θ: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²",
-            _ROWS,
+            "Miller and Hardt's θ: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²", _ROWS,
             r"\theta",
         ),
         certified(
-            "theta_plain",
-            "θ with ‖W_f‖ ≤ θ(1 − f̄), the square dropped",
-            _ROWS,
-            r"\theta_{plain}",
+            "theta_plain", "θ with ‖W_f‖ ≤ θ(1 − f̄), the square dropped", _ROWS, r"\theta_{plain}",
         ),
         certified("omega", "the weight of h against c", _WEIGHTED, r"\omega"),
     ),
     certified(
-        "lam_box",
-        "contraction factor on the box of the comparison matrix, unit by unit",
-        _UNITS,
+        "lam_box", "contraction factor on the box of the comparison matrix, unit by unit", _UNITS,
         r"\lambda_{box}",
     ),
     *of(
@@ -81,7 +76,7 @@ _CERTIFIED = (
         certified("z_low", "smallest value of the update gate, rounded down", _OPEN, "z_{low}"),
         *map(_recurrent, "rzn"),
         certified(
-            "c_n_inf", "‖b_hn‖_∞ of the candidate's hidden bias", _MAXIMUM, r"\lVert c_n\rVert"
+            "c_n_inf", "‖b_hn‖_∞ of the candidate's hidden bias", _MAXIMUM, r"\lVert c_n\rVert",
         ),
     ),
     *of(
@@ -89,82 +84,51 @@ _CERTIFIED = (
         certified(
             "theta_gru",
             "the θ of the stable set: 2‖W_n‖, (3/2)‖W_r‖ ≤ θ, 2‖W_z‖ ≤ θ(1 − z̄), for ‖c_n‖ ≤ 1",
-            _ROWS,
-            r"\theta_G",
+            _ROWS, r"\theta_G",
         ),
         certified(
-            "theta_gru_still",
-            "the θ of the stable set without ‖W_z‖",
-            _ROWS,
-            r"\theta_{G,still}",
+            "theta_gru_still", "the θ of the stable set without ‖W_z‖", _ROWS, r"\theta_{G,still}",
         ),
     ),
-)
-
-
-def _in_norm(suffix: str, mark: str, size: Size, unit: str) -> tuple[Quantity, Quantity]:
-    """Two states of the box in a norm, after one step and before."""
-    after = rf"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{mark}"
-    before, (moved, apart) = rf"\lVert s-s'\rVert_{mark}", (_step(_first, _other), _first - _other)
-    return (
-        measured(f"gate_gap{suffix}", f"{_PAIR} after one step", after, size(moved), unit),
-        measured(f"gate_state_gap{suffix}", _PAIR, before, size(apart), unit),
-    )
+)  # fmt: skip
 
 
 _MEASURED = (
     *of(
         "lstm gru gru-cho",
-        *_in_norm("", r"\infty", max_norm, _MAXIMUM),
-        *_in_norm("_w", r"\omega", omega_norm, _WEIGHTED),
-        *_in_norm("_box", "{box}", lambda gap: max_norm(unit_weights * gap), _UNITS),
+        *(
+            quantity
+            for suffix, size in _NORMS.items()
+            for quantity in size.pair(
+                f"gate_gap{suffix}", f"gate_state_gap{suffix}", _PAIR, "s", _moved, _first - _other
+            )
+        ),
     ),
     *of(
         "lstm",
-        measured(
-            "wide_gap",
-            "two states outside of the box, |c| up to 1000, after one step",
-            r"\lVert \varphi(s,x)-\varphi(s',x)\rVert_{wide}",
-            max_norm(_step(*_wide)),
-            _MAXIMUM,
+        MAXIMUM.of(
+            "wide_gap", "two states outside of the box, |c| up to 1000, after one step",
+            r"\varphi(s,x)-\varphi(s',x)", _step(*_wide), "_{wide}",
         ),
-        measured(
-            "wide_state_gap",
-            "two states outside of the box",
-            r"\lVert s-s'\rVert_{wide}",
-            max_norm(_wide[0] - _wide[1]),
-            _MAXIMUM,
+        MAXIMUM.of(
+            "wide_state_gap", "two states outside of the box", "s-s'", _wide[0] - _wide[1],
+            "_{wide}",
         ),
-        measured(
-            "c_size",
-            "the cells of a run from zero",
-            r"\lVert c_T\rVert_\infty",
-            max_norm(to_cell * gated_run(0, x, T)),
-            _MAXIMUM,
-        ),
+        MAXIMUM.of("c_size", "the cells of a run from zero", "c_T", to_cell * gated_run(0, x, T)),
     ),
     *of(
         "lstm gru gru-cho",
-        measured(
-            "h_size",
-            "the output of a run from zero",
-            r"\lVert h_T\rVert_\infty",
-            max_norm(to_output * gated_run(0, x, T)),
-            _MAXIMUM,
+        MAXIMUM.of(
+            "h_size", "the output of a run from zero", "h_T", to_output * gated_run(0, x, T),
         ),
-        measured(
-            "run_gap",
-            "two runs of T steps from states of the box",
-            r"\lVert s_T-s'_T\rVert",
-            norm(gated_run(_first, x, T) - gated_run(_other, x, T)),
+        EUCLIDEAN.of(
+            "run_gap", "two runs of T steps from states of the box", "s_T-s'_T",
+            gated_run(_first, x, T) - gated_run(_other, x, T),
         ),
-        measured(
-            "start_gap",
-            "the states from which two runs start",
-            r"\lVert s_0-s'_0\rVert",
-            norm(_first - _other),
+        EUCLIDEAN.of(
+            "start_gap", "the states from which two runs start", "s_0-s'_0", _first - _other,
         ),
     ),
-)
+)  # fmt: skip
 
 GATES: tuple[Quantity, ...] = (*_CERTIFIED, *_MEASURED)

@@ -6,7 +6,8 @@ both as operators from weights to numbers.
 
 from sympy import Expr
 
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
+from rnnbounds.theory.language.quantity import Quantity, certified, measured, of
 from rnnbounds.theory.language.terms.gradients import (
     d_loss,
     d_state,
@@ -19,7 +20,6 @@ from rnnbounds.theory.language.terms.gradients import (
 from rnnbounds.theory.language.terms.variables import a, b, vector, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import norm, state
 
-T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")
 
 
@@ -43,45 +43,34 @@ _SMOOTHNESS = (
     certified("L_p", "Lipschitz constant of the loss, sup ‖∇p‖", _EUCLIDEAN, "L_p"),
     certified("beta_p", "smoothness of the loss: ∇p in h", _EUCLIDEAN, r"\beta_p"),
     certified(
-        "G_0",
-        "the gradient gap's factor of λ^k, L_w(L_p + β_p B_h)/(1 − λ)",
-        _EUCLIDEAN,
-        "G_0",
+        "G_0", "the gradient gap's factor of λ^k, L_w(L_p + β_p B_h)/(1 − λ)", _EUCLIDEAN, "G_0",
     ),
     certified(
-        "D_1",
-        "the gradient gap's factor of kλ^{k−1}, L_p B_h(β_wh + L_w β_hh/(1 − λ))",
-        _EUCLIDEAN,
-        "D_1",
+        "D_1", "the gradient gap's factor of kλ^{k−1}, L_p B_h(β_wh + L_w β_hh/(1 − λ))",
+        _EUCLIDEAN, "D_1",
     ),
     certified("G_1", "the gradient gap's factor of kλ^k, D_1/λ", _EUCLIDEAN, "G_1"),
     certified(
-        "beta_ends",
-        "smoothness of p_T at the two weights alone: it bounds nothing between them",
-        _EUCLIDEAN,
-        r"\beta_{ends}",
+        "beta_ends", "smoothness of p_T at the two weights alone: it bounds nothing between them",
+        _EUCLIDEAN, r"\beta_{ends}",
     ),
-)
+)  # fmt: skip
 _CONSTANTS = (
     certified("H", "bound on the two states, max(‖h‖, ‖h′‖)", _EUCLIDEAN, "H"),
     certified("y_norm", "the target of the squared loss", _EUCLIDEAN, r"\lVert y\rVert"),
     certified(
-        "C_norm_sq", "‖C‖₂ of the squared loss's readout", "spectral", r"\lVert C\rVert_{sq}"
+        "C_norm_sq", "‖C‖₂ of the squared loss's readout", "spectral", r"\lVert C\rVert_{sq}",
     ),
     certified("C_norm_ce", "‖C‖₂ of the logits", "spectral", r"\lVert C\rVert_{ce}"),
     certified(
-        "C_label",
-        "the rows of the logits from the label's, max_j ‖C_j − C_label‖",
-        _EUCLIDEAN,
+        "C_label", "the rows of the logits from the label's, max_j ‖C_j − C_label‖", _EUCLIDEAN,
         r"\lVert C\rVert_{label}",
     ),
     certified(
-        "C_spread",
-        "the rows of the logits from one another, max_{i,j} ‖C_i − C_j‖",
-        _EUCLIDEAN,
+        "C_spread", "the rows of the logits from one another, max_{i,j} ‖C_i − C_j‖", _EUCLIDEAN,
         r"\lVert C\rVert_{spread}",
     ),
-)
+)  # fmt: skip
 
 
 def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple[Quantity, ...]:
@@ -107,73 +96,54 @@ def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple
 _MEASURED = (
     *of(
         "gradient",
-        measured(
-            "grad_gap",
-            "full against truncated gradient of the loss at the last step",
-            r"\lVert \nabla p_T-\nabla p_T^{(k)}\rVert",
-            norm(_full - _truncated),
+        EUCLIDEAN.of(
+            "grad_gap", "full against truncated gradient of the loss at the last step",
+            r"\nabla p_T-\nabla p_T^{(k)}", _full - _truncated,
         ),
         measured(
-            "grad_gap_mean",
-            "full against truncated gradient of the loss averaged over all steps",
-            r"\lVert \nabla p_{mean}-\nabla p_{mean}^{(k)}\rVert",
-            norm(gap_sum(x, k, T - k)) / T,
+            "grad_gap_mean", "full against truncated gradient of the loss averaged over all steps",
+            r"\lVert \nabla p_{mean}-\nabla p_{mean}^{(k)}\rVert", norm(gap_sum(x, k, T - k)) / T,
         ),
-        measured(
-            "tbptt_gap",
-            "full gradient against truncated back-propagation",
-            r"\lVert \nabla p_T-g_{TB}\rVert",
-            norm(_full - _cut),
+        EUCLIDEAN.of(
+            "tbptt_gap", "full gradient against truncated back-propagation", r"\nabla p_T-g_{TB}",
+            _full - _cut,
         ),
-        measured(
-            "tb_gap",
-            "truncated back-propagation against the truncated model's gradient",
-            r"\lVert g_{TB}-\nabla p_T^{(k)}\rVert",
-            norm(_cut - _truncated),
+        EUCLIDEAN.of(
+            "tb_gap", "truncated back-propagation against the truncated model's gradient",
+            r"g_{TB}-\nabla p_T^{(k)}", _cut - _truncated,
         ),
     ),
     *of(
         "smooth",
-        measured(
-            "grad_gap_weights",
-            "gradients of the loss at two weights",
-            r"\lVert \nabla p_T(w)-\nabla p_T(w')\rVert",
-            norm(_full - _other),
+        EUCLIDEAN.of(
+            "grad_gap_weights", "gradients of the loss at two weights",
+            r"\nabla p_T(w)-\nabla p_T(w')", _full - _other,
         ),
-        measured("weight_distance", "two weights", r"\lVert w-w'\rVert", norm(w - w_other)),
+        EUCLIDEAN.of("weight_distance", "two weights", "w-w'", w - w_other),
     ),
     *of(
         "gradient",
-        measured(
-            "dphi_w",
-            "one step's derivative in the weights",
-            r"\lVert \partial_w\varphi(h,x)\rVert",
-            norm(d_weights(a, _input)),
-            "spectral",
+        SPECTRAL.of(
+            "dphi_w", "one step's derivative in the weights", r"\partial_w\varphi(h,x)",
+            d_weights(a, _input),
         ),
-        measured(
-            "dphi_w_gap",
-            "one step's derivatives in the weights, at two states",
-            r"\lVert \partial_w\varphi(h,x)-\partial_w\varphi(h',x)\rVert",
-            norm(d_weights(a, _input) - d_weights(b, _input)),
-            "spectral",
+        SPECTRAL.of(
+            "dphi_w_gap", "one step's derivatives in the weights, at two states",
+            r"\partial_w\varphi(h,x)-\partial_w\varphi(h',x)",
+            d_weights(a, _input) - d_weights(b, _input),
         ),
-        measured(
-            "dphi_h_gap",
-            "one step's derivatives in the state, at two states",
-            r"\lVert \partial_h\varphi(h,x)-\partial_h\varphi(h',x)\rVert",
-            norm(d_state(a, _input) - d_state(b, _input)),
-            "spectral",
+        SPECTRAL.of(
+            "dphi_h_gap", "one step's derivatives in the state, at two states",
+            r"\partial_h\varphi(h,x)-\partial_h\varphi(h',x)",
+            d_state(a, _input) - d_state(b, _input),
         ),
-        measured("dp", "the loss's gradient", r"\lVert \nabla p(h)\rVert", norm(gradient(a))),
-        measured(
-            "dp_gap",
-            "the loss's gradients at two states",
-            r"\lVert \nabla p(h)-\nabla p(h')\rVert",
-            norm(gradient(a) - gradient(b)),
+        EUCLIDEAN.of("dp", "the loss's gradient", r"\nabla p(h)", gradient(a)),
+        EUCLIDEAN.of(
+            "dp_gap", "the loss's gradients at two states", r"\nabla p(h)-\nabla p(h')",
+            gradient(a) - gradient(b),
         ),
     ),
-)
+)  # fmt: skip
 
 GRADIENTS: tuple[Quantity, ...] = (
     *_SMOOTHNESS,

@@ -1,11 +1,11 @@
 """Deep transitions and stacks of layers: factors of the layers, and what they do to two states."""
 
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
+from rnnbounds.theory.language.quantity import Quantity, certified, of, parameter
 from rnnbounds.theory.language.terms.unitary import d_run
 from rnnbounds.theory.language.terms.variables import a, b, vector, x
-from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.language.terms.vectors import phi
 
-T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _input = vector("x_t")
 _PRODUCT = "product of layers"
 
@@ -19,9 +19,7 @@ LAYERS: tuple[Quantity, ...] = of(
     ),
     certified("lam_deep", "contraction factor, Π L_ρ‖W_l‖₂", _PRODUCT, r"\lambda_{deep}"),
     certified(
-        "W_product",
-        "the product of ‖W_l‖₂ where these are known exactly",
-        _PRODUCT,
+        "W_product", "the product of ‖W_l‖₂ where these are known exactly", _PRODUCT,
         r"\prod_l \lVert W_l\rVert",
     ),
     certified("lam_layer", "the largest factor of a layer, L_ρ‖W_l‖₂", _PRODUCT, r"\lambda_{max}"),
@@ -31,21 +29,14 @@ LAYERS: tuple[Quantity, ...] = of(
         "lam_through", "L_ρ^L ‖W_L ⋯ W_1‖₂, as if nothing came between", _PRODUCT,
         r"\lambda_{through}",
     ),
-    measured(
-        "deep_gap",
-        "two states after one step of a deep transition",
-        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert_{deep}",
-        norm(phi(a, _input) - phi(b, _input)),
+    EUCLIDEAN.of(
+        "deep_gap", "two states after one step of a deep transition", r"\varphi(h,x)-\varphi(h',x)",
+        phi(a, _input) - phi(b, _input), "_{deep}",
     ),
-    measured(
-        "deep_state_gap", "two states of a deep transition", r"\lVert h-h'\rVert_{deep}",
-        norm(a - b),
-    ),
-    measured(
+    EUCLIDEAN.of("deep_state_gap", "two states of a deep transition", "h-h'", a - b, "_{deep}"),
+    SPECTRAL.of(
         "dh_dh_deep",
         "the derivative of a deep transition's state in the one at the start of the window",
-        r"\lVert \partial h_T/\partial h_{T-k}\rVert_{deep}",
-        norm(d_run(x, T - k, k)),
-        "spectral",
+        r"\partial h_T/\partial h_{T-k}", d_run(x, T - k, k), "_{deep}",
     ),
 )  # fmt: skip

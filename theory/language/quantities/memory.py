@@ -2,7 +2,8 @@
 
 from sympy import Abs, Expr
 
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.quantities.norms import SPECTRAL, T, k
+from rnnbounds.theory.language.quantity import Quantity, certified, measured, of, parameter
 from rnnbounds.theory.language.terms.memory import (
     decay,
     decays,
@@ -15,7 +16,6 @@ from rnnbounds.theory.language.terms.memory import (
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import entry, norm
 
-T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 _MODULUS, _SHARE, _VALUE = "modulus", "share that is kept", "absolute value"
 
 
@@ -41,59 +41,40 @@ MEMORY: tuple[Quantity, ...] = (
     *of(
         "modes",
         measured(
-            "mode_gap",
-            "full against truncated state of one mode",
-            r"|h_T-h_T^{(k)}|_j",
-            norm(mode(x, 0, T) - mode(x, T - k, k)),
-            _MODULUS,
+            "mode_gap", "full against truncated state of one mode", r"|h_T-h_T^{(k)}|_j",
+            norm(mode(x, 0, T) - mode(x, T - k, k)), _MODULUS,
         ),
         measured(
-            "mode_start",
-            "one mode at the start of the window",
-            r"|h_{T-k}|_j",
-            norm(mode(x, 0, T - k)),
-            _MODULUS,
+            "mode_start", "one mode at the start of the window", r"|h_{T-k}|_j",
+            norm(mode(x, 0, T - k)), _MODULUS,
         ),
     ),
     *of(
         "jordan",
-        measured("power_norm", "a power of the recurrent matrix", r"\lVert A^k\rVert",
-                 norm(shifted(0, k)), "spectral"),
+        SPECTRAL.of("power_norm", "a power of the recurrent matrix", "A^k", shifted(0, k)),
     ),
     *of(
         "scan",
         measured(
-            "scan_gap",
-            "full against truncated state of one unit of a scan",
-            r"|s_T-s_T^{(k)}|_j",
-            Abs(scan(x, 0, T) - scan(x, T - k, k)),
-            _VALUE,
+            "scan_gap", "full against truncated state of one unit of a scan", r"|s_T-s_T^{(k)}|_j",
+            Abs(scan(x, 0, T) - scan(x, T - k, k)), _VALUE,
         ),
         measured(
-            "scan_start",
-            "one unit of a scan at the start of the window",
-            r"|s_{T-k}|_j",
-            Abs(scan(x, 0, T - k)),
-            _VALUE,
+            "scan_start", "one unit of a scan at the start of the window", r"|s_{T-k}|_j",
+            Abs(scan(x, 0, T - k)), _VALUE,
         ),
         _kept(
-            "decay_product",
-            "the product of the decays over the window",
-            r"\prod_t a(x_t)",
+            "decay_product", "the product of the decays over the window", r"\prod_t a(x_t)",
             decays(x, T - k, k),
         ),
         _kept("decay_last", "the decay at the last input", "a(x_T)", decay(entry(x, T))),
         _kept(
-            "decay_least",
-            "the least decay over the window",
-            r"\min_t a(x_t)",
+            "decay_least", "the least decay over the window", r"\min_t a(x_t)",
             least_decay(x, T - k, k),
         ),
         _kept("decay_zero", "the decay at the input 0", "a(0)", decay(0)),
         _kept(
-            "decay_of_mean",
-            "the decay at the mean of the window's inputs",
-            r"a(\bar{x})",
+            "decay_of_mean", "the decay at the mean of the window's inputs", r"a(\bar{x})",
             decay(mean_input(x, T - k, k)),
         ),
     ),

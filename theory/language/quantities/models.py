@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sympy import Abs, Expr
 
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, Norm, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.gradients import descent, jacobian
@@ -30,23 +31,18 @@ from rnnbounds.theory.language.terms.vectors import (
     state,
 )
 
-T, k, t, n, d = (Symbol(name, integer=True) for name in ("T", "k", "t", "n", "d"))
+t = Symbol("t", integer=True)
 _root, _scaling, _weights = operator("P_root"), operator("D"), operator("V")
 _input: Vector = vector("x_t")
 _step = phi(a, _input) - phi(b, _input)
-_AFTER, _BEFORE = "two states after one step", "two states"
+_BEFORE = "two states"
 _run, _run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 
 
-def _pair(norm_name: str, unit: str, size: Callable[[Expr], Expr]) -> tuple[Quantity, Quantity]:
-    """Two states in another norm, after one step and before."""
-    notation = rf"\lVert \varphi(h,x)-\varphi(h',x)\rVert_{norm_name}"
-    return (
-        measured(f"step_gap_{norm_name}", _AFTER, notation, size(_step), unit),
-        measured(
-            f"state_gap_{norm_name}", _BEFORE, rf"\lVert h-h'\rVert_{norm_name}", size(a - b), unit
-        ),
-    )
+def _in_norm(suffix: str, unit: str, size: Callable[[Expr], Expr]) -> tuple[Quantity, Quantity]:
+    """Two states in another norm."""
+    norm = Norm(unit, size, f"_{suffix}")
+    return norm.pair(f"step_gap_{suffix}", f"state_gap_{suffix}", _BEFORE, "h", _step, a - b)
 
 
 MODELS: tuple[Quantity, ...] = (
@@ -67,10 +63,10 @@ MODELS: tuple[Quantity, ...] = (
     certified("U_norm", "‖U‖₂ of the input matrix", "spectral", r"\lVert U\rVert"),
     certified("B_x", "bound on the inputs, sup ‖x_t‖₂", "Euclidean", "B_x"),
     certified(
-        "x_gap", "distance of two input sequences, sup ‖x_t - x'_t‖₂", "Euclidean", r"\delta"
+        "x_gap", "distance of two input sequences, sup ‖x_t - x'_t‖₂", "Euclidean", r"\delta",
     ),
     certified(
-        "S_0", "drive, ≥ sup ‖φ(0, x)‖₂; vanilla cells: L_ρ ‖U‖₂ B_x + ‖ρ(b)‖₂", "Euclidean", "S_0"
+        "S_0", "drive, ≥ sup ‖φ(0, x)‖₂; vanilla cells: L_ρ ‖U‖₂ B_x + ‖ρ(b)‖₂", "Euclidean", "S_0",
     ),
     certified("B_h", "bound on the states, ≥ sup ‖h_t‖₂", "Euclidean", "B_h"),
     certified("L_x", "Lipschitz constant of φ in the input", "Euclidean", "L_x"),
@@ -89,111 +85,67 @@ MODELS: tuple[Quantity, ...] = (
     certified("s_unshifted", "the gate without its shift", "spectral", "s_{unshifted}"),
     certified("s_unscaled", "the gate without its scaling", "spectral", "s_{unscaled}"),
     certified("e_relative", "the activation's error if it were relative", "Euclidean", "e_{rel}"),
-    measured("h_norm", "the state", r"\lVert h_T\rVert", norm(state(x, 0, T))),
-    measured(
-        "h_start",
-        "the state at the start of the window",
-        r"\lVert h_{T-k}\rVert",
-        norm(state(x, 0, T - k)),
+    EUCLIDEAN.of("h_norm", "the state", "h_T", state(x, 0, T)),
+    EUCLIDEAN.of("h_start", "the state at the start of the window", "h_{T-k}", state(x, 0, T - k)),
+    EUCLIDEAN.of(
+        "h_gap", "full against truncated state", "h_T-h_T^{(k)}",
+        state(x, 0, T) - state(x, T - k, k),
     ),
-    measured(
-        "h_gap",
-        "full against truncated state",
-        r"\lVert h_T-h_T^{(k)}\rVert",
-        norm(state(x, 0, T) - state(x, T - k, k)),
+    EUCLIDEAN.of(
+        "y_gap", "full against truncated output", "y_T-y_T^{(k)}",
+        readout(state(x, 0, T)) - readout(state(x, T - k, k)),
     ),
-    measured(
-        "y_gap",
-        "full against truncated output",
-        r"\lVert y_T-y_T^{(k)}\rVert",
-        norm(readout(state(x, 0, T)) - readout(state(x, T - k, k))),
+    SPECTRAL.of(
+        "dh_dx", "the state's derivative in the input at time t", r"\partial h_T/\partial x_t",
+        jacobian(x, T, t),
     ),
-    measured(
-        "dh_dx",
-        "the state's derivative in the input at time t",
-        r"\lVert \partial h_T/\partial x_t\rVert",
-        norm(jacobian(x, T, t)),
-        "spectral",
+    EUCLIDEAN.of("step_gap", f"{_BEFORE} after one step", r"\varphi(h,x)-\varphi(h',x)", _step),
+    EUCLIDEAN.of(
+        "forced_gap", "two runs from one state, under inputs x and x'", "h_T(x)-h_T(x')",
+        _run - _run_other, "_{forced}",
     ),
-    measured(
-        "step_gap",
-        _AFTER,
-        r"\lVert \varphi(h,x)-\varphi(h',x)\rVert",
-        norm(_step),
+    EUCLIDEAN.of(
+        "forced_gap_y", "the outputs of two runs from one state, under inputs x and x'",
+        "y_T(x)-y_T(x')", readout(_run) - readout(_run_other), "_{forced}",
     ),
-    measured(
-        "forced_gap",
-        "two runs from one state, under inputs x and x'",
-        r"\lVert h_T(x)-h_T(x')\rVert_{forced}",
-        norm(_run - _run_other),
+    EUCLIDEAN.of(
+        "response_gap", "two runs from two states, under inputs x and x'", "h_T(h,x)-h_T(h',x')",
+        _run - gated_run(b, x_other, T),
     ),
-    measured(
-        "forced_gap_y",
-        "the outputs of two runs from one state, under inputs x and x'",
-        r"\lVert y_T(x)-y_T(x')\rVert_{forced}",
-        norm(readout(_run) - readout(_run_other)),
+    EUCLIDEAN.of("state_gap", _BEFORE, "h-h'", a - b),
+    *of("linear", *_in_norm("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),
+    *_in_norm("D", "‖D·‖₂", lambda gap: norm(_scaling * gap)),
+    *_in_norm("v", "max |·|_i/v_i", lambda gap: max_norm(_weights * gap)),
+    EUCLIDEAN.of(
+        "h_rounding", "computed against exact state", r"\hat{h}_T-h_T",
+        computed(x, T) - state(x, 0, T),
     ),
-    measured(
-        "response_gap",
-        "two runs from two states, under inputs x and x'",
-        r"\lVert h_T(h,x)-h_T(h',x')\rVert",
-        norm(_run - gated_run(b, x_other, T)),
+    *of("matrix", SPECTRAL.of("W_norm_exact", "the true ‖W‖₂", "W", operator("W"), "_2")),
+    EUCLIDEAN.of(
+        "forward_gap", "feed-forward network against truncated model", "H_T^{(k)}-h_T^{(k)}",
+        forward(x, k, T) - state(x, T - k, k),
     ),
-    measured("state_gap", _BEFORE, r"\lVert h-h'\rVert", norm(a - b)),
-    *of("linear", *_pair("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),
-    *_pair("D", "‖D·‖₂", lambda gap: norm(_scaling * gap)),
-    *_pair("v", "max |·|_i/v_i", lambda gap: max_norm(_weights * gap)),
-    measured(
-        "h_rounding",
-        "computed against exact state",
-        r"\lVert \hat{h}_T-h_T\rVert",
-        norm(computed(x, T) - state(x, 0, T)),
+    EUCLIDEAN.of(
+        "field_gap", "feed-forward network, inputs changed at times ≤ T - k",
+        "H_T^{(k)}(x)-H_T^{(k)}(x')", forward(x, k, T) - forward(x_past, k, T),
     ),
-    *of(
-        "matrix",
-        measured(
-            "W_norm_exact", "the true ‖W‖₂", r"\lVert W\rVert_2", norm(operator("W")), "spectral"
-        ),
+    EUCLIDEAN.of(
+        "edge_gap", "feed-forward network, input changed at time T - k + 1 alone",
+        "H_T^{(k)}(x)-H_T^{(k)}(x'')", forward(x, k, T) - forward(x_edge, k, T),
     ),
-    measured(
-        "forward_gap",
-        "feed-forward network against truncated model",
-        r"\lVert H_T^{(k)}-h_T^{(k)}\rVert",
-        norm(forward(x, k, T) - state(x, T - k, k)),
+    EUCLIDEAN.of(
+        "padding_gap", "truncated model against the full one on inputs zeroed before the window",
+        "h_T^{(k)}-h_T(0,x)", state(x, T - k, k) - state(x_zeroed, 0, T),
     ),
-    measured(
-        "field_gap",
-        "feed-forward network, inputs changed at times ≤ T - k",
-        r"\lVert H_T^{(k)}(x)-H_T^{(k)}(x')\rVert",
-        norm(forward(x, k, T) - forward(x_past, k, T)),
-    ),
-    measured(
-        "edge_gap",
-        "feed-forward network, input changed at time T - k + 1 alone",
-        r"\lVert H_T^{(k)}(x)-H_T^{(k)}(x'')\rVert",
-        norm(forward(x, k, T) - forward(x_edge, k, T)),
-    ),
-    measured(
-        "padding_gap",
-        "truncated model against the full one on inputs zeroed before the window",
-        r"\lVert h_T^{(k)}-h_T(0,x)\rVert",
-        norm(state(x, T - k, k) - state(x_zeroed, 0, T)),
-    ),
-    measured(
-        "recurrent_gap",
-        "recurrent model, inputs changed at times ≤ T - k",
-        r"\lVert h_T(x)-h_T(x')\rVert",
-        norm(state(x, 0, T) - state(x_past, 0, T)),
-        windowed=True,
+    EUCLIDEAN.of(
+        "recurrent_gap", "recurrent model, inputs changed at times ≤ T - k", "h_T(x)-h_T(x')",
+        state(x, 0, T) - state(x_past, 0, T), windowed=True,
     ),
     *of(
         "descent",
         measured(
-            "descent_growth",
-            "least growth of a parameter in one step of gradient descent",
-            r"\min_i |a_{i+1}|/|a_i|",
-            Abs(descent(i + 1) / descent(i)),
-            "number",
+            "descent_growth", "least growth of a parameter in one step of gradient descent",
+            r"\min_i |a_{i+1}|/|a_i|", Abs(descent(i + 1) / descent(i)), "number",
         ),
     ),
-)
+)  # fmt: skip

@@ -1,12 +1,11 @@
 """What `measure` certifies of inputs near recorded ones, what is seen there, and what the printed
 numbers are mistaken for."""
 
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, MAXIMUM, T, k
+from rnnbounds.theory.language.quantity import Quantity, certified, of
 from rnnbounds.theory.language.terms.certificates import begun, on_record
 from rnnbounds.theory.language.terms.variables import a, b, vector, x
-from rnnbounds.theory.language.terms.vectors import max_norm, norm
 
-T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 recorded = vector("recorded")  # the inputs that were recorded, beside x
 
 
@@ -17,36 +16,25 @@ def _gap(name: str, meaning: str, notation: str) -> Quantity:
 
 NEAR: tuple[Quantity, ...] = of(
     "near",
-    measured(
-        "near_off",
-        "a state near the data against the one that is computed on the recorded inputs",
-        r"\lVert s_T-\hat{s}_T\rVert_\infty",
-        max_norm(begun(a, x, 0, T) - on_record(recorded, T)),
-        "maximum",
+    MAXIMUM.of(
+        "near_off", "a state near the data against the one that is computed on the recorded inputs",
+        r"s_T-\hat{s}_T", begun(a, x, 0, T) - on_record(recorded, T),
     ),
-    measured(
+    EUCLIDEAN.of(
         "near_gap",
         "the outputs of runs near the data, or what a readout makes of them, one over T inputs and "
-        "one over the last k",
-        r"\lVert h_T-h_T^{(k)}\rVert_{near}",
-        norm(begun(a, x, 0, T) - begun(b, x, T - k, k)),
+        "one over the last k", "h_T-h_T^{(k)}", begun(a, x, 0, T) - begun(b, x, T - k, k),
+        "_{near}",
     ),
+    certified("near_states_told", "the largest entry of a start state", "maximum", "r_{near}"),
     certified(
-        "near_states_told",
-        "the largest entry of a start state",
-        "maximum",
-        "r_{near}",
-    ),
-    certified(
-        "near_delta",
-        "the largest difference of a number from the recorded one",
-        "maximum",
+        "near_delta", "the largest difference of a number from the recorded one", "maximum",
         r"\delta_{near}",
     ),
     certified("near_eps_told", "a printed ε", "Euclidean", r"\varepsilon_{near}"),
     certified("near_k_told", "the printed k for that ε", "number", "k^{(near)}"),
     certified(
-        "near_width_told", "the printed width of the enclosure of states", "maximum", "w_{near}"
+        "near_width_told", "the printed width of the enclosure of states", "maximum", "w_{near}",
     ),
     certified("near_width_once", "the width for δ at the last step alone", "maximum", "w_1"),
     certified("near_width_first", "the width to first order", "maximum", "w^{(1)}"),
@@ -55,4 +43,4 @@ NEAR: tuple[Quantity, ...] = of(
     _gap("near_gap_next", "the gap at k + 1", "g_{k+1}"),
     _gap("near_gap_largest", "the largest gap of one output", r"g_k^{(\infty)}"),
     _gap("near_gap_recorded", "the gap on the recorded inputs alone", "g_k^{(0)}"),
-)
+)  # fmt: skip

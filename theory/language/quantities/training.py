@@ -2,13 +2,14 @@
 
 from sympy import Expr
 
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
 from rnnbounds.theory.language.terms.gradients import project as Pi
 from rnnbounds.theory.language.terms.gradients import rescale, weights, weights_hat
 from rnnbounds.theory.language.terms.variables import vector, x
 from rnnbounds.theory.language.terms.vectors import norm, readout, state
 
-T, k, N = (Symbol(name, integer=True) for name in ("T", "k", "N"))
+N = Symbol("N", integer=True)
 # Matrices, as the vectors of their entries.
 A, B, Z = vector("vec_A"), vector("vec_B"), vector("vec_Z")
 
@@ -23,51 +24,36 @@ TRAINING: tuple[Quantity, ...] = (
     parameter("inverse_steps", "1 if the step sizes are α/t, else 0", "inverse"),
     parameter("constant_steps", "1 if the step sizes are all α, else 0", "constant"),
     certified(
-        "beta",
-        "smoothness: Lipschitz constant of ∇p_T on the set of weights",
-        "Euclidean",
+        "beta", "smoothness: Lipschitz constant of ∇p_T on the set of weights", "Euclidean",
         r"\beta",
     ),
     certified(
-        "eps_k",
-        "bound on ‖∇p_T − ∇p_T^k‖ on the set of weights",
-        "Euclidean",
-        r"\varepsilon_k",
+        "eps_k", "bound on ‖∇p_T − ∇p_T^k‖ on the set of weights", "Euclidean", r"\varepsilon_k",
         windowed=True,
     ),
     certified(
-        "K_0",
-        "the part of the bound on predictions that does not grow with the window",
-        "Euclidean",
-        "K_0",
+        "K_0", "the part of the bound on predictions that does not grow with the window",
+        "Euclidean", "K_0",
     ),
     certified(
-        "K_1",
-        "the part of the bound on predictions that grows with the window",
-        "Euclidean",
+        "K_1", "the part of the bound on predictions that grows with the window", "Euclidean",
         "K_1",
     ),
     *of(
         "training",
-        measured(
-            "w_gap",
-            "weights after N steps on the full and on the truncated model",
-            r"\lVert w_{N+1}-\hat{w}_{N+1}\rVert",
-            norm(weights(N) - weights_hat(N)),
-            windowed=True,
+        EUCLIDEAN.of(
+            "w_gap", "weights after N steps on the full and on the truncated model",
+            r"w_{N+1}-\hat{w}_{N+1}", weights(N) - weights_hat(N), windowed=True,
         ),
-        measured(
-            "w_gap_before",
-            "weights one step earlier, on the full and on the truncated model",
-            r"\lVert w_N-\hat{w}_N\rVert",
-            norm(weights(N - 1) - weights_hat(N - 1)),
-            windowed=True,
+        EUCLIDEAN.of(
+            "w_gap_before", "weights one step earlier, on the full and on the truncated model",
+            r"w_N-\hat{w}_N", weights(N - 1) - weights_hat(N - 1), windowed=True,
         ),
-        measured(
+        EUCLIDEAN.of(
             "trained_gap",
             "full output with the one's final weights against truncated output with the other's",
-            r"\lVert y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})\rVert",
-            norm(readout(state(x, 0, T, weights(N))) - readout(state(x, T - k, k, weights_hat(N)))),
+            r"y_T(w_{N+1})-y_T^{(k)}(\hat{w}_{N+1})",
+            readout(state(x, 0, T, weights(N))) - readout(state(x, T - k, k, weights_hat(N))),
         ),
     ),
     *of(
@@ -75,12 +61,10 @@ TRAINING: tuple[Quantity, ...] = (
         _matrices("proj_gap", "two matrices, projected", r"\Pi A-\Pi B", Pi(A) - Pi(B)),
         _matrices("matrix_gap", "two matrices", " A-B", A - B),
         _matrices(
-            "rescaled_gap",
-            "two matrices, scaled down to the ball (R A = A min(1, ℓ/g(A)))",
-            " RA-RB",
-            rescale(A) - rescale(B),
+            "rescaled_gap", "two matrices, scaled down to the ball (R A = A min(1, ℓ/g(A)))",
+            " RA-RB", rescale(A) - rescale(B),
         ),
         _matrices("proj_distance", "a matrix and its projection", r" A-\Pi A", A - Pi(A)),
         _matrices("feasible_distance", "a matrix and a point of the set", " A-Z", A - Z),
     ),
-)
+)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from sympy import Expr, Max, Rational, sqrt
 
+from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
 from rnnbounds.theory.language.quantity import Quantity, Symbol, measured, of, parameter
 from rnnbounds.theory.language.terms.unitary import (
     OUTPUTS,
@@ -29,7 +30,6 @@ from rnnbounds.theory.language.terms.vectors import (
     transpose,
 )
 
-T, k = Symbol("T", integer=True), Symbol("k", integer=True)
 lam, S_0, B_h = (Symbol(name, real=True) for name in ("lam", "S_0", "B_h"))
 C = operator("C")
 W, W_transposed, W_short = operator("W"), operator("W_3_transposed"), operator("W_3_short")
@@ -58,68 +58,52 @@ _EQUIVALENT = of(
     "unitary",
     _gap(
         "unitary_gap",
-        "a network's output against its unitary equivalent's, the largest of all steps",
-        "",
+        "a network's output against its unitary equivalent's, the largest of all steps", "",
         largest_gap(below(B_h, W_3), x, T),
     ),
     _gap(
-        "unitary_gap_unbiased",
-        "unitary_gap if the added units have no bias",
-        "_{b_2=0}",
+        "unitary_gap_unbiased", "unitary_gap if the added units have no bias", "_{b_2=0}",
         largest_gap(0, x, T),
     ),
     _gap(
         "unitary_gap_undamped",
         "unitary_gap if the states are taken to be bounded by one drive, or by the start",
-        "_{drive}",
-        largest_gap(below(Max(norm(start), S_0), W_3), x, T),
+        "_{drive}", largest_gap(below(Max(norm(start), S_0), W_3), x, T),
     ),
     _gap(
-        "unitary_gap_unstarted",
-        "unitary_gap if the bound on the states leaves out their start",
-        "_{start}",
-        largest_gap(below(S_0 / (1 - lam), W_3), x, T),
+        "unitary_gap_unstarted", "unitary_gap if the bound on the states leaves out their start",
+        "_{start}", largest_gap(below(S_0 / (1 - lam), W_3), x, T),
     ),
     _gap(
-        "unitary_gap_scant",
-        "unitary_gap with a bias for states a hundredth smaller",
-        "_{scant}",
+        "unitary_gap_scant", "unitary_gap with a bias for states a hundredth smaller", "_{scant}",
         largest_gap(below(Rational(99, 100) * B_h, W_3), x, T),
     ),
     _gap(
         "unitary_gap_beyond",
         "the scalar network h = max(λh + x, 0) against the equivalent made for inputs up to B, "
-        "on x = (2B/(1 − λ), 0, 0, …)",
-        "_{beyond}",
-        largest_pulse_gap(T),
+        "on x = (2B/(1 − λ), 0, 0, …)", "_{beyond}", largest_pulse_gap(T),
     ),
     _gap(
         "unitary_gap_rescaled",
-        "a network's output against the equivalent of the network with the states D h",
-        "_D",
+        "a network's output against the equivalent of the network with the states D h", "_D",
         largest_scaled_gap(x, T),
     ),
-    measured(
+    EUCLIDEAN.of(
         "similar_gap",
         "the last output of a network without its activation against that of the similar network, "
-        "of the matrix T W T⁻¹",
-        r"\lVert y_T-\hat{y}_T\rVert_{TWT^{-1}}",
-        norm(C * linear_network(x, T) - C * similarity_inverse * similar_network(x, T)),
+        "of the matrix T W T⁻¹", r"y_T-\hat{y}_T",
+        C * linear_network(x, T) - C * similarity_inverse * similar_network(x, T), "_{TWT^{-1}}",
     ),
-    measured(
-        "similar_gap_relu",
-        "similar_gap with ReLU as the activation of both",
-        r"\lVert y_T-\hat{y}_T\rVert_{TWT^{-1},ReLU}",
-        norm(vector("y_relu") - vector("y_similar_relu")),
+    EUCLIDEAN.of(
+        "similar_gap_relu", "similar_gap with ReLU as the activation of both", r"y_T-\hat{y}_T",
+        vector("y_relu") - vector("y_similar_relu"), "_{TWT^{-1},ReLU}",
     ),
-)
+)  # fmt: skip
 _DILATION = (
     *of(
         "unitary",
         _defect(
-            "unitary_defect",
-            "how far the dilation V is from orthogonal",
-            r"V^T V-I\rVert_F",
+            "unitary_defect", "how far the dilation V is from orthogonal", r"V^T V-I\rVert_F",
             frobenius(transpose(V) * V - eye_all),
         ),
         _defect(
@@ -145,17 +129,15 @@ _DILATION = (
         _number(
             "multiplicity",
             "largest geometric multiplicity of an eigenvalue |μ| < 1 of the leading block",
-            r"mult(\mu)",
-            rank(operator("S")),
+            r"mult(\mu)", rank(operator("S")),
         ),
         _number(
             "multiplicity_any",
             "largest geometric multiplicity of an eigenvalue |μ| ≤ 1 of the leading block",
-            r"mult_1(\mu)",
-            rank(operator("S_any")),
+            r"mult_1(\mu)", rank(operator("S_any")),
         ),
     ),
-)
+)  # fmt: skip
 _active, _analytic = operator("D_active"), operator("H_analytic")
 _LIMITS = (
     *of(
@@ -164,21 +146,17 @@ _LIMITS = (
             "separation",
             "a network's outputs against a candidate's, on inputs inside one cell of activity "
             "patterns: 0 only where the two are the same map there",
-            r"\max \lVert y-\hat{y}\rVert_{cell}",
-            norm(OUTPUTS[0] - OUTPUTS[1]),
+            r"\max \lVert y-\hat{y}\rVert_{cell}", norm(OUTPUTS[0] - OUTPUTS[1]),
         ),
         _number("active", "active units of the candidate", "active", rank(_active)),
         _number(
             "pattern_constant",
-            "1 if the candidate's active units are the same at all times, else 0",
-            "constant_D",
+            "1 if the candidate's active units are the same at all times, else 0", "constant_D",
             is_constant(_active),
         ),
         _number(
-            "scalar_W",
-            "1 if W is a multiple ρ I of the identity with 0 ≤ ρ < 1, else 0",
-            "scalar_W",
-            is_scalar(W),
+            "scalar_W", "1 if W is a multiple ρ I of the identity with 0 ≤ ρ < 1, else 0",
+            "scalar_W", is_scalar(W),
         ),
     ),
     *of(
@@ -186,8 +164,7 @@ _LIMITS = (
         measured(
             "sigmoid_gap",
             "the outputs of a sigmoid network against a unitary one's, the largest at all times, "
-            "for all inputs of an interval; probes read it from below",
-            r"\max |y-\hat{y}|",
+            "for all inputs of an interval; probes read it from below", r"\max |y-\hat{y}|",
             norm(OUTPUTS[2] - OUTPUTS[3]),
         ),
     ),
@@ -195,37 +172,29 @@ _LIMITS = (
         "planted",
         _number(
             "sample_rank",
-            "rank of the units' values, as functions of the inputs and up to constants",
-            "rank(H)",
+            "rank of the units' values, as functions of the inputs and up to constants", "rank(H)",
             rank(operator("H_units")),
         ),
         _number(
             "sign_classes",
-            "classes of units that are equal up to the sign, the constant ones apart",
-            "classes_s",
+            "classes of units that are equal up to the sign, the constant ones apart", "classes_s",
             count(operator("H_sign")),
         ),
         _number(
-            "equal_classes",
-            "classes of units that are equal, the constant ones apart",
-            "classes_e",
-            count(operator("H_equal")),
+            "equal_classes", "classes of units that are equal, the constant ones apart",
+            "classes_e", count(operator("H_equal")),
         ),
         _number("unit_count", "number of units", "units", count(operator("H_all"))),
         _number(
-            "analytic_rank",
-            "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",
-            "rank(H_2)",
-            rank(_analytic),
+            "analytic_rank", "rank of the values of tanh A_1 and of tanh A_2 = tanh(A_1)/2",
+            "rank(H_2)", rank(_analytic),
         ),
         _number(
-            "analytic_classes",
-            "classes of the arguments A_1, A_2 that are equal up to the sign",
-            "classes_a",
-            count(_analytic),
+            "analytic_classes", "classes of the arguments A_1, A_2 that are equal up to the sign",
+            "classes_a", count(_analytic),
         ),
     ),
-)
+)  # fmt: skip
 
 UNITARY: tuple[Quantity, ...] = (
     *of(
@@ -236,18 +205,16 @@ UNITARY: tuple[Quantity, ...] = (
         "sigmoid",
         parameter("w_abs", "|w|, of a scalar network's recurrent weight", r"|w|"),
         parameter(
-            "same_activation",
-            "1 if a network and its candidate have the same activation, else 0",
+            "same_activation", "1 if a network and its candidate have the same activation, else 0",
             r"same_{\rho}",
         ),
         parameter(
-            "sigmoidal", "1 if the activation is sigmoid or tanh, else 0", r"sigmoidal_{\rho}"
+            "sigmoidal", "1 if the activation is sigmoid or tanh, else 0", r"sigmoidal_{\rho}",
         ),
         parameter(
             "driven",
             "1 if all parts c_i f_i of the output's derivative in the latest input have one sign, "
-            "and one is not 0, else 0",
-            r"driven_{c f}",
+            "and one is not 0, else 0", r"driven_{c f}",
         ),
     ),
     *_EQUIVALENT,
@@ -255,12 +222,9 @@ UNITARY: tuple[Quantity, ...] = (
     *_LIMITS,
     *of(
         "urnn unitary",
-        measured(
-            "dh_dh",
-            "the state's derivative in the state k steps before",
-            r"\lVert \partial h_T/\partial h_{T-k}\rVert",
-            norm(d_run(x, T - k, k)),
-            "spectral",
+        SPECTRAL.of(
+            "dh_dh", "the state's derivative in the state k steps before",
+            r"\partial h_T/\partial h_{T-k}", d_run(x, T - k, k),
         ),
     ),
-)
+)  # fmt: skip

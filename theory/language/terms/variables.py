@@ -1,8 +1,34 @@
-"""Bound variables of laws and steps, and symbols of vectors: what formal terms are written in."""
+"""Bound variables of laws and steps, and symbols of vectors: what formal terms are written in.
+
+A symbol has the sort of its class; the kernel's terms know the sorts of sums and products.
+"""
+
+from typing import Any
 
 from sympy import Symbol, symbols
 
-from rnnbounds.theory.language.sorts import EitherSymbol, OperatorSymbol
+
+class SortedSymbol(Symbol):
+    """A non-commutative symbol of another sort than vectors; it is ordered as they are."""
+
+    __slots__ = ()
+
+    @classmethod
+    def class_key(cls) -> tuple[Any, ...]:
+        """SymPy's own, of plain symbols."""
+        return Symbol.class_key()  # type: ignore[no-any-return]
+
+
+class OperatorSymbol(SortedSymbol):
+    """A symbol of operators: one takes what stands to its right."""
+
+    __slots__ = ()
+
+
+class EitherSymbol(SortedSymbol):
+    """A variable of a law that is true of vectors and of operators."""
+
+    __slots__ = ()
 
 
 def vector(name: str) -> Symbol:

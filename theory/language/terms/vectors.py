@@ -11,7 +11,6 @@ from sympy import Add, Atom, Expr, Function, Integer, Symbol, default_sort_key, 
 from sympy.core.function import FunctionClass
 
 from rnnbounds.theory.language.definitions import define
-from rnnbounds.theory.language.sorts import OPERATOR, VECTOR, Sort
 from rnnbounds.theory.language.statement import eq
 from rnnbounds.theory.language.terms.variables import a, j, m, s, x
 
@@ -29,16 +28,12 @@ class Term(Function):
 class Vector(Term):
     """A term that is a vector."""
 
-    sort: Sort = VECTOR
-
     def _eval_is_commutative(self) -> bool:
         return False
 
 
 class Operator(Vector):
     """A term that is an operator."""
-
-    sort: Sort = OPERATOR
 
 
 class Norm(Term):

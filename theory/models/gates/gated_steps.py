@@ -2,14 +2,10 @@
 
 from sympy import Abs, Expr, Rational, Symbol, tanh
 
+from rnnbounds.theory.axioms import entries
 from rnnbounds.theory.axioms.base import EXPONENTIAL, SUBMULTIPLICATIVE_MAX
 from rnnbounds.theory.axioms.entries import DIFFERENCES
 from rnnbounds.theory.axioms.functions import TANH
-from rnnbounds.theory.axioms.gates import (
-    LARGEST_ENTRY,
-    LEAST_BOUND,
-    TANH_LIPSCHITZ,
-)
 from rnnbounds.theory.language import ONE, ZERO, Use, at, le
 from rnnbounds.theory.language.terms.gates import sigmoid
 from rnnbounds.theory.language.terms.unitary import part
@@ -22,16 +18,13 @@ QUARTER = Rational(1, 4)
 
 TANH_SLOPE = Step("slope of tanh", le(Abs(tanh(z).diff(z)), ONE), Elementary(), forall=(z,))
 TANH_RISES = step("tanh rises", le(tanh(y), tanh(z)), forall=(y, z), given=(le(y, z),)).by(
-    TANH.at(y),
-    TANH.at(z),
-    EXPONENTIAL.at(2 * y, 2 * z),
-    EXPONENTIAL.at(y, y),
+    TANH.at(y), TANH.at(z), EXPONENTIAL.at(2 * y, 2 * z), EXPONENTIAL.at(y, y)
 )
 SIGMOID_POSITIVE = Step("σ is positive", le(ZERO, sigmoid(z)), Elementary(), forall=(z,))
 SIGMOID_BELOW_ONE = Step("σ is at most 1", le(sigmoid(z), ONE), Elementary(), forall=(z,))
 TANH_BELOW_ONE = Step("tanh is at most 1", le(Abs(tanh(z)), ONE), Elementary(), forall=(z,))
 TANH_GAP = step("tanh moves no more", le(Abs(tanh(y) - tanh(z)), Abs(y - z)), forall=(y, z)).by(
-    "slope of tanh", TANH_LIPSCHITZ.at(1, y, z)
+    "slope of tanh", entries.TANH_LIPSCHITZ.at(1, y, z)
 )
 SIGMOID_GAP = step(
     "σ moves a quarter", le(Abs(sigmoid(y) - sigmoid(z)), Abs(y - z) / 4), forall=(y, z)
@@ -47,14 +40,14 @@ FED = step(
     forall=(A, a, b, v, i),
 ).by(
     DIFFERENCES.at(A * a + v, A * b + v, i),
-    LARGEST_ENTRY.at(A * (a - b), i),
+    entries.LARGEST_ENTRY.at(A * (a - b), i),
     SUBMULTIPLICATIVE_MAX.at(A, a - b),
 )
 ENTRY = step(
     "an entry moves",
     le(Abs(part(A * a, i) - part(A * b, i)), max_norm(A * (a - b))),
     forall=(A, a, b, i),
-).by(DIFFERENCES.at(A * a, A * b, i), LARGEST_ENTRY.at(A * (a - b), i))
+).by(DIFFERENCES.at(A * a, A * b, i), entries.LARGEST_ENTRY.at(A * (a - b), i))
 
 
 def by_entries(
@@ -64,6 +57,6 @@ def by_entries(
     return (
         step(each, le(Abs(part(vector, i)), bound), forall=(i,)).by(*uses),
         step(name, le(max_norm(vector), bound), forall=forall).by(
-            each, LEAST_BOUND.at(bound, vector)
+            each, entries.LEAST_BOUND.at(bound, vector)
         ),
     )

@@ -8,21 +8,13 @@ and as z is between two bounds, the worst is one of them.
 from sympy import Abs, Expr, symbols
 
 from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE_MAX
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import LARGEST_ENTRY
+from rnnbounds.theory.axioms.entries import DIFFERENCES, LARGEST_ENTRY
 from rnnbounds.theory.language import ONE, ZERO, at, le
 from rnnbounds.theory.language.terms.gates import boxed, to_output
 from rnnbounds.theory.language.terms.variables import a, b, i, m, v
 from rnnbounds.theory.language.terms.vectors import phi
+from rnnbounds.theory.models.gates import gated_steps
 from rnnbounds.theory.models.gates.gate import dh, new, one, two
-from rnnbounds.theory.models.gates.gated_steps import (
-    ENTRY,
-    FED,
-    SIGMOID_BELOW_ONE,
-    SLOPES_OF_GATES,
-    TANH_BELOW_ONE,
-    by_entries,
-)
 from rnnbounds.theory.models.gates.gru_model import (
     CHO_N,
     Candidate,
@@ -68,7 +60,7 @@ def output_moves(candidate: Candidate) -> Step:
     )
 
 
-INSIDE = by_entries(
+INSIDE = gated_steps.by_entries(
     "an output inside", "outputs inside", to_output * boxed(v), ONE, (v,), at("box", v, i)
 )
 HIDDEN = step("hidden part", le(Abs(N.hidden(boxed(v))), N.size + c_n_inf), forall=(v, i)).by(
@@ -97,7 +89,7 @@ TORCH_CANDIDATE = (
 )
 resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
 CHO_CANDIDATE = (
-    *by_entries(
+    *gated_steps.by_entries(
         "a reset output moves",
         "the reset outputs move",
         resets[0] - resets[1],
@@ -128,16 +120,16 @@ def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
     """All, in the maximum norm."""
     moved = (dh, kappa * dh, Z.moves, factor(kappa, ZERO) * dh)
     return (
-        *SLOPES_OF_GATES,
-        TANH_BELOW_ONE,
-        SIGMOID_BELOW_ONE,
-        FED,
-        ENTRY,
+        *gated_steps.SLOPES_OF_GATES,
+        gated_steps.TANH_BELOW_ONE,
+        gated_steps.SIGMOID_BELOW_ONE,
+        gated_steps.FED,
+        gated_steps.ENTRY,
         R.step,
         Z.step,
         *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
         output_moves(candidate),
-        *by_entries(
+        *gated_steps.by_entries(
             "the outputs move, each",
             "the outputs move",
             to_output * change,

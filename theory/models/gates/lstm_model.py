@@ -53,9 +53,7 @@ OUTPUTS = assume(
 ).that(eq(output(phi(v, c)), O.opened(v, c) * tanh(cell(phi(v, c)))))
 LSTM = (CELLS, OUTPUTS)
 BOX = assume(
-    "box",
-    "the box of cells: |c_i| ≤ c̄_i ≤ B_c with ī_i ḡ_i ≤ (1 − f̄_i) c̄_i",
-    forall=(v, i),
+    "box", "the box of cells: |c_i| ≤ c̄_i ≤ B_c with ī_i ḡ_i ≤ (1 − f̄_i) c̄_i", forall=(v, i)
 ).that(
     le(Abs(cell(boxed(v))), cell_box(i)),
     le(cell_box(i), B_c),

@@ -3,9 +3,9 @@
 from sympy import Abs, Integer, Max, expand_mul, log, sqrt
 
 from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import (
+from rnnbounds.theory.axioms.entries import (
     DEFINITE,
+    DIFFERENCES,
     ENTRY_EUCLIDEAN,
     EUCLIDEAN_BY_LARGEST,
     LEAST_BOUND,
@@ -23,15 +23,7 @@ from rnnbounds.theory.language.terms.gates import (
 from rnnbounds.theory.language.terms.unitary import part, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
 from rnnbounds.theory.language.terms.vectors import max_norm, norm, phi
-from rnnbounds.theory.models.box_runs import (
-    JOINT,
-    KEPT_IN_BOX,
-    NEAREST,
-    RUNS_STAY,
-    STARTS,
-    in_box,
-    member,
-)
+from rnnbounds.theory.models import box_runs
 from rnnbounds.theory.models.gates.gate import new, one, two
 from rnnbounds.theory.models.gates.gated_steps import by_entries
 from rnnbounds.theory.models.gates.lstm_model import (
@@ -82,11 +74,11 @@ OUTPUT_STAYS = step(
     at("tanh inside", cell(phi(boxed(v), new)), cell_box(i)),
     at("box of outputs", i),
 )
-STAYING = (OUTPUT_STAYS, *KEPT_IN_BOX, *STARTS, RUNS_STAY)
+STAYING = (OUTPUT_STAYS, *box_runs.KEPT_IN_BOX, *box_runs.STARTS, box_runs.RUNS_STAY)
 zero_run = gated_run(0, x, j)
 FROM_ZERO = (
-    *member("zero is in the box", Integer(0), (), DIFFERENCES.at(0, 0, i)),
-    step("the run from zero stays", in_box(zero_run), forall=(j,)).by(
+    *box_runs.member("zero is in the box", Integer(0), (), DIFFERENCES.at(0, 0, i)),
+    step("the run from zero stays", box_runs.in_box(zero_run), forall=(j,)).by(
         at("runs stay", 0, j), "zero is in the box", DEFINITE.at(boxed(0), 0)
     ),
 )
@@ -94,7 +86,7 @@ last = gated_run(0, x, T)
 INVARIANT_CELL = theorem(
     "invariant-cell",
     le(c_size, B_c),
-    (*LSTM, BOX, OPEN, OUTPUT_BOX, NEAREST, JOINT),
+    (*LSTM, BOX, OPEN, OUTPUT_BOX, box_runs.NEAREST, box_runs.JOINT),
     "lstm",
     (
         *STAYS,
@@ -110,7 +102,7 @@ shown = max_norm(to_output * zero_run)
 INVARIANT_OUTPUT = theorem(
     "invariant-output",
     le(h_size, O.bar * tau),
-    (*LSTM, BOX, OPEN, OUTPUT_BOX, NEAREST, JOINT, TAU),
+    (*LSTM, BOX, OPEN, OUTPUT_BOX, box_runs.NEAREST, box_runs.JOINT, TAU),
     "lstm",
     (
         *STAYS,
@@ -147,7 +139,7 @@ end_one, end_two = gated_run(one, x, T), gated_run(two, x, T)
 ITERATED = theorem(
     "iterated",
     le(run_gap, sqrt(2 * n) * FACTOR**T * start_gap),
-    (*LSTM, BOX, OPEN, TAU, ROWS, JOINT, OUTPUT_BOX, NEAREST, SIZE),
+    (*LSTM, BOX, OPEN, TAU, ROWS, box_runs.JOINT, OUTPUT_BOX, box_runs.NEAREST, SIZE),
     "lstm",
     (
         *STEPS,

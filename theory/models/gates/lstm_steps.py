@@ -35,10 +35,7 @@ def next_cell(state: Expr) -> Expr:
 
 
 SQUASHED = step("a cell squashed", le(Abs(tanh(next_cell(boxed(v)))), tau), forall=(v, m, i)).by(
-    at("a cell stays", v, m, i),
-    at("box", v, i),
-    at("tanh inside", next_cell(boxed(v)), B_c),
-    "tau",
+    at("a cell stays", v, m, i), at("box", v, i), at("tanh inside", next_cell(boxed(v)), B_c), "tau"
 )
 
 

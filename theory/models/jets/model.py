@@ -1,8 +1,21 @@
 """What jets presuppose of a cell: its program, the ranges of its units, and the rules."""
 
-from sympy import Abs, Expr, Integer, Symbol
+from collections.abc import Iterable
 
-from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, Statement, assume, eq, le
+from sympy import Abs, Expr, Integer, Mul, Symbol
+
+from rnnbounds.theory.language import (
+    ONE,
+    ZERO,
+    Assumption,
+    Clause,
+    Statement,
+    Use,
+    assume,
+    at,
+    eq,
+    le,
+)
 from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     LEAF,
@@ -37,8 +50,10 @@ from rnnbounds.theory.language.terms.jets import (
     unit_value,
 )
 from rnnbounds.theory.language.terms.unitary import part
-from rnnbounds.theory.language.terms.variables import a, b, c, i, v, z
+from rnnbounds.theory.language.terms.variables import a, b, c, i, j, v, z
 from rnnbounds.theory.language.terms.vectors import norm, weighted
+from rnnbounds.theory.proof import Step, step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 p, q, g = first(v), second(v), gate(v)
 OPERANDS = (p, q, g)
@@ -48,6 +63,37 @@ LENGTH = Symbol("operations", integer=True)  # of the program
 def of_kind(number: int) -> Statement:
     """What the unit is."""
     return eq(kind(v), Integer(number))
+
+
+def of_all_units(
+    name: str,
+    of: Statement,
+    forall: tuple[Symbol, ...],
+    leaf: Use,
+    uses: Iterable[Use],
+    *made: Expr,
+) -> tuple[Step, Step]:
+    """What holds of a unit by the induction on its operations: by what is known of leaves, and by
+    what the uses conclude from the units that it is made of."""
+    known, within = ("given 1", at("program", v)), at(f"{name} of all units", *forall, LENGTH)
+    return (
+        step(f"{name} of all units", of, (*forall, j), (le(depth(v), j),)).inductively(
+            base=(*known, at("program", p), leaf),
+            step=(*known, leaf, *uses, *(at(HYPOTHESIS, u) for u in made)),
+            others=(v,),
+        ),
+        step(name, of, forall).by(within, at("program", v)),
+    )
+
+
+def program(kinds: int, operands: tuple[Expr, ...], text: str) -> Assumption:
+    """A program of units of so many kinds, each made of operands before it."""
+    return assume("program", text, forall=(v,)).that(
+        eq(Mul(*(kind(v) - number for number in range(kinds))), ZERO),
+        le(ZERO, depth(v)),
+        le(depth(v), LENGTH),
+        *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in operands),
+    )
 
 
 def _where(number: int, *statements: Statement) -> tuple[Clause, ...]:
@@ -63,18 +109,12 @@ def _between(low: Expr, high: Expr) -> tuple[Statement, Statement]:
     return le(lowest(v), low), le(high, highest(v))
 
 
-_kinds = kind(v) * (kind(v) - 1) * (kind(v) - 2) * (kind(v) - 3) * (kind(v) - 4)
-PROGRAM = assume(
-    "program",
+PROGRAM = program(
+    5,
+    OPERANDS,
     "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
     "activation, a sum p + c q or a mixture g p + (1 − g) q; no unit comes from more operations "
     "than the program has",
-    forall=(v,),
-).that(
-    eq(_kinds, ZERO),
-    le(ZERO, depth(v)),
-    le(depth(v), LENGTH),
-    *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in OPERANDS),
 )
 VALUES = assume("values", "the values of products, sums and mixtures", forall=(v, a)).that(
     *_where(PRODUCT, eq(unit_value(v, a), unit_value(p, a) * unit_value(q, a))),

@@ -14,7 +14,6 @@ from rnnbounds.theory.language.terms.jets import (
     MIXTURE,
     PRODUCT,
     SUM,
-    depth,
     highest,
     is_sigmoid,
     lowest,
@@ -23,11 +22,10 @@ from rnnbounds.theory.language.terms.jets import (
     spread,
     unit_value,
 )
-from rnnbounds.theory.language.terms.variables import a, j, v
+from rnnbounds.theory.language.terms.variables import a, v
 from rnnbounds.theory.models.gates.gated_steps import TANH_RISES
-from rnnbounds.theory.models.jets.model import LENGTH, OPERANDS, g, of_kind, p, q
+from rnnbounds.theory.models.jets.model import OPERANDS, g, of_all_units, of_kind, p, q
 from rnnbounds.theory.proof import step
-from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 
 def within(u: Expr) -> Statement:
@@ -47,23 +45,8 @@ OPERATIONS = tuple(
         (MIXTURE, "a mixture", (g, p, q)),
     )
 )
-_made = le(depth(v), j)
-RANGES = (
-    *OPERATIONS,
-    step("ranges of all units", within(v), (v, a, j), (_made,)).inductively(
-        base=("given 1", at("program", v), at("program", p), _intervals),
-        step=(
-            "given 1",
-            at("program", v),
-            _intervals,
-            *(at(operation.id, v, a) for operation in OPERATIONS),
-            at("images", v, a),
-            *(at(HYPOTHESIS, u) for u in OPERANDS),
-        ),
-        others=(v,),
-    ),
-    step("ranges", within(v), (v, a)).by(at("ranges of all units", v, a, LENGTH), at("program", v)),
-)
+_made = (*(at(operation.id, v, a) for operation in OPERATIONS), at("images", v, a))
+RANGES = (*OPERATIONS, *of_all_units("ranges", within(v), (v, a), _intervals, _made, *OPERANDS))
 SIZES = step("sizes", le(Abs(unit_value(v, one)), size(v)), (v, a)).by(
     at("ranges", v, a), _intervals
 )

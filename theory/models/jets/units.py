@@ -7,21 +7,11 @@ from sympy import Abs, Expr, Symbol
 from rnnbounds.theory.axioms.entries import DIFFERENCES
 from rnnbounds.theory.axioms.unitary import MONOTONE_NORM
 from rnnbounds.theory.language import Statement, Use, at, le
-from rnnbounds.theory.language.terms.jets import (
-    STATES,
-    depth,
-    gap,
-    moves,
-    multiplied,
-    one,
-    own_slope,
-    tilt,
-    two,
-)
+from rnnbounds.theory.language.terms import jets
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, j, v
 from rnnbounds.theory.language.terms.vectors import weighted
-from rnnbounds.theory.models.jets.model import OPERANDS, p
+from rnnbounds.theory.models.jets.model import OPERANDS, of_all_units
 from rnnbounds.theory.models.jets.ranges import RANGES, SIZES, SPREADS
 from rnnbounds.theory.models.jets.rules import (
     BETWEEN,
@@ -31,28 +21,19 @@ from rnnbounds.theory.models.jets.rules import (
     values_move,
 )
 from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 
 
 def _of_all(
-    name: str,
-    goal: Callable[[Expr], Statement],
-    forall: tuple[Symbol, ...],
-    *uses: Use,
+    name: str, goal: Callable[[Expr], Statement], forall: tuple[Symbol, ...], *uses: Use
 ) -> Step:
     """Of all units that come from at most j operations, from those that come from fewer."""
-    block = c if c in forall else STATES
+    block = c if c in forall else jets.STATES
     leaf = at("leaves", v, a, b if b in forall else a, block)
-    rules = (at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
-    operands = (at(HYPOTHESIS, u) for u in OPERANDS)
-    made = le(depth(v), j)
-    return step(f"{name}s of all units", goal(v), (*forall, j), (made,)).inductively(
-        base=("given 1", at("program", v), at("program", p), leaf),
-        step=("given 1", at("program", v), leaf, *rules, *operands, *uses),
-        others=(v,),
-    )
+    rules = tuple(at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
+    of_all, _ = of_all_units(f"{name}s", goal(v), forall, leaf, (*rules, *uses), *OPERANDS)
+    return of_all
 
 
 RANGES_OF_UNITS = (*RANGES, SIZES, SPREADS)
@@ -64,22 +45,22 @@ VALUES_OF_UNITS = (
 )
 SLOPES = (*(rule.slope_step for rule in RULES_OF_UNITS), _of_all("slope", slope_bounded, (v, a, c)))
 
-own_gap = own_slope(v, one, c) - own_slope(v, two, c)
+own_gap = jets.own_slope(v, jets.one, c) - jets.own_slope(v, jets.two, c)
 OWN_SLOPES = (
     step(
         "each unit multiplied",
-        le(Abs(part(own_gap, i)), Abs(part(moves(v, c, gap), i))),
+        le(Abs(part(own_gap, i)), Abs(part(jets.moves(v, c, jets.gap), i))),
         forall=(i,),
     ).by(
-        DIFFERENCES.at(own_slope(v, one, c), own_slope(v, two, c), i),
-        at("multiplied units", v, one, a, c, i, gap),
-        at("multiplied units", v, two, a, c, i, gap),
-        at("values of all units", multiplied(v, c, i), a, b, i),
+        DIFFERENCES.at(jets.own_slope(v, jets.one, c), jets.own_slope(v, jets.two, c), i),
+        at("multiplied units", v, jets.one, a, c, i, jets.gap),
+        at("multiplied units", v, jets.two, a, c, i, jets.gap),
+        at("values of all units", jets.multiplied(v, c, i), a, b, i),
     ),
-    step("own slopes", le(weighted(own_gap), tilt(v, c) * gap), forall=(v, a, b, c)).by(
+    step("own slopes", le(weighted(own_gap), jets.tilt(v, c) * jets.gap), forall=(v, a, b, c)).by(
         "each unit multiplied",
-        MONOTONE_NORM.at(own_gap, moves(v, c, gap)),
-        at("multiplied units", v, a, b, c, 0, gap),
+        MONOTONE_NORM.at(own_gap, jets.moves(v, c, jets.gap)),
+        at("multiplied units", v, a, b, c, 0, jets.gap),
     ),
 )
 CROSSINGS = tuple(step for rule in RULES_OF_UNITS for step in rule.crossing_steps)

@@ -2,10 +2,9 @@
 
 from sympy import Abs, Expr
 
-from rnnbounds.theory.axioms.entries import DIFFERENCES
-from rnnbounds.theory.axioms.gates import LEAST_BOUND
+from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
 from rnnbounds.theory.language import ONE, Use, at, eq, le
-from rnnbounds.theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, depth, shown
+from rnnbounds.theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, shown
 from rnnbounds.theory.language.terms.tubes import (
     anchor,
     carried,
@@ -17,9 +16,9 @@ from rnnbounds.theory.language.terms.tubes import (
     unboxed,
 )
 from rnnbounds.theory.language.terms.unitary import part
-from rnnbounds.theory.language.terms.variables import c, i, j, v
+from rnnbounds.theory.language.terms.variables import c, i, v
 from rnnbounds.theory.language.terms.vectors import max_norm, phi
-from rnnbounds.theory.models.jets.model import LENGTH, of_kind
+from rnnbounds.theory.models.jets.model import of_all_units, of_kind
 from rnnbounds.theory.models.tube.affine import MULTIPLES, written_out
 from rnnbounds.theory.models.tube.lines import (
     OF_ACTIVATION,
@@ -33,7 +32,6 @@ from rnnbounds.theory.models.tube.lines import (
     slope,
 )
 from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 known = off(v).known
 _all = (line, v, c)
@@ -72,6 +70,7 @@ OPERATIONS = (
         *written_out(*OF_ACTIVATION),
     ),
 )
+_made = tuple(at(operation.id, *_all) for operation in OPERATIONS)
 UNITS = (
     MULTIPLES,
     step("means", mean(v).within, _all, (known,)).by(at("running errors", line, v, 0), _forms),
@@ -84,18 +83,7 @@ UNITS = (
         (of_kind(PRODUCT),),
     ).by(*_values, *written_out(*OF_PRODUCT)),
     *OPERATIONS,
-    step("offs of all units", known, (*_all, j), (le(depth(v), j),)).inductively(
-        base=("given 1", at("program", v), at("program", p), at("leaves", *_all)),
-        step=(
-            "given 1",
-            at("program", v),
-            at("leaves", *_all),
-            *(at(operation.id, *_all) for operation in OPERATIONS),
-            *(at(HYPOTHESIS, u) for u in (p, q)),
-        ),
-        others=(v,),
-    ),
-    step("offs", known, _all).by(at("offs of all units", *_all, LENGTH), at("program", v)),
+    *of_all_units("offs", known, _all, at("leaves", *_all), _made, p, q),
 )
 
 

@@ -8,16 +8,14 @@ of the input x.  Differences are times factors that are known up to a radius,
 
 from sympy import Abs, Expr
 
-from rnnbounds.theory.language import ONE, ZERO, Clause, Statement, assume, eq, le, lt
+from rnnbounds.theory.language import ZERO, Clause, Statement, assume, eq, le, lt
 from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
     LEAF,
     PRODUCT,
     SUM,
-    depth,
     factor,
     first,
-    kind,
     second,
     shown,
 )
@@ -44,7 +42,7 @@ from rnnbounds.theory.language.terms.tubes import (
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, v
 from rnnbounds.theory.language.terms.vectors import phi
-from rnnbounds.theory.models.jets.model import LENGTH, of_kind
+from rnnbounds.theory.models.jets.model import of_kind, program
 from rnnbounds.theory.models.tube.affine import Affine, Factor
 
 p, q = first(v), second(v)
@@ -73,18 +71,12 @@ def mean(u: Expr) -> Factor:
 
 by_weight = Factor(factor(v), factor(v))
 slope = Factor(divided(line, v, c), chord(line, v), chord_off(line, v))
-_kinds = kind(v) * (kind(v) - 1) * (kind(v) - 2) * (kind(v) - 3)
-PROGRAM = assume(
-    "program",
+PROGRAM = program(
+    4,
+    (p, q),
     "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
     "activation or a sum p + c q, a mixture as g p + (1 − g) q; no unit comes from more operations "
     "than the program has",
-    forall=(v,),
-).that(
-    eq(_kinds, ZERO),
-    le(ZERO, depth(v)),
-    le(depth(v), LENGTH),
-    *(Clause(le(depth(u) + 1, depth(v)), (le(ONE, kind(v)),)) for u in (p, q)),
 )
 VALUES = assume("values", "the values of products and sums", forall=(v, a, b)).that(
     Clause(eq(unit_at(v, a, b), unit_at(p, a, b) * unit_at(q, a, b)), (of_kind(PRODUCT),)),
@@ -106,6 +98,14 @@ LEAVES = assume(
     "its own of an entry of the input, none of what is the same for all runs",
     forall=(line, v, c),
 ).that(Clause(off(v).known, (of_kind(LEAF),)))
+
+
+def gathered(of: Affine, *parts: tuple[Affine, ...]) -> tuple[Clause, ...]:
+    """What a sum, a product and an activation gather."""
+    kinds = zip((SUM, PRODUCT, ACTIVATION), parts, strict=True)
+    return tuple(Clause(of.gathers(*each), (of_kind(number),)) for number, each in kinds)
+
+
 OF_SUM = (off(p), off(q).times(by_weight))
 OF_PRODUCT = (off(p).times(mean(q)), off(q).times(mean(p)))
 OF_ACTIVATION = (off(p).times(slope),)
@@ -118,14 +118,7 @@ FORMS = assume(
     forall=(line, v, c),
 ).that(
     le(Abs(linear(line, v, c)), width(line, v)),
-    *(
-        Clause(off(v).gathers(*parts), (of_kind(number),))
-        for number, parts in (
-            (SUM, OF_SUM),
-            (PRODUCT, OF_PRODUCT),
-            (ACTIVATION, OF_ACTIVATION),
-        )
-    ),
+    *gathered(off(v), OF_SUM, OF_PRODUCT, OF_ACTIVATION),
 )
 
 

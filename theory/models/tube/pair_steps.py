@@ -4,7 +4,7 @@ from sympy import Abs, Add, Expr
 
 from rnnbounds.theory.axioms.entries import DIFFERENCES
 from rnnbounds.theory.language import Statement, Use, at, eq, le
-from rnnbounds.theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, depth, shown
+from rnnbounds.theory.language.terms.jets import ACTIVATION, PRODUCT, SUM, shown
 from rnnbounds.theory.language.terms.tubes import (
     anchor,
     fed,
@@ -17,9 +17,9 @@ from rnnbounds.theory.language.terms.tubes import (
     spot,
     unit,
 )
-from rnnbounds.theory.language.terms.variables import c, i, j, v
+from rnnbounds.theory.language.terms.variables import c, i, v
 from rnnbounds.theory.language.terms.vectors import phi
-from rnnbounds.theory.models.jets.model import LENGTH, of_kind
+from rnnbounds.theory.models.jets.model import of_all_units, of_kind
 from rnnbounds.theory.models.tube.affine import Affine, Factor, written_out
 from rnnbounds.theory.models.tube.line_steps import residual_steps
 from rnnbounds.theory.models.tube.lines import by_weight, off, p, q
@@ -35,7 +35,6 @@ from rnnbounds.theory.models.tube.pairs import (
     middle,
 )
 from rnnbounds.theory.proof import Step, step
-from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 known = gap(v).known
 _all = (pair, v, c)
@@ -133,21 +132,11 @@ OPERATIONS = (
         *(z.scaled(by) for z, by in TURNS),
     ),
 )
+_made = tuple(at(operation.id, *_all) for operation in OPERATIONS)
 UNITS = (
     *HALF,
     *OPERATIONS,
-    step("gaps of all units", known, (*_all, j), (le(depth(v), j),)).inductively(
-        base=("given 1", at("program", v), at("program", p), at("leaves of two runs", *_all)),
-        step=(
-            "given 1",
-            at("program", v),
-            at("leaves of two runs", *_all),
-            *(at(operation.id, *_all) for operation in OPERATIONS),
-            *(at(HYPOTHESIS, u) for u in (p, q)),
-        ),
-        others=(v,),
-    ),
-    step("gaps", known, _all).by(at("gaps of all units", *_all, LENGTH), at("program", v)),
+    *of_all_units("gaps", known, _all, at("leaves of two runs", *_all), _made, p, q),
 )
 _moved = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
 _ahead = tuple(anchor(later(on)) for on in TWO)

@@ -10,7 +10,7 @@ m = ½(p̂ + p̂′) and d = q̂ − q̂′; and D(f(p)) is D, o and o′ of p t
 from sympy import Abs, Add, Expr
 
 from rnnbounds.theory.language import ZERO, Clause, assume, eq, le, lt
-from rnnbounds.theory.language.terms.jets import ACTIVATION, LEAF, PRODUCT, SUM, shown
+from rnnbounds.theory.language.terms.jets import ACTIVATION, LEAF, shown
 from rnnbounds.theory.language.terms.tubes import (
     centre,
     error,
@@ -32,7 +32,7 @@ from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import c, i, v
 from rnnbounds.theory.models.jets.model import of_kind
 from rnnbounds.theory.models.tube.affine import Affine, Factor
-from rnnbounds.theory.models.tube.lines import by_weight, exact, located, off, p, q
+from rnnbounds.theory.models.tube.lines import by_weight, exact, gathered, located, off, p, q
 
 TWO = (one(pair), two(pair))
 
@@ -99,20 +99,9 @@ FORMS = assume(
     forall=(pair, v, c),
 ).that(
     le(Abs(gap_linear(pair, v, c)), gap_width(pair, v)),
-    *(
-        Clause(gap(v).gathers(*parts), (of_kind(number),))
-        for number, parts in (
-            (SUM, OF_SUM),
-            (PRODUCT, OF_PRODUCT),
-            (ACTIVATION, OF_ACTIVATION),
-        )
-    ),
+    *gathered(gap(v), OF_SUM, OF_PRODUCT, OF_ACTIVATION),
 )
-_there = (
-    of_kind(ACTIVATION),
-    *(located(p, on) for on in TWO),
-    le(Abs(gap(p).value), gap(p).reach),
-)
+_there = (of_kind(ACTIVATION), *(located(p, on) for on in TWO), le(Abs(gap(p).value), gap(p).reach))
 CHORDS = assume(
     "divided differences of two runs",
     "for arguments in the reachtube (f(u) − f(u′)) − (f(û) − f(û′)) is D, o and o′ times mean "

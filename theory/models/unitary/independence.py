@@ -2,14 +2,7 @@
 
 from sympy import Expr, Symbol
 
-from rnnbounds.theory.axioms.analytic import (
-    BASIS,
-    EMPTY,
-    HOMOMORPHISM,
-    LARGEST,
-    NO_LONELY_POLE,
-    TANH_POLES,
-)
+from rnnbounds.theory.axioms import analytic
 from rnnbounds.theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT
 from rnnbounds.theory.language import ONE, ZERO, Clause, Statement, assume, at, eq, le, ne, symbols
 from rnnbounds.theory.language.terms.analytic import lines, slope, support, tangents, unit
@@ -73,9 +66,9 @@ INDEPENDENT = theorem(
         ).by(
             at("tanh network", representatives * v, 0, 0, 0),
             at("tanh network", v, u, other, sign),
-            LARGEST.at(P, Y, chosen, u),
-            TANH_POLES.at(P, Y, u, *pole),
-            NO_LONELY_POLE.at(P, Y, chosen, u, *pole),
+            analytic.LARGEST.at(P, Y, chosen, u),
+            analytic.TANH_POLES.at(P, Y, u, *pole),
+            analytic.NO_LONELY_POLE.at(P, Y, chosen, u, *pole),
             at("lines", t_0, chosen),
             at("slopes up to the sign", t_0, chosen),
             at("the same unit", t_0, chosen),
@@ -84,11 +77,11 @@ INDEPENDENT = theorem(
             at("a pole is shared", v),
             at("tanh network", representatives * v, 0, 0, 0),
             at("tanh network", v, u, 0, 0),
-            EMPTY.at(P, chosen),
-            LARGEST.at(P, Y, chosen, u),
-            HOMOMORPHISM.at(P, Y, u, u, 1),
+            analytic.EMPTY.at(P, chosen),
+            analytic.LARGEST.at(P, Y, chosen, u),
+            analytic.HOMOMORPHISM.at(P, Y, u, u, 1),
             at("unrolled", t_0),
-            BASIS.at(P, inputs(t_0)),
+            analytic.BASIS.at(P, inputs(t_0)),
         ),
     ),
     note="equal as functions of the inputs",

@@ -60,10 +60,7 @@ MOVED = define(
     eq(moved_by(A, B, j + 1), A * moved_by(A, B, j)),
 )
 FADED = define(
-    "faded by",
-    (z, v, j),
-    eq(faded(z, v, 0), v),
-    eq(faded(z, v, j + 1), z * faded(z, v, j)),
+    "faded by", (z, v, j), eq(faded(z, v, 0), v), eq(faded(z, v, j + 1), z * faded(z, v, j))
 )
 OF_CANDIDATE = Affine("candidate", candidate, V, G_n, d, lambda _: D, "constant pattern")
 OF_NETWORK = Affine("network", network, rho, I_n, bias, lambda _: ONE, "scalar")

@@ -105,10 +105,7 @@ _POLES_MET = (
 def _same(name: str, of: Expr, *found: str) -> Step:
     """The lines of two units that share a pole agree, up to the sign."""
     return step(f"the same {name}", eq(norm(of * (v - sign * u)), ZERO), (i, c), SHARED).by(
-        *POLES,
-        *GROUP,
-        *(at(lemma, i, c) for lemma in found),
-        HOMOMORPHISM.at(P, Y, v, u, sign),
+        *POLES, *GROUP, *(at(lemma, i, c) for lemma in found), HOMOMORPHISM.at(P, Y, v, u, sign)
     )
 
 
@@ -128,15 +125,10 @@ INDEPENDENCE = (
         (A, b, c, z),
         (eq(norm(A * (c - z * b)), ZERO), eq(norm(A * b), ZERO)),
     ).by(
-        TRIANGLE.at(A * (c - z * b), z * A * b),
-        HOMOGENEITY.at(z, A * b),
-        HOMOGENEITY.at(-z, A * b),
+        TRIANGLE.at(A * (c - z * b), z * A * b), HOMOGENEITY.at(z, A * b), HOMOGENEITY.at(-z, A * b)
     ),
     step(
-        "independence",
-        eq(norm(P * c), ZERO),
-        (i, j, c),
-        (RELATED, le(support(c), j)),
+        "independence", eq(norm(P * c), ZERO), (i, j, c), (RELATED, le(support(c), j))
     ).inductively(
         base=("given 2", EMPTY.at(P, c)),
         step=(

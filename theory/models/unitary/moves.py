@@ -83,22 +83,12 @@ class Affine:
                 f"{self.name} moves",
                 eq(self.run(moved, m + 1), self.run(still, m + 1) + first),
                 (m, v),
-            ).by(
-                *self.on_cell(m, m),
-                at(f"{self.name} before", v, 0, m),
-                *inputs,
-                method=Identity,
-            ),
+            ).by(*self.on_cell(m, m), at(f"{self.name} before", v, 0, m), *inputs, method=Identity),
             step(
                 f"{self.name} moves on",
                 eq(self.run(moved, m + 2), self.run(still, m + 2) + second),
                 (m, v),
-            ).by(
-                *self.on_cell(m, m + 1),
-                at(f"{self.name} moves", m, v),
-                *inputs,
-                method=Identity,
-            ),
+            ).by(*self.on_cell(m, m + 1), at(f"{self.name} moves", m, v), *inputs, method=Identity),
         )
 
 

@@ -12,23 +12,16 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import j
 from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.weights import training
 from rnnbounds.theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
 from rnnbounds.theory.models.weights.projection import PROJECTS
-from rnnbounds.theory.models.weights.training import (
-    DESCENT,
-    GRADIENT_GAP,
-    INVERSE_STEPS,
-    SMOOTH,
-    STEP,
-    moved,
-)
 from rnnbounds.theory.proof import step
 
 beta, eps_k = symbols("beta eps_k")
 
 here, there, size = weights(j), weights_hat(j), step_size(j)
 gradient, same, other = loss_gradient(here), loss_gradient(there), truncated_gradient(there)
-after, after_hat = moved(here, gradient, size), moved(there, other, size)
+after, after_hat = training.moved(here, gradient, size), training.moved(there, other, size)
 
 FEASIBLE = tuple(
     step(f"the {name} weights are feasible", eq(feasible(point(j)), ONE), forall=(j,)).inductively(
@@ -63,5 +56,5 @@ ONE_STEP = step(
 STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, STEP_SIZE, ONE_STEP)
 CONSTANT_SIZE_STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, CONSTANT_SIZE, ONE_STEP)
 
-DESCENTS = (PROJECTS, DESCENT, INVERSE_STEPS, STEP)
-TRAINING = (*DESCENTS, SMOOTH, GRADIENT_GAP)
+DESCENTS = (PROJECTS, training.DESCENT, training.INVERSE_STEPS, training.STEP)
+TRAINING = (*DESCENTS, training.SMOOTH, training.GRADIENT_GAP)

@@ -32,7 +32,7 @@ from rnnbounds.theory.language.terms.vectors import norm
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 inverse_steps, constant_steps = symbols("inverse_steps constant_steps")
-S_0, L_w, G_0, G_1, D_1 = symbols("S_0 L_w G_0 G_1 D_1")
+G_0, G_1, D_1 = symbols("G_0 G_1 D_1")
 
 
 def _feasible(point: Expr) -> Statement:

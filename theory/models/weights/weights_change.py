@@ -6,12 +6,7 @@ S_t − S′_t = A′_t (S_{t−1} − S′_{t−1}) + (A_t − A′_t) S_{t−1
 
 from sympy import Expr
 
-from rnnbounds.theory.axioms.gradients import (
-    CHAIN_RULE_OTHER,
-    CHAIN_RULE_WEIGHTS,
-    WEIGHTS_START,
-    WEIGHTS_START_OTHER,
-)
+from rnnbounds.theory.axioms import gradients
 from rnnbounds.theory.language import at, eq, le
 from rnnbounds.theory.language.terms.gradients import d_loss, sensitivity
 from rnnbounds.theory.language.terms.variables import j, w_other, x, y, z
@@ -112,8 +107,8 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
             le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + added),
             forall=(j,),
         ).by(
-            CHAIN_RULE_WEIGHTS.at(x, 0, j),
-            CHAIN_RULE_OTHER.at(x, 0, j),
+            gradients.CHAIN_RULE_WEIGHTS.at(x, 0, j),
+            gradients.CHAIN_RULE_OTHER.at(x, 0, j),
             at("differentiable", 0, j),
             at("differentiable, other weights", 0, j),
             g.triangle.at(A_other * (S - S_other), (A - A_other) * S + (B - B_other)),
@@ -142,8 +137,8 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
         ).by_induction(
             base=(
                 at("change, bounded", 0),
-                WEIGHTS_START.at(x, 0),
-                WEIGHTS_START_OTHER.at(x, 0),
+                gradients.WEIGHTS_START.at(x, 0),
+                gradients.WEIGHTS_START_OTHER.at(x, 0),
                 "contractive",
             ),
             step=(

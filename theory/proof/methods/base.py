@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 from rnnbounds.theory.kernel.smt import Scope as Entailed
@@ -68,6 +69,38 @@ class Direct(Method):
         for index, use in enumerate(self.hypotheses):
             rest = self.hypotheses[:index] + self.hypotheses[index + 1 :]
             yield use_name(use), type(self)(*rest)
+
+
+@dataclass(frozen=True)
+class Composed(Method):
+    """A method of several parts, fields of these names, each with hypotheses of its own."""
+
+    parts: ClassVar[tuple[str, ...]]
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What the parts use, but for what the method itself supposes."""
+        both = (use for part in self.parts for use in getattr(self, part).uses)
+        return tuple(dict.fromkeys(use for use in both if not self.supposes(use)))
+
+    @abstractmethod
+    def supposes(self, use: Use) -> bool:
+        """Whether the method itself grants what the use names."""
+
+    def reduced(self) -> Iterator[tuple[str, Method]]:
+        """Leave out each use of each part."""
+        for part in self.parts:
+            for use, fewer in getattr(self, part).reduced():
+                yield f"{part}: {use}", replace(self, **{part: fewer})
+
+
+@contextmanager
+def part_of(what: str) -> Iterator[None]:
+    """A gap within says of which part of the step it is one."""
+    try:
+        yield
+    except Gap as gap:
+        raise Gap(f"{what}: {gap}") from gap
 
 
 def use_name(use: Use) -> str:

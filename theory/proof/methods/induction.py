@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from sympy import Symbol
@@ -14,13 +13,13 @@ from rnnbounds.theory.kernel.statements import Clause, Law
 from rnnbounds.theory.kernel.statements import Statement as Kept
 from rnnbounds.theory.kernel.terms import ONE, ZERO
 from rnnbounds.theory.language import Instance, Statement, Use
-from rnnbounds.theory.proof.methods.base import GIVEN, Direct, Gap, Method, Scope
+from rnnbounds.theory.proof.methods.base import GIVEN, Composed, Direct, Gap, Scope, part_of
 
 HYPOTHESIS = "induction hypothesis"
 
 
 @dataclass(frozen=True)
-class Induction(Method):
+class Induction(Composed):
     """The conclusion at 0, and at `over` + 1 from the conclusion at `over` (the hypothesis).
 
     Premises that speak of `over` are listed, as the step's own, in `given`: they are supposed at 0
@@ -34,12 +33,11 @@ class Induction(Method):
     others: tuple[Symbol, ...] = ()
 
     name: ClassVar[str] = "induction"
+    parts: ClassVar[tuple[str, ...]] = ("base", "step")
 
-    @property
-    def uses(self) -> tuple[Use, ...]:
-        """What base and step use, the induction hypothesis apart."""
-        both = (*self.base.uses, *self.step.uses)
-        return tuple(dict.fromkeys(use for use in both if not _is_hypothesis(use)))
+    def supposes(self, use: Use) -> bool:
+        """The induction hypothesis."""
+        return HYPOTHESIS in (use, use.law if isinstance(use, Instance) else "")
 
     def prove(self, goal: Kept, scope: Scope) -> str:
         """Prove the base, then the step."""
@@ -54,10 +52,8 @@ class Induction(Method):
             conclusion = goal.replace({over: value})
             for index, premise in enumerate(given, start=1):
                 within = within.supposing(f"{GIVEN} {index}", premise.replace({over: value}))
-            try:
+            with part_of(f"{part} ({conclusion})"):
                 method.prove(conclusion, within)
-            except Gap as gap:
-                raise Gap(f"{part} ({conclusion}): {gap}") from gap
         return f"base by {self.base.name}, step by {self.step.name}"
 
     def objection(self, forall: tuple[Symbol, ...], given: tuple[Statement, ...]) -> str:
@@ -71,14 +67,3 @@ class Induction(Method):
         if not moving <= free or len(moving) <= len(self.others) or not fixed:
             return f"induction over {over}, which is not a free variable of the step"
         return "" if carried in ((), premises) else "the premises are not the step's"
-
-    def reduced(self) -> Iterator[tuple[str, Method]]:
-        """Leave out each use of the base and of the step."""
-        for use, base in self.base.reduced():
-            yield f"base: {use}", replace(self, base=base)
-        for use, step in self.step.reduced():
-            yield f"step: {use}", replace(self, step=step)
-
-
-def _is_hypothesis(use: Use) -> bool:
-    return HYPOTHESIS in (use, use.law if isinstance(use, Instance) else "")

@@ -8,7 +8,7 @@ from draws import doubles
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.certificate.inputs import input_tensor
-from rnnbounds.impl.checker.witnesses import begins_as_attacked
+from rnnbounds.impl.format.witnesses import begins_as_attacked
 from rnnbounds.impl.memory.adversary.attack import attack
 from rnnbounds.impl.memory.adversary.check import WitnessFileError, check_attacked, save_attacked
 from rnnbounds.impl.reading.adapters import load_model

@@ -11,8 +11,7 @@ from rnnbounds.properties.measures.runs.ball_descent import nearest, w_gap_ball
 from rnnbounds.properties.measures.runs.descent import Folded
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build
-from rnnbounds.properties.systems.cells import omega as omegas
-from rnnbounds.properties.systems.cells.omega import omega_of
+from rnnbounds.properties.systems.cells.constants import CONSTANTS
 from rnnbounds.properties.systems.spec import LOSSES, SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, system
 from rnnbounds.theory import claim
@@ -68,7 +67,7 @@ def test_gradients_at_two_weights_are_autograds(kind: str, i: int) -> None:
     assert batch.cells is not None
     seen = {name: MEASURES[name].enclose(batch) for name in ("grad_gap_weights", "weight_distance")}
     found = []
-    for weights in (batch.cells.parameters, omega_of(batch).other):
+    for weights in (batch.cells.parameters, batch.omega_of_cells.other):
         parts = leaves(weights, member)
         grads = torch.autograd.grad(
             loss_of(batch, parts, member, s), list(parts.values()),
@@ -88,7 +87,7 @@ def trained_by_torch(batch: Batch, member: int, s: int, start: int) -> Weights:
     """By torch's own optimiser, without any projection."""
     assert batch.cells is not None
     parts = leaves(batch.cells.parameters, member)
-    names = [name for name, radius in omega_of(batch).radii.items() if radius[member] > 0]
+    names = [name for name, radius in batch.omega_of_cells.radii.items() if radius[member] > 0]
     alpha, inverse = float(batch.step_size[member, 0, 0]), batch.spec.schedule == "inverse"
     for t in range(1, batch.spec.steps + 1):
         rate = alpha / t if inverse else alpha
@@ -151,7 +150,7 @@ def test_a_block_that_stands_still_is_projected_onto_itself() -> None:
 
 def test_larger_sets_have_larger_constants() -> None:
     """Each constant grows with Ω, from the cell's own on; α shrinks."""
-    names = [f"{name}_omega" for name in omegas.PLAIN] + ["beta"]
+    names = [name for name in CONSTANTS if name.endswith("_omega")] + ["beta"]
     batches = [build(spec_of("lstm", 2, distance=share)) for share in (0.0, 2.0**-6, 0.125)]
     for name in names:
         small, middle, large = (batch.constant(name).hi for batch in batches)

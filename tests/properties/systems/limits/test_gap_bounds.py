@@ -12,9 +12,8 @@ from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
-from rnnbounds.properties.systems.limits.scalar_pairs import scalar_pair
+from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.limits.sigmoid import BOUND, Network
-from rnnbounds.properties.systems.limits.vector_pairs import sigmoid_pair
 from rnnbounds.properties.systems.table import system
 from rnnbounds.theory.language.statement import le
 from rnnbounds.theory.language.vocabulary import symbols
@@ -59,7 +58,7 @@ def test_no_input_goes_beyond(regime: str, n: int) -> None:
 def test_what_is_held_is_near_for_all_inputs() -> None:
     """The more a unit is held the smaller the bound is."""
     bounds = [
-        float(scalar_pair(replace(PAIR, regime="held", states=2, seed=seed), 0).most())
+        float(sigmoid_pair(replace(PAIR, regime="held", states=2, seed=seed), 0).most())
         for seed in range(8)
     ]
     assert min(bounds) < 1e-12
@@ -68,7 +67,7 @@ def test_what_is_held_is_near_for_all_inputs() -> None:
 
 def test_probes_alone_do_not_say_near() -> None:
     """A fit that is near on probes is not called near: between both ends nothing is decided."""
-    pair = scalar_pair(replace(PAIR, regime="unrelated", states=2), 0)
+    pair = sigmoid_pair(replace(PAIR, regime="unrelated", states=2), 0)
     low, high = float(pair.gap), float(pair.most())
     assert low < high
     batch = build(replace(PAIR, regime="unrelated", states=2))
@@ -79,7 +78,7 @@ def test_probes_alone_do_not_say_near() -> None:
 class TestRelu:
     """The ReLU pair is the same map on the interval, and what is changed is not called so."""
 
-    pair = scalar_pair(replace(SPECIAL["relu-dilation"], start=1.0), 0)
+    pair = sigmoid_pair(replace(SPECIAL["relu-dilation"], start=1.0), 0)
 
     def test_the_dilation_is_the_same_map(self) -> None:
         """All inputs of the interval are covered by the bias."""
@@ -114,6 +113,6 @@ class TestRelu:
 
 def test_equal_networks_have_no_gap() -> None:
     """The bound of a network against itself is 0, with one weight changed it is not."""
-    net = scalar_pair(replace(PAIR, regime="unrelated", states=1), 0).network.normal
+    net = sigmoid_pair(replace(PAIR, regime="unrelated", states=1), 0).network.normal
     assert tanh_gap(net, net) < 1e-12
     assert tanh_gap(net, change(net, d=(net.d[0] + fmpq(1, 4),))) > 1e-3

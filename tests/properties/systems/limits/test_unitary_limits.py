@@ -2,22 +2,17 @@
 
 import math
 
-import numpy as np
 import pytest
 from flint import fmpq
 from msgspec.structs import replace
 
-from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
-from rnnbounds.properties.attacks.typed import kinds_of
-from rnnbounds.properties.errors import InputError, SpecError
+from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.judging.evidence import Evidence
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.exact.limits import MEASURES as LIMITS
-from rnnbounds.properties.measures.table import Measure
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.limits import fitted as fits
 from rnnbounds.properties.systems.limits.near import candidate
-from rnnbounds.properties.systems.limits.scalar_pairs import scalar_pair
+from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import KINDS, parse_spec, system
 from rnnbounds.theory.language.law import Assumption
@@ -69,11 +64,11 @@ class TestFits:
     @pytest.mark.parametrize("name", ["sigmoid", "tanh"])
     def test_the_fit_convicts_a_unit_weight(self, name: str) -> None:
         """With |w| = 1 the best fit of one unit is exact; with w = 1/2 it is near and no more."""
-        exact = [scalar_pair(s, 0) for s in fits.fit(name, 1, 300, 0, lam=1.0)]
+        exact = [sigmoid_pair(s, 0) for s in fits.fit(name, 1, 300, 0, lam=1.0)]
         assert any(pair.gap.is_zero() for pair in exact)
-        near = [scalar_pair(s, 0) for s in fits.fit(name, 4, 100, 0)]
+        near = [sigmoid_pair(s, 0) for s in fits.fit(name, 4, 100, 0)]
         assert all(pair.gap > 0 for pair in near)
-        one = [scalar_pair(s, 0) for s in fits.fit(name, 1, 100, 0)]
+        one = [sigmoid_pair(s, 0) for s in fits.fit(name, 1, 100, 0)]
         assert min(float(p.gap) for p in near) < min(float(p.gap) for p in one)
 
 
@@ -105,49 +100,11 @@ class TestJudged:
         assert self.verdicts(statement, SPECIAL["held-unit"], ne(w_abs, 1)) == {"HOLDS"}
         assert self.verdicts(statement, SPECIAL["unit-weight"], ne(w_abs, 1)) == {"VACUOUS"}
 
-    @pytest.mark.parametrize("measure", LIMITS, ids=lambda measure: measure.name)
-    def test_other_kinds_have_no_reading(self, measure: Measure) -> None:
-        """A quantity of one kind is NaN on the others, in all arithmetics."""
-        read = []
-        for spec in (CANDIDATE, SCALAR, PLANTED):
-            batch = build(spec)
-            ends = measure.enclose(batch)
-            square, ball = measure.exact_square(batch, 0, 64), measure.ball(batch, 0, 64)
-            assert np.isnan(ends.lo).all() == (square is None and ball.is_nan())
-            read.append(not np.isnan(ends.lo).any())
-        assert sum(read) == 1
-
-    def test_extremal_instances_are_specs(self) -> None:
-        """All of them can be read back, and every construction is among them."""
-        for kind in ("candidate", "sigmoid", "planted"):
-            found = list(extremal_specs(kind))
-            for spec in found:
-                assert parse_spec(spec.text) == spec
-            assert {spec.regime for spec in found} == set(KINDS[kind].regimes)
-
     def test_a_parameter_that_a_kind_lacks_decides_nothing(self) -> None:
         """A number of states said of a plain network is UNDECIDED, not an error."""
         plain = system(activation="identity", regime="diagonal", T=3, lam=0.5)
         assert self.verdicts(le(*symbols("h_norm states")), plain) == {"UNDECIDED"}
         assert self.verdicts(eq(states, states + 1), plain) == {"UNDECIDED"}
-
-    def test_typed_statements_find_their_kind(self) -> None:
-        """Measures and parameters choose the systems; what no system has together is refused."""
-        assert kinds_of(le(sign_classes, sample_rank)) == ("planted",)
-        assert kinds_of(le(sigmoid_gap, w_abs)) == ("sigmoid",)
-        assert kinds_of(le(W_rank, states)) == ("block", "candidate")
-        with pytest.raises(InputError, match="all of h_norm, states"):
-            kinds_of(le(*symbols("h_norm states")))
-
-    def test_sizes_are_limited(self) -> None:
-        """Derivatives in all inputs are for small systems only, and candidates have d = n."""
-        for spec in (
-            replace(CANDIDATE, T=33), replace(CANDIDATE, states=25), replace(SCALAR, n=4),
-            replace(PLANTED, n=17),
-            replace(fits.readouts(2, 2, 1, 0)[0], d=1),
-        ):  # fmt: skip
-            with pytest.raises(SpecError):
-                check_spec(spec)
 
     def test_the_nearest_are_kept_by_states(self) -> None:
         """The smallest gap of each number of states, whatever the order, of what differs alone."""
@@ -168,7 +125,7 @@ class TestJudged:
         assert found.nearest == seen(specs[::-1]).nearest
         assert set(found.nearest) == {"2", "3"}
         for m, (apart, check) in found.nearest.items():
-            gaps = [float(scalar_pair(s, 0).gap.lower()) for s in specs if s.states == int(m)]
+            gaps = [float(sigmoid_pair(s, 0).gap.lower()) for s in specs if s.states == int(m)]
             assert math.isclose(apart, min(gaps), rel_tol=1e-9)
             assert check.explanation == f"{m} states: the two sides differ by {apart} or more"
             assert check.replay.startswith("rnnbounds replay")

@@ -13,8 +13,8 @@ from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.limits import fitted as fits
+from rnnbounds.properties.systems.limits.pairs import Turn, sigmoid_pair
 from rnnbounds.properties.systems.limits.sigmoid_pairs import radius_bound
-from rnnbounds.properties.systems.limits.vector_pairs import Turn, sigmoid_pair
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec
 from rnnbounds.properties.systems.table import parse_spec, system
 from rnnbounds.properties.systems.unitary.exact import floats

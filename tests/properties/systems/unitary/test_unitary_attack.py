@@ -8,7 +8,6 @@ import numpy as np
 from rnnbounds.properties.attacks.campaign import not_applicable
 from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.attacks.shrink import shrink
-from rnnbounds.properties.attacks.typed import kinds_of, typed_assumptions
 from rnnbounds.properties.runs.replay import dump, replay
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -99,18 +98,6 @@ def test_violations_shrink() -> None:
     assert spec.batch == 1
     assert replay(spec, statement, (CONTRACTIVE,)).checks[0].verdict == "VIOLATED"
     assert "unitary_gap_scant" in found.explanation
-
-
-def test_typed_statements_find_their_kinds() -> None:
-    """Gaps are a network's, ranks a block's, derivatives an orthogonal network's first."""
-    for text, kinds in (
-        ("unitary_gap <= 0", ("unitary",)),
-        ("multiplicity <= n", ("block",)),
-        ("dh_dh <= 1", ("unitary", "urnn")),
-    ):
-        assert kinds_of(parse_statement(text)) == kinds
-    assert typed_assumptions(parse_statement("unitary_gap <= 0"))
-    assert not typed_assumptions(parse_statement("dh_dh <= 1"))
 
 
 def test_optimisation_has_nothing_to_do() -> None:

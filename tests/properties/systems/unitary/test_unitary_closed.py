@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from any_kind import changed
 from flint import fmpq, fmpq_mat
 from msgspec.structs import replace
 
@@ -12,11 +11,10 @@ from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.exact.rooted import root_ends
-from rnnbounds.properties.measures.exact.unitary import defect
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import Candidate, SystemSpec, check_spec
-from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.properties.systems.table import system
 from rnnbounds.properties.systems.unitary.blocks import multiplicity
 from rnnbounds.properties.systems.unitary.exact import above, nearest
 from rnnbounds.properties.systems.unitary.fewer import fewest_states
@@ -107,20 +105,12 @@ def test_a_candidate_on_a_kink_wherever_it_is_moved_is_refused() -> None:
         build(spec)
 
 
-@pytest.mark.parametrize("kind", ["unitary", "urnn", "block", "planted"])
-def test_no_candidate_is_written_out_in_vain(kind: str) -> None:
-    """A kind that has no candidate does not ignore one."""
-    found = {"skew": [], "signs": [1.0], "G": [[1.0]], "d": [2.0], "s": [2.0]}
-    with pytest.raises(SpecError, match="unknown field `found`"):
-        parse_spec(changed(system(kind), found=found))
-
-
 def test_the_defect_counts_every_entry() -> None:
     """Two columns of length 1 that are not orthogonal: ‖VᵀV − I‖_F² = 2 (3/5)²."""
     V = fmpq_mat([[1, fmpq(3, 5)], [0, fmpq(4, 5)]])
-    member = build(SPECIAL["slow-drive"]).exact[0]
-    vars(member)["V"] = V
-    assert defect(member) == fmpq(18, 25)  # type: ignore[arg-type]
+    pair = build(SPECIAL["slow-drive"].alone(0, 0))
+    vars(pair.exact[0])["V"] = V
+    assert MEASURES["unitary_defect"].exact_square(pair, 0, 128) == fmpq(18, 25)
 
 
 def test_one_step_is_too_few() -> None:

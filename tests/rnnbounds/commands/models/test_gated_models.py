@@ -33,18 +33,6 @@ def gated(tmp_path: Path):
     return write
 
 
-@CELLS
-def test_certify_text(call, gated, cell):
-    """What ε bounds, every norm that was tried, and that nothing is said about training."""
-    outcome = call("certify", gated(cell), "--cell", cell, "--input-bound", 1, "--eps", 0.01)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert f": {cell}, 4 states, float32" in outcome.out
-    assert "ε bounds the Euclidean distance of two outputs h, where ‖h‖₂ ≤ " in outcome.out
-    assert "training: nothing is certified about training cells of this kind" in outcome.out
-    for norm in ("spectral", "infinity", "perron"):
-        assert f"\n{norm} " in outcome.out
-
-
 @pytest.mark.slow
 @CELLS
 def test_assertions(gated, cell):
@@ -57,24 +45,6 @@ def test_assertions(gated, cell):
     rnnbounds.assert_truncation(model, x, eps=1e-2, cell=cell)
     with pytest.raises(AssertionError, match="shrink its recurrent weights"):
         rnnbounds.assert_contractive(str(gated(cell, 1.0)), 1.0, cell=cell)
-
-
-def test_what_does_not_apply(refused, gated, tmp_path):
-    """One line each: other cells' norms, training runs, unitary equivalents, other shapes."""
-    model, out = gated("lstm"), tmp_path / "u.safetensors"
-    for options, line in (
-        (("--norm", "diagonal"), "use the perron norm for lstm"),
-        (("--norm", "comparisn"), "did you mean comparison"),
-        (("--steps", 10, "--alpha", 0.1), "linear systems, not for lstm cells"),
-        (("--loss", "hinge"), "did you mean"),
-        (("--cell", "gru"), "is that of lstm, but gru has (3n, n); read it as lstm"),
-        (("--cell", "lstn"), "did you mean lstm"),
-    ):
-        assert line in refused("certify", model, "--input-bound", 1, *options)
-    for cell in ("lstm", "rnn-relu"):
-        told = refused("unitary", model, "--input-bound", 1, "--out", out, "--cell", cell)
-        assert "lstm" in told
-    assert not out.exists()
 
 
 def test_a_factor_near_one_is_shown_as_it_is(call, tmp_path):

@@ -9,9 +9,10 @@ from safetensors.torch import load, save, save_file
 
 import rnnbounds
 from rnnbounds.impl.checker.truncated import check_truncated
-from rnnbounds.impl.checker.truncated_file import TruncatedFileError
-from rnnbounds.impl.convert.truncate import _seal
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.format.sealed import TRUNCATED
+from rnnbounds.impl.format.tensors import contents
+from rnnbounds.impl.format.truncated import TruncatedFileError
 from rnnbounds.impl.reading.files import ModelFileError
 
 BOUND = ("--input-bound", 1)
@@ -22,7 +23,6 @@ WEIGHTS = {
     "enc.mask": torch.ones(2),
     "head.weight": torch.ones(1, 2),
 }
-READ = "read from enc.bias_ih_l0, enc.weight_hh_l0, enc.weight_ih_l0"
 IGNORE = ("--ignore", "enc.mask")
 
 
@@ -31,55 +31,6 @@ def source(tmp_path):
     """A state dict with a tensor too many, and one that reads the model out."""
     torch.save(WEIGHTS, tmp_path / "m.pt")
     return tmp_path / "m.pt"
-
-
-def test_the_cell_is_asked_for(refused, source, tmp_path):
-    """A vanilla state dict does not say its activation: exit 2 and the candidates, everywhere."""
-    out = tmp_path / "o.safetensors"
-    for call in (
-        ("certify", source),
-        ("truncate", source, "--eps", 1, "--out", out),
-        ("unitary", source, "--out", out),
-    ):
-        line = refused(*call, *BOUND, *IGNORE)
-        assert "m.pt does not say which cell it holds; say --cell rnn-tanh or rnn-relu" in line
-        assert "holds enc.mask, which" in refused(*call, *BOUND, "--cell", "rnn-relu")
-        line = refused(*call, *BOUND, *IGNORE, "--ignore", "enc.weight_hh_l0", "--cell", "rnn-relu")
-        assert "rnn-relu needs enc.weight_hh_l0" in line
-        assert "holds no mask" in refused(*call, *BOUND, "--ignore", "mask", "--cell", "rnn-relu")
-    assert not out.exists()
-
-
-def test_what_was_read(call, source):
-    """Model, cell and tensors; then what was left out, and why."""
-    lines = call("certify", source, *BOUND, *IGNORE, "--cell", "rnn-relu").out.splitlines()
-    at = lines.index(f"model: {source}: rnn-relu, 2 states, float32, {READ}")
-    assert lines[at + 1] == "ignored: enc.mask"
-    assert lines[at + 2] == "not read, under other prefixes: head.weight"
-    document = call(
-        "certify", source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--format", "json"
-    ).json
-    assert document["tensors"] == {
-        role: f"enc.{role}_l0" for role in ("weight_hh", "weight_ih", "bias_ih")
-    }
-    assert (document["ignored"], document["unread"]) == (["enc.mask"], ["head.weight"])
-
-
-@pytest.mark.parametrize("command", ["truncate", "unitary"])
-def test_check_prints_what_was_read(call, source, tmp_path, command):
-    """The files carry it, `check` prints it, and a source is read as it was."""
-    out = tmp_path / "o.safetensors"
-    more = ("--eps", 0.01) if command == "truncate" else ()
-    made = call(command, source, *BOUND, *IGNORE, "--cell", "rnn-relu", "--out", out, *more)
-    assert made.code == 0
-    left = ["ignored: enc.mask", "not read, under other prefixes: head.weight"]
-    assert made.out.splitlines()[1:4] == [f"rnn-relu, {READ}", *left]
-    again = ("--source", source, "--cell", "rnn-relu", *IGNORE)
-    for told in (call("check", out), call("check", out, *again)):
-        assert told.code == 0
-        assert told.out.splitlines()[1].startswith("of rnn-relu, n = 2, d = 1, float32")
-        for what in ('"weight_hh": "enc.weight_hh_l0"', 'ignored: ["enc.mask"]', '["head.weight"]'):
-            assert what in told.out
 
 
 @pytest.mark.parametrize("command", ["truncate", "unitary"])
@@ -109,7 +60,9 @@ def rewritten(path, tensors, told, *, certificate=None):
     """The file with other tensors, or another certificate, sealed as if it were ours."""
     if certificate is not None:
         told = told | {"certificate": json.dumps(certificate, sort_keys=True)}
-    path.write_bytes(save(tensors, told | {"sha256": _seal(told, tensors)}))
+    path.write_bytes(
+        save(tensors, told | {"sha256": TRUNCATED.seal(told, contents(save(tensors))[0])})
+    )
 
 
 @pytest.mark.slow
@@ -188,15 +141,3 @@ def test_a_key_that_stands_twice(tmp_path, refused):
     assert "no intact" in refused("certify", path, *BOUND)
     with pytest.raises(ModelFileError, match="a key comes twice"):
         rnnbounds.load_truncated(path)
-
-
-def test_a_refutation_is_not_checked(call, refused, tmp_path):
-    """The message says why, of a witness whose λ is infinite or not a number too."""
-    weights = {"weight_hh_l0": 2 * torch.eye(2), "weight_ih_l0": torch.ones(2, 1)}
-    torch.save(weights, tmp_path / "m.pt")
-    out = tmp_path / "out"
-    assert call("certify", tmp_path / "m.pt", *BOUND, "--cell", "linear", "--out", out).code == 1
-    line = refused(
-        "check", out / "certificate.json", "--source", tmp_path / "m.pt", "--cell", "linear"
-    )
-    assert "is of a model that is refuted: there is no window to check" in line

@@ -54,15 +54,3 @@ def test_slow_decays_are_told(call, saved):
     assert "undecided: 4 decays may round to 1 in bfloat16" in outcome.out
     with pytest.raises(AssertionError, match="4 decays may round to 1 in bfloat16"):
         rnnbounds.assert_contractive(lru(-7.0, torch.bfloat16), 1.0)
-
-
-def test_eigenvalues_outside_are_refuted(call, saved):
-    """A plain system with an eigenvalue of modulus 1 or more, and what to do about it."""
-    weights = {"lambda_re": torch.tensor([0.5, -1.0]), "B_re": torch.ones(2, 1)}
-    outcome = call("certify", saved(weights), "--input-bound", 1)
-    assert outcome.code == 1
-    assert (
-        "does not contract: an eigenvalue has a modulus that is certified to be ≥ 1" in outcome.out
-    )
-    with pytest.raises(AssertionError, match="move its eigenvalues into the unit circle"):
-        rnnbounds.assert_contractive(weights, 1.0)

@@ -53,17 +53,6 @@ def test_from_python(call, stable_model):
     assert told.to_json() == certified(call, stable_model, *RUN)["training"]
 
 
-def test_text(call, stable_model):
-    """γ, β and the table in words."""
-    outcome = call("certify", stable_model, *TANH, *RUN, "--eps", 0.01)
-    assert outcome.code == 0
-    assert "training: squared loss ½‖C h − y‖₂², ‖C‖₂ ≤ 1, ‖y‖₂ ≤ " in outcome.out
-    assert "within γ k λ^k, λ = " in outcome.out
-    assert "after N = 1000 steps of size α/t, α = 0.001" in outcome.out
-    assert "k after training" in outcome.out
-    assert "vacuous" not in outcome.out
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_vacuous(call, stable_model, format):
@@ -82,26 +71,6 @@ def test_vacuous(call, stable_model, format):
         assert window == {"eps": 0.01, "k": 49, "largest_alpha": below}
 
 
-def test_relu_has_no_smooth_gradients(call, stable_model):
-    """A cell whose slope jumps: certified, but γ and β are null, with the reason in a line."""
-    options = ("--cell", "rnn-relu", *RUN)
-    document = certified(call, stable_model, *options)
-    assert document["constants"]["gamma"] is None
-    assert document["constants"]["beta"] is None
-    outcome = call("certify", stable_model, *TANH, *options)
-    assert "training: nothing is certified: the slope of relu jumps" in outcome.out
-
-
-def test_uncertified_models_have_no_training(call, save):
-    """An undecided model says nothing of training in text, and null in JSON."""
-    model = save([[1.0]])
-    outcome = call("certify", model, *TANH, *RUN)
-    assert outcome.code == 1
-    assert "training" not in outcome.out
-    document = call("certify", model, *TANH, *RUN, "--format", "json").json
-    assert document["training"]["windows"][0] == {"eps": 0.01, "k": None, "largest_alpha": None}
-
-
 def test_loss_and_its_bounds(call, stable_model):
     """The loss, the readout and the target change the constants as they should."""
     linear, squared, wide = (
@@ -116,24 +85,6 @@ def test_loss_and_its_bounds(call, stable_model):
     assert (squared["L_p"], squared["beta_p"]) == (squared["B_h"], 1.0)
     assert wide["L_p"] == pytest.approx(4 * squared["L_p"])
     assert wide["beta_p"] == 4.0
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        (("--steps", 10), "give both or none"),
-        (("--steps", -3, "--alpha", 1), "N = -3, but it must be at least 1"),
-        (("--steps", 1.5, "--alpha", 1), "--steps"),
-        (("--steps", 10, "--alpha", NAN), "α = nan, but it must be a number > 0"),
-        (("--loss", "huber"), "unknown loss 'huber'"),
-        (("--readout-norm", NAN), "the norm of the readout = nan"),
-        (("--target-bound", -1), "the bound on the target = -1.0"),
-        (("--length", 0), "the length T = 0"),
-    ],
-)
-def test_bad_runs(refused, stable_model, options, fault):
-    """Exit 2, and one line that says what is wrong."""
-    assert fault in refused("certify", stable_model, *TANH, *options)
 
 
 def test_help(call):

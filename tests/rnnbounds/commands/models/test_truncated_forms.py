@@ -53,16 +53,6 @@ def test_latest_and_exports(call, gru, tmp_path):
     assert "of stacked-gru, n = 2, d = 2, float32, for every ‖x_t‖₂ ≤ 1" in checked.out
 
 
-def test_exports_that_are_refused(refused, gru, tmp_path):
-    """In one line, before anything is written."""
-    out = tmp_path / "short.safetensors"
-    line = refused("truncate", *asked(gru, out), "--export", tmp_path / "short.tflite")
-    assert line.endswith("exports end in .pt2 or .onnx; name it so")
-    line = refused("truncate", *asked(gru, out), "--export", tmp_path / "no" / "short.pt2")
-    assert line.endswith("name a file in a folder that can be written")
-    assert [path.name for path in tmp_path.iterdir()] == [gru.name]
-
-
 @pytest.mark.parametrize("calls", [1, 2, 3, 4])
 def test_all_that_is_written_or_nothing(refused, gru, tmp_path, monkeypatch, calls):
     """The disk is full at any of the files: what was there before is there, and nothing else."""
@@ -95,16 +85,6 @@ def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch
     files = ("--export", tmp_path / "short.pt2", "--page", tmp_path / "page")
     assert "export it to .pt2" in refused("truncate", *asked(gru, out), *files)
     assert [path.name for path in tmp_path.iterdir()] == [gru.name]
-
-
-def test_the_page_speaks_of_the_inputs_of_the_file(call, gru, tmp_path):
-    """Of the box that is proved, not of the ball around it; and it bounds the rounding."""
-    page = tmp_path / "page"
-    made = ("--out", tmp_path / "short.safetensors", "--page", page, "--eps", 0.1)
-    assert call("truncate", gru, "--cell", "stacked-gru", "--inputs=-1:0.5", *made).code == 0
-    text = (page / "index.html").read_text()
-    assert "This speaks of all inputs with x in [-1.0, 0.5]" in text
-    assert "not bounded" not in text
 
 
 def test_certificates_are_checked(call, refused, gru, tmp_path):

@@ -50,14 +50,6 @@ def test_unitary(call, relu_model, tmp_path, format):
         assert told["difference"]["exact"] == 0.0
 
 
-def test_rescale(call, relu_model, tmp_path):
-    """--rescale finds three states, and says that it changed the scale."""
-    out = tmp_path / "u.safetensors"
-    outcome = write(call, relu_model, out, "--rescale")
-    assert outcome.out.startswith(f"wrote {out}: 3 states for 2, the first ones rescaled\n")
-    assert call("check", out, *of(relu_model)).code == 0
-
-
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_check(call, relu_model, tmp_path, format):
     """Every part is proved again; the source too where it is given."""
@@ -77,47 +69,6 @@ def test_check(call, relu_model, tmp_path, format):
         assert all(found["holds"] for found in document["findings"])
         assert document["certificate"] == told
         assert told["states"] == 4
-
-
-@pytest.mark.parametrize("format", ["text", "json"])
-def test_check_fails(call, relu_model, save, tmp_path, format):
-    """Another source: exit 1, and the part that falls."""
-    out = tmp_path / "u.safetensors"
-    write(call, relu_model, out)
-    other = save([[0.0, 0.25], [0.0, 0.0]], b=[1.0, -1.0], name="other.pt")
-    outcome = call("check", out, *of(other), "--format", format)
-    assert (outcome.code, outcome.err) == (1, "")
-    if format == "text":
-        assert outcome.out.startswith(f"{out}: the certificate FAILS\n")
-    else:
-        document = outcome.json
-        assert document["holds"] is False
-        fallen = [found["name"] for found in document["findings"] if not found["holds"]]
-        assert fallen == ["source"]
-
-
-@pytest.mark.parametrize("format", ["text", "json"])
-@pytest.mark.parametrize("W", [[[1.0]], [[2.0]]])
-def test_not_certified(call, save, tmp_path, W, format):
-    """‖W‖₂ ≥ 1: exit 1, what is known, and nothing written."""
-    out = tmp_path / "u.safetensors"
-    outcome = write(call, save(W), out, "--format", format)
-    assert (outcome.code, outcome.err) == (1, "")
-    assert not out.exists()
-    if format == "text":
-        assert "spectral" in outcome.out
-    else:
-        assert outcome.json["verdict"] in ("undecided", "refuted")
-
-
-@pytest.mark.parametrize("cell", ["rnn-tanh", "linear", None])
-def test_only_relu(refused, relu_model, tmp_path, cell):
-    """Other activations, also torch's default, are refused with the remedy."""
-    out = tmp_path / "u.safetensors"
-    more = () if cell is None else ("--cell", cell)
-    line = refused("unitary", relu_model, "--input-bound", 1, "--out", out, *more)
-    assert ("say --cell rnn-tanh or rnn-relu" if cell is None else "say --cell rnn-relu") in line
-    assert not out.exists()
 
 
 def test_check_refuses_other_files(refused, call, relu_model, tmp_path):

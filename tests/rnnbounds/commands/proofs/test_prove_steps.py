@@ -45,25 +45,6 @@ def test_one_step_by_any_method(call, claim, step, method):
     assert all(part["from"] for part in found)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("truncation", "--step", "forgeting"), "did you mean 'forgetting'"),
-        (
-            ("truncation", "--step", "nope"),
-            "'decay', 'runs stay in the box', 'state, one step', 's",
-        ),
-        (("--step", "forgetting"), "--step is about one claim; name it"),
-        (("truncation", "prediction", "--step", "claim"), "--step is about one claim; name it"),
-    ],
-)
-def test_a_step_that_is_not_there(call, arguments, reason):
-    """One line with what is close, and exit code 2."""
-    outcome = call("prove", *arguments)
-    assert outcome.code == 2
-    assert reason in outcome.err
-
-
 def test_shared_lemmas(call):
     """The steps that several claims have, and where they are written; nothing is run."""
     told = call("prove", "--lemmas").out

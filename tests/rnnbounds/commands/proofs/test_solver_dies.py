@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rnnbounds.properties.runs.workers import outcome
+from rnnbounds.properties.runs.executors.processes import outcome
 from rnnbounds.theory import claim
 from rnnbounds.theory.errors import MachineError
 from rnnbounds.theory.kernel import smt

@@ -39,7 +39,7 @@ from rnnbounds.theory.language import Statement as Stated
 from rnnbounds.theory.language import definitions
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import lemma, proof, scope, together
-from rnnbounds.theory.proof.methods import BallMaximum, ball, identity
+from rnnbounds.theory.proof.methods import BallMaximum, calculus, identity
 
 Patch = tuple[object, str, object]
 difference, rewrite, translate = identity.difference, rewriting.rewrite, door.term
@@ -132,11 +132,11 @@ def _complex(statement: Statement, rules: rewriting.Rules) -> Statement:
 
 def _of_sympy(method: BallMaximum, goal: Statement, known: scope.Known) -> str:
     """Of |f| ≤ c the bound of what SymPy makes of f."""
-    bare = Statement(ball._bare(goal.lhs), goal.relation, goal.rhs)
+    bare = Statement(calculus._bare(goal.lhs), goal.relation, goal.rhs)
     return bounds(method, _through(bare), known)
 
 
-def _monotone(search: ball._Search) -> None:
+def _monotone(search: calculus._Search) -> None:
     """Beyond the radius every function lies between its value there and its limit: so e to an
     imaginary power, taken for positive, had it."""
     for end in (search.method.radius, -search.method.radius, FAR, -FAR):
@@ -166,7 +166,7 @@ def _unmarked(name: str, over: Range, mark: int = 0) -> Term:
 
 FAULTS: dict[str, tuple[Patch, ...]] = {
     "logarithms are split": ((identity, "difference", _of_split_logs),),
-    "e to an imaginary power is positive": ((ball._Search, "tails", _monotone),),
+    "e to an imaginary power is positive": ((calculus._Search, "tails", _monotone),),
     "a recursion counts anywhere": ((definitions, "_comes_before", _any_count),),
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
     "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),

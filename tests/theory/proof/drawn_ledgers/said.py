@@ -15,7 +15,7 @@ from drawn_ledgers.models import S_0, Chance, R, V, W, eye, k, lam, steps, u, v
 from drawn_ledgers.values import Model, Value
 from rnnbounds.theory.language import Statement
 from rnnbounds.theory.language.definitions import Definition
-from rnnbounds.theory.language.sorts import EitherSymbol, OperatorSymbol
+from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol
 from rnnbounds.theory.proof import Step
 from rnnbounds.theory.proof.methods import (
     GIVEN,

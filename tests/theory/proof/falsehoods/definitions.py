@@ -118,10 +118,7 @@ DEFINITIONS: dict[str, Attack | Forgery] = {
     "two values at 0": defining("two values", eq(f(j), 0), eq(f(0), 1)),
     "two values after 0": defining("two values", eq(f(j), 0), eq(f(j + 1), 1)),
     "two cases that meet": defining(
-        "two values",
-        Clause(eq(f(y), 0), (le(y, 0),)),
-        Clause(eq(f(y), 1), (le(0, y),)),
-        over=(y,),
+        "two values", Clause(eq(f(y), 0), (le(y, 0),)), Clause(eq(f(y), 1), (le(0, y),)), over=(y,)
     ),
     "the larger of other numbers": defining(
         "two values",
@@ -167,10 +164,7 @@ DEFINITIONS: dict[str, Attack | Forgery] = {
         COUNTS, eq(g(0, y, z), 0), eq(g(j + 1, y, z), g(j + 1, z, j) + 1), over=(j, y, z)
     ),
     "a count below a premise": defining(
-        COUNTS,
-        eq(g(0, z), 0),
-        Clause(eq(g(j + 1, z), 1), (le(g(j + 1, j), 0),)),
-        over=(j, z),
+        COUNTS, eq(g(0, z), 0), Clause(eq(g(j + 1, z), 1), (le(g(j + 1, j), 0),)), over=(j, z)
     ),
     "a count that a quotient hides": defining(
         COUNTS, eq(g(0, z), 0), eq(g(j + 1, z), g(j * z / z, z / z) + g(j + 1, j)), over=(j, z)

@@ -75,12 +75,7 @@ no_zero = (
     split,
     same,
     Step("log 2", lt(0, log(2)), Exact()),
-    Step(
-        "no zero",
-        ne(z, 0),
-        Smt(at("s", z), at("same", 2 * z, z), "log 2"),
-        (z,),
-    ),
+    Step("no zero", ne(z, 0), Smt(at("s", z), at("same", 2 * z, z), "log 2"), (z,)),
     Step("claim", lt(S_0, lam), Smt(at("no zero", Max(0, lam - S_0)))),
 )
 q_log, q_root = quantity("q_log", log(final)), quantity("q_root", sqrt(final - 1))
@@ -122,10 +117,7 @@ DOMAINS: dict[str, Attack | Forgery] = {
         lt(sqrt(values(0)) * sqrt(values(0) - 1), 0), Exact("minus"), ROOT, minus
     ),
     "the logarithm of a negative number": ends(
-        lt(exponential(log(values(0)) + log(values(0) - 1)), -1),
-        Exact("minus"),
-        "undecided",
-        minus,
+        lt(exponential(log(values(0)) + log(values(0) - 1)), -1), Exact("minus"), "undecided", minus
     ),
     "a cubic root of -1": at_minus_one(
         y ** Rational(1, 3) * (2 * y + 1) ** Rational(2, 3), -1, "has no translation"
@@ -150,10 +142,7 @@ DOMAINS: dict[str, Attack | Forgery] = {
         every(lt(0, exp(y * log(z))), (y, z), by=Elementary()), lt(0, lam**2), (2, lam), FORM
     ),
     "e to a sum with a logarithm": through(
-        every(lt(0, exp(y + m * log(z))), (y, m, z), by=Elementary()),
-        lt(0, lam),
-        (0, 1, lam),
-        FORM,
+        every(lt(0, exp(y + m * log(z))), (y, m, z), by=Elementary()), lt(0, lam), (0, 1, lam), FORM
     ),
     # Closed numbers that are none.
     "the logarithm of a negative sine": ends(
@@ -162,8 +151,7 @@ DOMAINS: dict[str, Attack | Forgery] = {
     "the sign of a difference": ends(eq(sign(y) ** 2, 1), Identity(), PARTIAL),
     # Quantities that stand for what has no value, or has not the least value that is declared.
     "a length that is said to be 1 at least": Entering(
-        LEAST,
-        through(every(le(0, j), (j,)), le(1, k), (LEAST.symbol - 1,), "natural"),
+        LEAST, through(every(le(0, j), (j,)), le(1, k), (LEAST.symbol - 1,), "natural")
     ),
     "a quantity that is a logarithm": of_all(
         q_log, every(lt(0, exp(y)), (y,), by=Elementary()), lt(0, h_norm), FORM

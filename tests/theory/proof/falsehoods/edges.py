@@ -32,20 +32,9 @@ from sympy import (
 from falsehoods.attack import CUT, Attack, Forgery, alone, assume, ends, every, through
 from rnnbounds.theory.language import eq, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import j, m, operator, v, y, z
-from rnnbounds.theory.language.terms.vectors import (
-    Scalar,
-    function,
-    norm,
-)
+from rnnbounds.theory.language.terms.vectors import Scalar, function, norm
 from rnnbounds.theory.proof import Step
-from rnnbounds.theory.proof.methods import (
-    HYPOTHESIS,
-    Elementary,
-    Exact,
-    Identity,
-    Induction,
-    Smt,
-)
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Elementary, Exact, Identity, Induction, Smt
 
 lam, S_0, h_norm, T, k = symbols("lam S_0 h_norm T k")
 W, V = operator("W"), operator("V")

@@ -6,22 +6,7 @@ each step follows from the one before by a rule that is right almost always.
 
 from dataclasses import replace
 
-from sympy import (
-    Abs,
-    Dummy,
-    Float,
-    I,
-    Rational,
-    Sum,
-    Symbol,
-    atanh,
-    exp,
-    log,
-    oo,
-    pi,
-    sqrt,
-    tanh,
-)
+from sympy import Abs, Dummy, Float, I, Rational, Sum, Symbol, atanh, exp, log, oo, pi, sqrt, tanh
 
 from falsehoods.attack import (
     CONSTANT,
@@ -34,26 +19,10 @@ from falsehoods.attack import (
     every,
     through,
 )
-from rnnbounds.theory.axioms.base import (
-    HOMOGENEITY,
-    LEAST_EIGENVALUE,
-    SUBMULTIPLICATIVE,
-    TRIANGLE,
-)
+from rnnbounds.theory.axioms import base
 from rnnbounds.theory.axioms.gradients import DERIVATIVE_IN_STATE
 from rnnbounds.theory.claims.contraction.weighted import PERRON
-from rnnbounds.theory.language import (
-    ONE,
-    ZERO,
-    Assumption,
-    at,
-    eq,
-    law,
-    le,
-    lt,
-    ne,
-    symbols,
-)
+from rnnbounds.theory.language import ONE, ZERO, Assumption, at, eq, law, le, lt, ne, symbols
 from rnnbounds.theory.language.terms.gradients import d_state, descent, differentiable
 from rnnbounds.theory.language.terms.variables import (
     a,
@@ -141,7 +110,7 @@ LOGIC: dict[str, Attack | Forgery] = {
     # ‖λ (h/λ)‖ = λ ‖h/λ‖ would make h vanish at λ = 0.
     "a quotient inside a norm": ends(
         le(h_norm, 0),
-        Smt(HOMOGENEITY.at(lam, final / lam), "still"),
+        Smt(base.HOMOGENEITY.at(lam, final / lam), "still"),
         CUT,
         Assumption("still", "", le(lam, ZERO)),
     ),
@@ -190,7 +159,7 @@ LOGIC: dict[str, Attack | Forgery] = {
     # ‖W W⁻¹ v‖ ≤ ‖W‖ ‖W⁻¹ v‖ at W = 0.
     "an inverse operator": ends(
         le(h_norm, 0),
-        Smt(SUBMULTIPLICATIVE.at(W, W**-1 * final), "zero"),
+        Smt(base.SUBMULTIPLICATIVE.at(W, W**-1 * final), "zero"),
         "of an operator has no translation",
         assume("zero", eq(norm(W), ZERO)),
     ),
@@ -269,7 +238,7 @@ LOGIC: dict[str, Attack | Forgery] = {
             every(
                 eq(least(z * eye - transpose(W) * W), z - norm(W) ** 2),
                 (eye, z),
-                by=Smt(LEAST_EIGENVALUE.at(W, z)),
+                by=Smt(base.LEAST_EIGENVALUE.at(W, z)),
             ),
             Step(
                 "claim", le(S_0, 0), Smt(at("s", 0, S_0 + norm(W) ** 2), at("s", 0, norm(W) ** 2))
@@ -286,7 +255,7 @@ LOGIC: dict[str, Attack | Forgery] = {
     # An axiom is one of the list, whatever it calls itself.
     "a forged axiom": ends(
         le(h_norm, 0),
-        Smt(replace(TRIANGLE, clauses=law("", (), le(norm(a), ZERO)).clauses).at(final, 0)),
+        Smt(replace(base.TRIANGLE, clauses=law("", (), le(norm(a), ZERO)).clauses).at(final, 0)),
         "no axiom of the list",
     ),
     # π < 355/113 lets no peak of 355/113/π pass for 1.
@@ -302,7 +271,7 @@ LOGIC: dict[str, Attack | Forgery] = {
     # ‖V⁻¹‖_∞ = 1 does not bound the Euclidean norm by the maximum norm.
     "one norm for two": ends(
         le(state_gap, state_gap_v),
-        Smt(at("invertible", V, a - b), "unit", SUBMULTIPLICATIVE.at(inverse, V * (a - b))),
+        Smt(at("invertible", V, a - b), "unit", base.SUBMULTIPLICATIVE.at(inverse, V * (a - b))),
         CUT,
         invertible,
         assume("unit", le(norm(inverse), ONE)),

@@ -3,16 +3,7 @@
 Each goal, or the step before it, is false at one value that a rule for all others forgets.
 """
 
-from sympy import (
-    Add,
-    Dummy,
-    Integer,
-    Rational,
-    Symbol,
-    log,
-    oo,
-    tanh,
-)
+from sympy import Add, Dummy, Integer, Rational, Symbol, log, oo, tanh
 
 from falsehoods.attack import CUT, Attack, Forgery, alone, assume, ends, every, through
 from rnnbounds.theory.axioms.base import EXPONENTIAL, HOMOGENEITY, LOGARITHM, TRIANGLE

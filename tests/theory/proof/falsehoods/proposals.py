@@ -216,8 +216,7 @@ PROPOSALS: dict[str, Attack | OfLemma] = {
     # Intervals that are none.
     **{
         f"balls within a radius of {radius}": alone(
-            Step("s", le(Abs(hump), 1), BallMaximum((Integer(0),), (), radius), (z,)),
-            CUT,
+            Step("s", le(Abs(hump), 1), BallMaximum((Integer(0),), (), radius), (z,)), CUT
         )
         for radius in (-8, -1, 0)
     },

@@ -13,8 +13,8 @@ from rnnbounds.theory.axioms.base import (
 )
 from rnnbounds.theory.claims.rounding.certified_norm import FORM, matrix, s_gate, shift, true_matrix
 from rnnbounds.theory.claims.rounding.rounding_state import STATE, L_rho, d, e_rho, n, u
+from rnnbounds.theory.kernel import door
 from rnnbounds.theory.language import Statement, at, eq, le
-from rnnbounds.theory.language.sorts import sort_of
 from rnnbounds.theory.language.terms.gradients import activation, slopes
 from rnnbounds.theory.language.terms.variables import a, x
 from rnnbounds.theory.language.terms.vectors import (
@@ -130,6 +130,6 @@ ROUNDING: dict[str, Attack | Forgery] = {
         CHOLESKY.at(true_matrix, n),
         reason=STORED,
     ),
-    "a library's value of a sum": Forgery(lambda: sort_of(library(a + bias)), STORED),
-    "a library's value of a third": Forgery(lambda: sort_of(library(a / 3)), STORED),
+    "a library's value of a sum": Forgery(lambda: door.term(library(a + bias)), STORED),
+    "a library's value of a third": Forgery(lambda: door.term(library(a / 3)), STORED),
 }

@@ -1,16 +1,14 @@
 """Attacks through sorts: laws of vectors used at operators, whose norms are other ones."""
 
 from falsehoods.attack import Attack, Forgery, assume, ends, every, through
-from rnnbounds.theory.axioms.base import (
-    DIAGONAL_NORM,
-    HOMOGENEITY,
-    MEAN_VALUE,
-    PROJECTION,
-    SUBMULTIPLICATIVE,
-    TRIANGLE,
+from rnnbounds.theory.axioms import base
+from rnnbounds.theory.axioms.entries import (
+    ENTRIES,
+    EUCLIDEAN_BY_LARGEST,
+    INNER_PRODUCT,
+    LARGEST_ENTRY,
+    LEAST_BOUND,
 )
-from rnnbounds.theory.axioms.entries import ENTRIES, INNER_PRODUCT
-from rnnbounds.theory.axioms.gates import EUCLIDEAN_BY_LARGEST, LARGEST_ENTRY, LEAST_BOUND
 from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ, DIAGONAL_ROWS, LINEAR_MAP, RAYLEIGH
 from rnnbounds.theory.axioms.jets import LARGEST_ROW
 from rnnbounds.theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
@@ -99,21 +97,23 @@ SORTS: dict[str, Attack | Forgery] = {
     "operators by their entries": used(eq(W, V), EXTENSIONAL.at(W, V)),
     "operators ordered by entries": used(le(norm(W), norm(V)), MONOTONE_NORM.at(W, V)),
     "entries of operators": used(eq(part(W + V, 0), 0), ENTRIES.at(W, W, V, v, 0)),
-    "the mean value of operators": used(le(norm(activation(W)), norm(W)), MEAN_VALUE.at(W, 0)),
-    "slopes between operators": used(le(norm(W), 0), DIAGONAL_NORM.at(W, V)),
-    "a projection of operators": used(le(norm(W), 0), PROJECTION.at(W, V)),
+    "the mean value of operators": used(le(norm(activation(W)), norm(W)), base.MEAN_VALUE.at(W, 0)),
+    "slopes between operators": used(le(norm(W), 0), base.DIAGONAL_NORM.at(W, V)),
+    "a projection of operators": used(le(norm(W), 0), base.PROJECTION.at(W, V)),
     "the rows of a product": used(le(norm(W * V), row_norm(W) * norm(V)), DIAGONAL_ROWS.at(W, V)),
     "the norm of a vector as a map": used(le(norm(v), L_f), LINEAR_MAP.at(L_f, v), reason=VECTOR),
     "the spectrum of a vector": used(le(norm(v), S_0), RAYLEIGH.at(S_0, v), reason=VECTOR),
     "a run from an operator": used(eq(norm(W), 0), GATED_RUN.at(W, x, 0)),
-    "a vector takes a vector": used(le(norm(a), 0), SUBMULTIPLICATIVE.at(a, b), reason=VECTOR),
+    "a vector takes a vector": used(le(norm(a), 0), base.SUBMULTIPLICATIVE.at(a, b), reason=VECTOR),
     "an operator and a vector": used(
-        le(norm(W), norm(a)), TRIANGLE.at(W, a), reason="adds operator and vector"
+        le(norm(W), norm(a)), base.TRIANGLE.at(W, a), reason="adds operator and vector"
     ),
     "a number is a vector": used(
-        le(S_0, 0), TRIANGLE.at(S_0, a), reason="number for vector or operator"
+        le(S_0, 0), base.TRIANGLE.at(S_0, a), reason="number for vector or operator"
     ),
-    "a vector is a number": used(le(norm(a), 0), HOMOGENEITY.at(a, b), reason="vector for number"),
+    "a vector is a number": used(
+        le(norm(a), 0), base.HOMOGENEITY.at(a, b), reason="vector for number"
+    ),
     "a step on either at a number": through(
         every(le(norm(X), norm(X) + norm(Y)), (X, Y)),
         le(S_0, 0),

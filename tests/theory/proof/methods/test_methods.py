@@ -2,13 +2,7 @@
 
 import pytest
 from proving import prove, proves
-from sympy import (
-    Expr,
-    Integer,
-    Rational,
-    exp,
-    sqrt,
-)
+from sympy import Expr, Integer, Rational, exp, sqrt
 
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.naturals import require_natural

@@ -2,29 +2,11 @@
 
 import pytest
 from proving import prove, proves, scope
-from sympy import (
-    Abs,
-    Expr,
-    Max,
-    Min,
-    Rational,
-    Symbol,
-    log,
-    oo,
-    sqrt,
-)
+from sympy import Abs, Expr, Max, Min, Rational, Symbol, log, oo, sqrt
 
 from rnnbounds.theory.kernel import smt
 from rnnbounds.theory.kernel.solver.client import Answer, Solver
-from rnnbounds.theory.language import (
-    Statement,
-    eq,
-    exists,
-    le,
-    lt,
-    ne,
-    symbols,
-)
+from rnnbounds.theory.language import Statement, eq, exists, le, lt, ne, symbols
 from rnnbounds.theory.language.terms.variables import a, b, c, j, operator, vector, y, z
 from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, phi
 from rnnbounds.theory.proof.methods import Gap, Identity, Smt

@@ -27,6 +27,7 @@ from rnnbounds.theory.language.terms.variables import i, j, v
 from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
 from rnnbounds.theory.models.system import TWO_STEPS
+from rnnbounds.theory.models.unitary import moves
 from rnnbounds.theory.models.unitary.krylov import (
     A_1,
     CONSTANT,
@@ -65,25 +66,15 @@ from rnnbounds.theory.models.unitary.local_maps import (
     separation,
     states,
 )
-from rnnbounds.theory.models.unitary.moves import (
-    AGREEMENT,
-    INPUTS,
-    Affine,
-    G_n,
-    I_n,
-    nudged,
-    outputs_apart,
-    small,
-)
 from rnnbounds.theory.proof import Step, step, theorem
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity, Induction
 
-_small = small(0, v)
+_small = moves.small(0, v)
 
 
-def _over_steps(of: Affine, answer: Expr, *uses: Use) -> Step:
+def _over_steps(of: moves.Affine, answer: Expr, *uses: Use) -> Step:
     """What x_0 moves a network by, j steps later."""
-    runs = (of.run(nudged(0, by), j + 1) for by in (v, ZERO))
+    runs = (of.run(moves.nudged(0, by), j + 1) for by in (v, ZERO))
     lhs, rhs = next(runs), next(runs) + _small * answer
     inputs = [at("inputs", 0, by, 0) for by in (v, ZERO)]
     later = [at("inputs", 0, by, j) for by in (v, ZERO)]
@@ -94,7 +85,7 @@ def _over_steps(of: Affine, answer: Expr, *uses: Use) -> Step:
 
 def kept(index: Expr) -> Expr:
     """ρ^j v."""
-    return faded(rho, I_n * v, index)
+    return faded(rho, moves.I_n * v, index)
 
 
 def answered(index: Expr) -> Expr:
@@ -107,11 +98,11 @@ def through(index: Expr) -> Expr:
     return seen(index) * first * v - kept(index)
 
 
-_moved_out, _still_out = (outputs_apart(nudged(0, by), j) for by in (v, ZERO))
+_moved_out, _still_out = (moves.outputs_apart(moves.nudged(0, by), j) for by in (v, ZERO))
 _none_left = Max(i + 2 - T, 0)  # 0 where there are so many steps
 RESPONSES = (
     _over_steps(OF_CANDIDATE, moved(j) * v, MOVED.at(A_1, first, j)),
-    _over_steps(OF_NETWORK, kept(j), FADED.at(rho, I_n * v, j)),
+    _over_steps(OF_NETWORK, kept(j), FADED.at(rho, moves.I_n * v, j)),
     step("answers", eq(norm(answered(j)), ZERO), (v, j), (SAME, le(j + 1, T))).by(
         at("candidate moves over steps", v, j),
         at("network moves over steps", v, j),
@@ -141,17 +132,14 @@ RESPONSES = (
 )
 FACTOR_STEPS = (
     *RESPONSES,
-    step("the move is seen", eq(norm((E * first - I_n) * v), ZERO), (v,), (SAME,)).by(
-        "two steps",
-        at("answers", v, 0),
-        MOVED.at(A_1, first, 0),
-        FADED.at(rho, I_n * v, 0),
+    step("the move is seen", eq(norm((E * first - moves.I_n) * v), ZERO), (v,), (SAME,)).by(
+        "two steps", at("answers", v, 0), MOVED.at(A_1, first, 0), FADED.at(rho, moves.I_n * v, 0)
     ),
     step("the input is seen", le(n, rank(E * first))).by(
         "match",
         "the move is seen",
-        RANK_ZERO.at(E * first - I_n, DEFINITIONS[separation]),
-        RANK_SUM.at(E * first, I_n - E * first),
+        RANK_ZERO.at(E * first - moves.I_n, DEFINITIONS[separation]),
+        RANK_SUM.at(E * first, moves.I_n - E * first),
         RANK_IDENTITY.at(n),
     ),
     step(
@@ -163,7 +151,7 @@ FACTOR_STEPS = (
         at("seen and answered", v, i),
         at("seen and answered", v, i + 1),
         SEEN.at(A_1, E, i),
-        FADED.at(rho, I_n * v, i),
+        FADED.at(rho, moves.I_n * v, i),
         TRIANGLE.at(through(i + 1), -rho * through(i)),
         HOMOGENEITY.at(rho, through(i)),
         "factor",
@@ -197,25 +185,25 @@ FACTOR_STEPS = (
 )
 FRAME = (
     step("rows", le(rows(X), states), forall=(j,)).by_induction(
-        base=(definition, ROWS_OF_PRODUCT.at(D, G_n), "pattern"),
+        base=(definition, ROWS_OF_PRODUCT.at(D, moves.G_n), "pattern"),
         step=(
             definition,
             "pattern",
             ROWS_BESIDE.at(first, image, states),
             ROWS_OF_SUM.at(A_1 * X, X, states, -rho),
-            ROWS_OF_PRODUCT.at(D, G_n),
+            ROWS_OF_PRODUCT.at(D, moves.G_n),
             ROWS_OF_PRODUCT.at(D, V * X),
         ),
     ),
     step("no inactive unit", eq(rank(idle * X), ZERO), forall=(j,)).by_induction(
-        base=(definition, RANK_PRODUCT.at(idle * D, G_n), "pattern"),
+        base=(definition, RANK_PRODUCT.at(idle * D, moves.G_n), "pattern"),
         step=(
             definition,
             "pattern",
             RANK_BESIDE.at(idle, first, image),
             RANK_SUM.at(idle * A_1 * X, -rho * idle * X),
             RANK_SCALED.at(rho, idle * X),
-            RANK_PRODUCT.at(idle * D, G_n),
+            RANK_PRODUCT.at(idle * D, moves.G_n),
             RANK_PRODUCT.at(idle * D, V * X),
         ),
     ),
@@ -278,7 +266,7 @@ CONSTANT_PATTERN = theorem(
     "constant-pattern",
     le(active + n, states),
     (
-        *(ORTHOGONAL, SELECTS, CONSTANT, SCALAR, FACTOR, INPUTS, AGREEMENT, MATCH),
+        *(ORTHOGONAL, SELECTS, CONSTANT, SCALAR, FACTOR, moves.INPUTS, moves.AGREEMENT, MATCH),
         *(TWO_STEPS, LONG),
     ),
     "candidate",

@@ -6,15 +6,7 @@ must forget it has to move where E does not see it.
 
 from sympy import Expr
 
-from rnnbounds.theory.axioms.ranks import (
-    RANK_FROBENIUS,
-    RANK_IDENTITY,
-    RANK_KERNELS,
-    RANK_PRODUCT,
-    RANK_SUM,
-    RANK_ZERO,
-    ROWS_OF_PRODUCT,
-)
+from rnnbounds.theory.axioms import ranks
 from rnnbounds.theory.language import ZERO, Assumption, Use, at, eq, le, lt, ne, symbols
 from rnnbounds.theory.language.terms.unitary import rank
 from rnnbounds.theory.language.terms.variables import v
@@ -38,7 +30,7 @@ from rnnbounds.theory.models.unitary.local_maps import (
 from rnnbounds.theory.models.unitary.moves import MOVES, ON_CELL, G_n, I_n
 from rnnbounds.theory.proof import Step, step, theorem
 
-T, W_rank = symbols("T W_rank")
+(W_rank,) = symbols("W_rank")
 
 FORGETFUL = Assumption("forgetful", "W = 0", eq(W_rank, ZERO))
 FEWER = Assumption("fewer states", "m < 2n", lt(states, 2 * n))
@@ -60,9 +52,9 @@ def seen(name: str, time: int) -> tuple[Step, Step]:
         vanishing(f"{name} move is seen", answer - I_n, at("a move is seen", time, v)),
         step(f"{name} input is seen", le(n, rank(answer)), given=(SAME,)).by(
             f"{name} move is seen",
-            RANK_ZERO.at(answer - I_n, apart),
-            RANK_SUM.at(answer, I_n - answer),
-            RANK_IDENTITY.at(n),
+            ranks.RANK_ZERO.at(answer - I_n, apart),
+            ranks.RANK_SUM.at(answer, I_n - answer),
+            ranks.RANK_IDENTITY.at(n),
         ),
     )
 
@@ -75,9 +67,9 @@ LEMMAS = (
     vanishing("first move is remembered", answer - W * I_n, at("a move is remembered", 0, v)),
     step("what is remembered", le(rank(answer), rank(W)), given=(SAME,)).by(
         "first move is remembered",
-        RANK_ZERO.at(answer - W * I_n, apart),
-        RANK_SUM.at(W * I_n, answer - W * I_n),
-        RANK_PRODUCT.at(W, I_n),
+        ranks.RANK_ZERO.at(answer - W * I_n, apart),
+        ranks.RANK_SUM.at(W * I_n, answer - W * I_n),
+        ranks.RANK_PRODUCT.at(W, I_n),
     ),
     step(
         "nothing is lost",
@@ -88,42 +80,30 @@ LEMMAS = (
         at("patterns", 1, moved * v),
         at("orthogonal", first * G_n * v),
         at("patterns", 0, v),
-        ROWS_OF_PRODUCT.at(first, G_n * v),
-        ROWS_OF_PRODUCT.at(V, first * G_n * v),
+        ranks.ROWS_OF_PRODUCT.at(first, G_n * v),
+        ranks.ROWS_OF_PRODUCT.at(V, first * G_n * v),
     ),
     step("two steps need room", le(2 * n, states + rank(W)), given=(SAME,)).by(
         "first input is seen",
         "second input is seen",
         "what is remembered",
         "nothing is lost",
-        RANK_FROBENIUS.at(E, second, moved),
-        RANK_PRODUCT.at(E * second, G_n),
-        RANK_PRODUCT.at(E, first * G_n),
-        RANK_KERNELS.at(second * moved, idle * moved, first * G_n),
-        RANK_PRODUCT.at(idle, moved),
+        ranks.RANK_FROBENIUS.at(E, second, moved),
+        ranks.RANK_PRODUCT.at(E * second, G_n),
+        ranks.RANK_PRODUCT.at(E, first * G_n),
+        ranks.RANK_KERNELS.at(second * moved, idle * moved, first * G_n),
+        ranks.RANK_PRODUCT.at(idle, moved),
         at("patterns", 1, v),
     ),
 )
 MODEL = (ORTHOGONAL, PATTERNS, *ON_CELL, TWO_STEPS)
 
 EXCLUDED = theorem(
-    "excluded",
-    ne(separation, ZERO),
-    (*MODEL, FORGETFUL, FEWER),
-    "candidate",
-    LEMMAS,
+    "excluded", ne(separation, ZERO), (*MODEL, FORGETFUL, FEWER), "candidate", LEMMAS
 ).by("two steps need room", "forgetful", "fewer states")
-NEEDED = theorem(
-    "needed",
-    le(2 * n, states),
-    (*MODEL, MATCH, FORGETFUL),
-    "candidate",
-    LEMMAS,
-).by("two steps need room", "match", "forgetful")
-KERNEL = theorem(
-    "kernel",
-    le(2 * n - W_rank, states),
-    (*MODEL, MATCH),
-    "candidate",
-    LEMMAS,
-).by("two steps need room", "match")
+NEEDED = theorem("needed", le(2 * n, states), (*MODEL, MATCH, FORGETFUL), "candidate", LEMMAS).by(
+    "two steps need room", "match", "forgetful"
+)
+KERNEL = theorem("kernel", le(2 * n - W_rank, states), (*MODEL, MATCH), "candidate", LEMMAS).by(
+    "two steps need room", "match"
+)

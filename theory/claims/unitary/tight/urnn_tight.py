@@ -1,35 +1,57 @@
 """2n states are needed to match some contractive ReLU networks (Emami et al., Theorem 3.2)."""
 
-from sympy import Rational
+from sympy import Rational, Symbol
 
+from rnnbounds.theory.axioms.ranks import RANK_KERNEL, RANK_PRODUCT, RANK_ROWS, ROWS_OF_PRODUCT
 from rnnbounds.theory.claims.unitary.tight.constant_pattern import CONSTANT_PATTERN
-from rnnbounds.theory.claims.unitary.tight.multiplicity import MULTIPLICITY
-from rnnbounds.theory.claims.unitary.tight.two_steps import (
-    EXCLUDED,
-    FEWER,
-    FORGETFUL,
-    KERNEL,
-    NEEDED,
-)
-from rnnbounds.theory.language import ZERO, Assumption, eq, le, symbols
-from rnnbounds.theory.models.unitary.krylov import LONG, SCALAR
-from rnnbounds.theory.models.unitary.local_maps import T, n, separation, states
-from rnnbounds.theory.proof import Claim, Form, Source
+from rnnbounds.theory.claims.unitary.tight.two_steps import EXCLUDED, FEWER, KERNEL, NEEDED
+from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.terms.unitary import rows
+from rnnbounds.theory.language.terms.variables import operator, v
+from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.unitary.krylov import LONG
+from rnnbounds.theory.models.unitary.local_maps import T, W, n, separation, states
+from rnnbounds.theory.proof import Claim, Source, step, theorem
 
 W_rank, active = symbols("W_rank active")
 multiplicity, multiplicity_any = symbols("multiplicity multiplicity_any")
+MU = Symbol("mu", real=True)
+S, W_3 = operator("S"), operator("W_3")
+BLOCK = assume(
+    "orthonormal columns",
+    "W above W_3 are the first n columns of an orthogonal m × m matrix",
+    forall=(v,),
+).that(
+    Clause(eq(norm(W * v) ** 2 + norm(W_3 * v) ** 2, norm(v) ** 2), (le(rows(v), n),)),
+    le(rows(W_3), states - n),
+)
+EIGENVECTORS = assume(
+    "eigenvectors", "the columns of S are eigenvectors of W, of one eigenvalue |μ| < 1", forall=(v,)
+).that(eq(norm(W * S * v), MU * norm(S * v)), le(rows(S), n), lt(MU, ONE), le(ZERO, MU))
+MULTIPLICITY = theorem(
+    "multiplicity",
+    le(multiplicity, states - n),
+    (BLOCK, EIGENVECTORS),
+    "block",
+    (
+        step(
+            "eigenvectors are seen below",
+            eq(norm(S * v), ZERO),
+            forall=(v,),
+            given=(eq(norm(W_3 * S * v), ZERO),),
+        ).by(at("orthonormal columns", S * v), at("eigenvectors", v), ROWS_OF_PRODUCT.at(S, v)),
+    ),
+    note="it rules out a constant pattern with fewer states",
+).by(
+    "eigenvectors are seen below",
+    RANK_KERNEL.at(W_3 * S, S),
+    RANK_PRODUCT.at(W_3, S),
+    RANK_ROWS.at(W_3),
+    "orthonormal columns",
+)
+
 
 FORMS = (EXCLUDED, NEEDED, KERNEL, CONSTANT_PATTERN, MULTIPLICITY)
-
-
-def _with(form: Form, *changed: Assumption) -> tuple[Assumption, ...]:
-    """The form's assumptions, with others of the same names."""
-    by_id = {assumption.id: assumption for assumption in changed}
-    return tuple(by_id.get(assumption.id, assumption) for assumption in form.assumptions)
-
-
-def _without(form: Form, dropped: Assumption) -> tuple[Assumption, ...]:
-    return tuple(assumption for assumption in form.assumptions if assumption != dropped)
 
 
 URNN_TIGHT = Claim(
@@ -43,7 +65,7 @@ URNN_TIGHT = Claim(
         EXCLUDED.variant(
             "at-2n",
             "2n states are too few as well",
-            assumptions=_with(EXCLUDED, Assumption(FEWER.id, "m ≤ 2n", le(states, 2 * n))),
+            Assumption(FEWER.id, "m ≤ 2n", le(states, 2 * n)),
         ),
         EXCLUDED.variant(
             "bounded-away",
@@ -54,14 +76,10 @@ URNN_TIGHT = Claim(
             "one-fewer-suffices",
             "2n − 1 states match W = 0",
             eq(separation, ZERO),
-            _with(EXCLUDED, Assumption(FEWER.id, "m = 2n − 1", eq(states, 2 * n - 1))),
+            Assumption(FEWER.id, "m = 2n − 1", eq(states, 2 * n - 1)),
         ),
         NEEDED.variant("one-more", "2n + 1 states are needed", le(2 * n + 1, states)),
-        NEEDED.variant(
-            "any-contraction",
-            "every contraction needs 2n states",
-            assumptions=_without(NEEDED, FORGETFUL),
-        ),
+        NEEDED.variant("any-contraction", "every contraction needs 2n states", without="forgetful"),
         KERNEL.variant("rank-of-w", "n + rank W states are needed", le(n + W_rank, states)),
         KERNEL.variant(
             "half-the-rank",
@@ -76,15 +94,10 @@ URNN_TIGHT = Claim(
         CONSTANT_PATTERN.variant(
             "one-step-shorter",
             "one step fewer is enough",
-            assumptions=_with(
-                CONSTANT_PATTERN,
-                Assumption(LONG.id, "at least p − n + 1 steps", le(active + 1, T + n)),
-            ),
+            Assumption(LONG.id, "at least p − n + 1 steps", le(active + 1, T + n)),
         ),
         CONSTANT_PATTERN.variant(
-            "any-contraction-active",
-            "the bound holds for any contraction W",
-            assumptions=_without(CONSTANT_PATTERN, SCALAR),
+            "any-contraction-active", "the bound holds for any contraction W", without="scalar"
         ),
         MULTIPLICITY.variant(
             "one-less",
@@ -92,9 +105,7 @@ URNN_TIGHT = Claim(
             le(multiplicity + 1, states - n),
         ),
         MULTIPLICITY.variant(
-            "unit-eigenvalues",
-            "eigenvalues with |μ| = 1 too",
-            le(multiplicity_any, states - n),
+            "unit-eigenvalues", "eigenvalues with |μ| = 1 too", le(multiplicity_any, states - n)
         ),
     ),
     extremal=(

@@ -19,8 +19,7 @@ from rnnbounds.theory.axioms.base import (
     TRIANGLE_MAX,
     WEYL,
 )
-from rnnbounds.theory.axioms.entries import DIFFERENCES, INNER_PRODUCT
-from rnnbounds.theory.axioms.gates import LARGEST_ENTRY
+from rnnbounds.theory.axioms.entries import DIFFERENCES, INNER_PRODUCT, LARGEST_ENTRY
 from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ
 from rnnbounds.theory.axioms.ranks import RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS, RANK_SUM
 from rnnbounds.theory.axioms.unitary import IDENTITY_NORM

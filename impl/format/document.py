@@ -1,0 +1,152 @@
+"""The documents that `certify` writes, by their schema; keys that older ones lack have defaults.
+
+Keys of later versions pass: whoever keeps a document keeps them.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+
+from rnnbounds.impl.format.fields import Bound, Constant, RecordError, converted
+from rnnbounds.impl.format.record import NAMES, WHOLE, Record
+from rnnbounds.impl.format.record import SCHEMA as TRUNCATED
+from rnnbounds.impl.format.text import strict
+
+ALL = "all states (ℝⁿ)"
+BOX = "the box that is proved to hold every state from zero on"
+LENGTH = 1_000  # of sequences, where a document of training says none
+_Count = Annotated[int, Meta(ge=0)]
+_Size = Annotated[float, Meta(ge=0)]
+
+
+class Sizes(Struct):
+    """Those of the output and of the input."""
+
+    n: _Count
+    d: _Count
+
+
+class Memory(Struct):
+    """The k at an ε; of training with the largest α at which there is one."""
+
+    eps: Annotated[float, Meta(gt=0)]
+    k: _Count | None
+    largest_alpha: _Size | None = None
+
+
+class Tried(Struct):
+    """A norm with its factor and its k, or why it was not tried."""
+
+    norm: str
+    lam: Bound = field(name="lambda")
+    k: _Count | None = None
+    skipped: str | None = None
+
+
+class Roundoff(Struct):
+    """The bound on rounding, or why there is none."""
+
+    state: _Size | None = None
+    reason: str | None = None
+
+
+class Skipped(Struct):
+    """What was not tried, and why."""
+
+    what: str
+    reason: str
+
+
+class InputBox(Struct):
+    """A box of inputs, in words too; of the rows of a table the box around them."""
+
+    what: str
+    low: list[float]
+    high: list[float]
+
+
+class Training(Struct):
+    """What is certified of training."""
+
+    lam: Bound = field(name="lambda")
+    target_bound: Bound
+    weights: dict[str, Bound]
+    windows: list[Memory]
+    steps: int | None = None
+    alpha: float | None = None
+    loss: str = "squared"
+    readout_norm: float = 1.0
+    target_asked: float | None = None
+    length: int = LENGTH
+    reason: str | None = None
+
+
+class Next(Struct):
+    """What to do about an undecided model."""
+
+    measure: str
+    lines: list[str] = []
+
+
+class Document(Struct):
+    """A certificate of any verdict."""
+
+    model: str
+    cell: str
+    shape: Sizes
+    dtype: str
+    sha256: str
+    norm: str
+    verdict: Literal["certified", "refuted", "undecided"]
+    stable: bool | None
+    input_bound: _Size
+    constants: dict[str, Constant]
+    truncation: list[Memory]
+    norms_tried: list[Tried]
+    weights: list[Any] | None
+    rounding: Roundoff
+    witness: dict[str, Any] | None
+    lam: Bound = field(name="lambda")
+    tensors: dict[str, str] = {}
+    ignored: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    reason: str | None = None
+    inputs: InputBox | None = None
+    box: list[Any] | None = None
+    layers: list[dict[str, Any]] | None = None
+    states: str = ALL
+    skipped: list[Skipped] = []
+    rounds_to_one: dict[str, _Count] = {}
+    training: Training | None = None
+    other_norms: dict[str, dict[str, Any]] | None = None
+    readout: dict[str, Any] | None = None
+    next: Next | None = None
+
+
+def document_in(data: bytes) -> tuple[Document, dict[str, Any]]:
+    """The document in the bytes of a JSON file, and its data; raises ValueError and RecursionError
+    for a key that comes twice, NaN, infinity, and what is of no schema."""
+    told = strict(data.decode())
+    json.dumps(told, allow_nan=False)  # 1e999 is a number to JSON, and no float
+    schema = told.get("schema") if isinstance(told, dict) else None
+    if schema == TRUNCATED:
+        converted(told, Record)
+        return of_record(told), told
+    if schema != WHOLE:
+        raise RecordError(f"its schema is not {WHOLE}")
+    return converted(told, Document), told
+
+
+def of_record(told: Mapping[str, Any]) -> Document:
+    """The record of a truncated model as a document; what the record leaves out is empty."""
+    information, inputs = told["information"], told["inputs"]
+    boxes = [part["box"] or () for part in told["layers"] or [told]]
+    named = {name: information[name] for name in NAMES if name in information}
+    whole = {"model": "", **told, **named, "stable": True, "norms_tried": [], "witness": None} | {
+        "inputs": None if inputs is None else inputs | {"what": information.get("inputs", "")},
+        "rounding": {"state": information.get("rounding", told["rounding"]["state"])},
+        "states": BOX if all(set(box) - {None} for box in boxes) else ALL,
+    }
+    return converted(whole, Document)

@@ -1,0 +1,165 @@
+"""The record of a truncated model: what a checker can prove from its file, and nothing else.
+
+A certificate of `certify` says more: which other norms were tried, what is known of training, how
+the model was read. None of it is proved again, so it stays out of the file; what is worth keeping
+all the same stands apart, as information.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, field
+from msgspec.structs import replace
+
+from rnnbounds.impl.format.fields import (
+    Bound,
+    Ends,
+    Exactly,
+    RecordError,
+    Shape,
+    Size,
+    Window,
+    converted,
+)
+from rnnbounds.impl.format.norms import Layer, Other, Stated
+
+SCHEMA: Literal["rnnbounds/truncated-certificate/2"] = "rnnbounds/truncated-certificate/2"
+WHOLE = "rnnbounds/certificate/1"
+NAMES = ("model", "tensors", "ignored", "unread")
+OF_STATES = (
+    "B_x", "S_0", "B_h", "drive", "radius", "equivalence", "reach", "steps", "gain"
+)  # fmt: skip
+CONSTANTS = ("L_rho", "M_rho", "W_norm", "U_norm", "L_x", *OF_STATES)  # of a vanilla cell
+_KEPT = ("cell", "dtype", "sha256", "norm", "verdict", "lambda", "input_bound", "weights")
+_PROOF = ("box", "layers")
+_OF_NORM = ("drive", "equivalence", "reach", "radius")  # constants
+OTHERS = "other_norms"  # of constants that are less in another norm, where there are any
+
+
+class Box(Ends, frozen=True, forbid_unknown_fields=True):
+    """The box of all inputs; rows of a table are not kept in a file."""
+
+    set: Literal["box"]
+
+
+class Rounding(Exactly, frozen=True):
+    """The bound on ‖fl(h_t) − h_t‖₂."""
+
+    dtype: str
+    state: Bound
+
+
+class Record(Exactly, frozen=True):
+    """What a record states; see `impl.checker.truncated` for each part.
+
+    inputs: the box that all inputs lie in beside ‖x‖₂ ≤ input_bound, None for that ball alone.
+    weights: those of the norm, of a stack those of its layers. box: the sides of the states' box,
+    infinite where there is none, of a cell that is neither vanilla nor a stack. information: the
+    names of the source and its tensors, the inputs in words, a bound on rounding that is not
+    proved.
+    """
+
+    schema: Literal["rnnbounds/truncated-certificate/2"]
+    cell: str
+    dtype: str
+    digest: str = field(name="sha256")
+    norm: str
+    verdict: Literal["certified"]
+    lam: Size = field(name="lambda")
+    input_bound: Size
+    weights: list[Any] | None
+    box: list[Bound] | None
+    layers: tuple[Layer, ...] | None
+    inputs: Box | None
+    shape: Shape
+    constants: dict[str, Bound]
+    truncation: Annotated[tuple[Window, ...], Meta(min_length=1)]
+    rounding: Rounding
+    information: dict[
+        Literal["model", "tensors", "ignored", "unread", "inputs", "rounding"], Any
+    ]  # fmt: skip
+    others: dict[Literal["gain", "rounding"], Other] = field(name=OTHERS, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.rounding.dtype != self.dtype:
+            raise RecordError("rounding of another dtype")
+        if self.inputs is not None:
+            self.inputs.require(self.shape.d, self.input_bound)
+
+    @property
+    def stated(self) -> Stated:
+        """Its norm."""
+        steps, constants = int(self.constants["steps"]), self.constants
+        ends = {name: constants[name] for name in _OF_NORM}
+        return Stated(self.norm, self.lam, self.weights, steps, **ends)
+
+    def of(self, constant: str) -> "Record":
+        """The record in the norm in which that constant is stated."""
+        if (one := self.others.get(constant)) is None:  # type: ignore[call-overload]
+            return self
+        changed = {name: Bound(getattr(one, name)) for name in ("steps", *_OF_NORM)}
+        return replace(
+            self, norm=one.name, lam=one.lam, weights=one.weights, layers=one.layers, others={},
+            constants={**self.constants, **changed, "B_h": one.states},
+        )  # fmt: skip
+
+    @property
+    def longest(self) -> set[int]:
+        """The windows k."""
+        return {one.k for one in self.truncation}
+
+
+def record(document: object) -> Record:
+    """What a parsed record states; raises RecordError."""
+    return converted(document, Record)
+
+
+def stated(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a whole certificate; of a record itself, a copy of it.
+
+    Raises LookupError, TypeError and AttributeError for what is neither.
+    """
+    if certificate.get("schema") != WHOLE:
+        return dict(certificate)
+    constants, rounding = certificate["constants"], certificate["rounding"]
+    box, proof = certificate["inputs"], {key: certificate.get(key) for key in _PROOF}
+    names = CONSTANTS if proof == dict.fromkeys(_PROOF) else OF_STATES
+    weights = certificate["weights"]
+    if proof["layers"] is not None:  # which have their norms with them
+        weights = [row[0] for row in weights]
+    others = certificate.get(OTHERS) or {}
+    if names != CONSTANTS:  # of others than vanilla cells no rounding is proved
+        others = {name: one for name, one in others.items() if name != "rounding"}
+    return {
+        "schema": SCHEMA,
+        **{key: certificate[key] for key in _KEPT},
+        "weights": weights,
+        **proof,
+        "inputs": None if box is None else {key: box[key] for key in ("set", "low", "high")},
+        "shape": {key: certificate["shape"][key] for key in ("n", "d")},
+        "constants": {key: ({"steps": 1} | constants)[key] for key in names},
+        "truncation": [
+            {"eps": entry["eps"], "k": entry["k"]}
+            for entry in certificate["truncation"]
+            if entry["k"] is not None
+        ],
+        "rounding": {
+            "dtype": rounding["dtype"],
+            "state": rounding["state"] if names == CONSTANTS else None,  # of others none is proved
+        },
+        "information": {key: certificate[key] for key in NAMES if key in certificate}
+        | ({} if box is None else {"inputs": box["what"]})
+        | ({} if names == CONSTANTS else {"rounding": rounding["state"]}),
+        **({OTHERS: others} if others else {}),
+    }
+
+
+def left_out(whole: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    """The names of what a whole certificate says and its record does not: nothing proves it."""
+    inner = [
+        f"{part}.{name}"
+        for part in ("shape", "constants")
+        for name in whole[part]
+        if name not in told[part]
+    ]
+    return [name for name in whole if name not in {*told, *told["information"]}] + inner

@@ -1,0 +1,127 @@
+"""The file of a unitary network: float64 weights under torch's names, with its certificate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from msgspec import field
+
+from rnnbounds.impl.format.fields import Exactly, Number, RecordError, Shape, Size, converted
+from rnnbounds.impl.format.origin import described
+from rnnbounds.impl.format.sealed import UNITARY, SealedFileError
+from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
+
+SCHEMA = "rnnbounds/unitary-certificate/2"
+CELL = "rnn-relu"
+BIASES = ("bias_ih", "bias_hh")
+NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+ROLES = {name.removesuffix("_l0") for name in NAMES}
+LARGEST = 2048  # states beyond which nobody waits for a check
+MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
+_LARGE = MODERATE**4  # of an entry of the initial state
+
+
+class UnitaryFileError(SealedFileError):
+    """A file that holds no unitary network with its certificate."""
+
+    command = "unitary"
+
+
+class Constants(Exactly, frozen=True):
+    """λ ≥ ‖W‖₂, ‖U‖₂ and the bounds on exact and on computed states."""
+
+    W_norm: Size
+    U_norm: Size
+    B_h: Size
+    B_h_computed: Size | None
+
+
+class Difference(Exactly, frozen=True):
+    """What rounding may add to the difference of the two networks, by the arithmetic."""
+
+    exact: Size
+    float64: Size | None
+    own_dtype: Size | None
+
+
+class UnitaryRecord(Exactly, frozen=True):
+    """What a certificate states; `impl.checker.unitary` proves it. Nothing is proved of the
+    information."""
+
+    schema: Literal["rnnbounds/unitary-certificate/2"]
+    cell: Literal["rnn-relu"]
+    dtype: Literal["float16", "bfloat16", "float32", "float64"]
+    digest: str = field(name="sha256")
+    verdict: Literal["certified"]
+    shape: Shape
+    states: int
+    input_bound: Size
+    initial_state: list[Number]
+    scaling: list[Size]
+    constants: Constants
+    orthogonality_defect: Size
+    difference: Difference
+    information: dict[Literal["model", "tensors", "ignored", "unread", "rank_decided_by"], Any]
+
+    def __post_init__(self) -> None:
+        roles = {"weight_hh", "weight_ih", *self.information.get("tensors", ())}
+        if not roles <= ROLES or not described(self.information, roles):
+            raise RecordError("names of other tensors")
+        moderate = all(1 / MODERATE <= scale <= MODERATE for scale in self.scaling)
+        if not moderate or any(abs(entry) > _LARGE for entry in self.initial_state):
+            raise RecordError("numbers that are too large, or too small")
+        if self.difference.exact != 0:
+            raise RecordError("a difference in exact arithmetic")
+
+
+@dataclass(frozen=True, eq=False)
+class UnitaryFile:
+    """The float64 arrays of a file under torch's names, what it states, and its certificate."""
+
+    weights: Mapping[str, Array]
+    record: UnitaryRecord
+    certificate: dict[str, Any]
+
+    @property
+    def n(self) -> int:
+        """The states of the original."""
+        return self.record.shape.n
+
+    @property
+    def d(self) -> int:
+        """The size of the input."""
+        return self.record.shape.d
+
+    @property
+    def states(self) -> int:
+        """m, the rows of V."""
+        return self.record.states
+
+
+def read_unitary(path: Path) -> UnitaryFile:
+    """The file, whole and unchanged since it was written; raises UnitaryFileError."""
+    parts, told, certificate = UNITARY.read(path, UnitaryFileError)
+    if set(parts) != set(NAMES):
+        raise UnitaryFileError(path, "does not hold exactly a torch.nn.RNN's weights")
+    if any(dtype_of(part) != "float64" for part in parts.values()):
+        raise UnitaryFileError(path, "has weights that are not float64")
+    weights = {name: decoded(part) for name, part in parts.items()}
+    V, U = weights["weight_hh_l0"], weights["weight_ih_l0"]
+    m = len(V) if V.ndim == 2 else 0
+    if not 0 < m <= LARGEST or V.shape != (m, m) or U.ndim != 2 or len(U) != m or not U.size:
+        raise UnitaryFileError(path, f"has weights of wrong shapes, or over {LARGEST} states")
+    if any(weights[f"{role}_l0"].shape != (m,) for role in BIASES):
+        raise UnitaryFileError(path, "has biases of wrong shapes")
+    if not all(np.isfinite(part).all() for part in weights.values()):
+        raise UnitaryFileError(path, "holds NaN or infinity")
+    try:
+        stated = converted(certificate, UnitaryRecord)
+    except (RecordError, TypeError):
+        raise UnitaryFileError(path, "holds no readable certificate") from None
+    n, sizes = stated.shape.n, (len(stated.initial_state), len(stated.scaling))
+    same = (*sizes, stated.states, stated.shape.d) == (n, n, m, U.shape[1])
+    if not same or not 0 < n <= m or told["cell"] != stated.cell:
+        raise UnitaryFileError(path, "holds the certificate of another model")
+    return UnitaryFile(weights, stated, certificate)

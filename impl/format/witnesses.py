@@ -1,0 +1,76 @@
+"""The files of witnesses of long memories: their check needs the model, and so torch."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from rnnbounds import disk
+from rnnbounds.impl.format.fields import Count, Ends, Exactly, Number, RecordError, Size, Window
+
+MOST = 2**28  # bytes of a file
+SCHEMA = "rnnbounds/attacked/1"
+
+
+class Found(Exactly, frozen=True):
+    """A pair of runs that are `gap` > ε apart after k common inputs."""
+
+    eps: Size
+    k: Count
+    gap: Size
+    length: Count
+    inputs: list[list[Number]]
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) != self.length or not (self.k <= self.length and self.eps > 0):
+            raise RecordError("inputs of another size, or no window")
+
+
+class Given(Ends, frozen=True, forbid_unknown_fields=True):
+    """The set of inputs: a box, or the rows of a table, of which the file holds the box alone."""
+
+    set: Literal["box", "rows"]
+    what: str
+    rows: Count | None
+
+    def __post_init__(self) -> None:
+        if self.set != ("box" if self.rows is None else "rows"):
+            raise RecordError("inputs of another kind")
+
+
+class Left(Exactly, frozen=True):
+    """What the limits of the search left out."""
+
+    what: str
+    reason: str
+
+
+class Read(Exactly, frozen=True):
+    """The readout that the gaps are about."""
+
+    tensor: str
+    outputs: Count
+    sha256: str
+
+
+class Witnesses(Exactly, frozen=True):
+    """What a file of witnesses states."""
+
+    schema: str
+    cell: str
+    dtype: str
+    sha256: str
+    input_bound: Size
+    inputs: Given | None
+    no_k_below: Annotated[tuple[Window, ...], Meta(min_length=1)]
+    skipped: list[Left]
+    witnesses: list[Found]
+    readout: Read | None = None
+
+
+def begins_as_attacked(path: Path) -> bool:
+    """True for a file that begins as one of witnesses does, of this format or another."""
+    try:
+        return disk.read(path, MOST)[:64].startswith(b'{"schema": "rnnbounds/attacked/')
+    except OSError:
+        return False

@@ -1,0 +1,264 @@
+"""Machines that share work: the workers of a Dask scheduler, for the time of one run.
+
+Dask does again what a lost worker had begun, and a part is the same wherever it is done: the
+answers are those that one process would give. A worker does one part at a time, since the precision
+of ball arithmetic is its process's own; one that is not of the same code is refused, or retired if
+it comes when the run has begun. One that is not heard of any more is retired too, once others are
+there: Dask itself would wait for it for five minutes (its `worker-ttl`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping
+from concurrent.futures import wait
+from importlib import import_module
+from itertools import count, islice
+from typing import Any
+from uuid import uuid4
+
+from rnnbounds.properties.errors import InputError
+from rnnbounds.properties.judging import meter
+from rnnbounds.properties.runs.executors.executor import Affinity, Call, any_worker
+from rnnbounds.properties.runs.executors.processes import outcome
+from rnnbounds.properties.runs.versions import difference, fingerprint
+
+# Seconds for a scheduler to answer, for a worker to come where none is, and from one look to the
+# next, while no answer comes, at who was heard of: a heartbeat is due every second or two, but a
+# worker that imports a room, or is deep in a library, may miss some.
+PATIENCE = 30
+LOOKS = 2  # after which a worker that was not heard of is taken for lost
+SILENT = logging.CRITICAL + 1
+WINDOW = 10_000  # calls that the scheduler knows of at once: it keeps some kilobytes of each
+EXTRA = "pip install 'rnnbounds[cluster]'"
+
+
+class ClusterError(InputError):
+    """A cluster that does not do what is asked of it."""
+
+
+class UnfitError(ClusterError):
+    """A worker that cannot take part in a run."""
+
+
+class Cluster:
+    """The workers that were there when the run began, and those that come while it lasts; `tell` is
+    told of those that it goes on without."""
+
+    def __init__(
+        self, address: str, client: Any, tell: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self.address, self._client, self._tell = address, client, tell
+        self._told, self._retired = set[str](), 0
+
+    @property
+    def workers(self) -> int:
+        """How many there are now."""
+        return len(self._client.nthreads())
+
+    def check(self) -> None:
+        """Raise ClusterError unless a worker is there, and every one is fit for this run."""
+        self._wait()
+        for error in self._unfit().values():
+            raise error
+
+    def each(
+        self, work: Callable[..., Any], calls: Iterable[Call], affinity: Affinity = any_worker
+    ) -> Generator[Any, None, None]:
+        """As `Executor.each`; the scheduler chooses the workers, whatever the affinity is.
+
+        Calls that are not begun when the iteration is left are not begun any more. Raises
+        ClusterError if a call ends the workers that do it, or all workers or the scheduler are
+        lost, or none of them is fit.
+        """
+        run, numbers, left = uuid4().hex, count(), iter(calls)
+        asked = dict[str, tuple[Call, int]]()
+
+        def submit(calls: Iterable[Call]) -> list[Any]:
+            return [self._submit(f"rnnbounds-{run}-{next(numbers)}", work, c, asked) for c in calls]
+
+        answers = distributed().as_completed(
+            submit(islice(left, WINDOW)), loop=self._client.loop, with_results=True,
+            raise_errors=False,
+        )  # fmt: skip
+        try:
+            while not answers.is_empty():
+                self._patiently(lambda: ready(answers))
+                future, answer = next(answers)
+                call, retired = asked.pop(future.key)
+                again = self._again(answer, retired)
+                future.release()
+                answers.update(submit([call] if again else islice(left, 1)))
+                if not again:
+                    error, found, checks = answer
+                    meter.made(checks)
+                    if error is not None:
+                        raise error
+                    yield found
+        finally:
+            for future in list(answers.futures):
+                future.release()
+
+    def _submit(
+        self, key: str, work: Callable[..., Any], call: Call, asked: dict[str, tuple[Call, int]]
+    ) -> Any:
+        """The future of a call, which is noted with how many workers were retired by then."""
+        asked[key] = call, self._retired
+        try:
+            given = fingerprint(), pickle.dumps((work, call))
+            return self._client.submit(done, *given, key=key)
+        except Exception:
+            if self._client.status == "running":
+                raise
+            raise self._lost() from None
+
+    def _patiently(self, come: Callable[[], bool]) -> None:
+        """Until `come`, which waits for a while, is true; as long as a worker is there, or comes in
+        time. Those that are silent for some looks are retired."""
+        looks = deque[Mapping[str, float]](maxlen=LOOKS)
+        while not come():
+            self._wait()
+            seen, first = self._seen(), looks[0] if len(looks) == LOOKS else {}
+            looks.append(seen)
+            silent = [worker for worker, at in seen.items() if first.get(worker) == at]
+            for worker in silent:
+                what = f"the worker {worker} has been silent for {LOOKS * PATIENCE} s"
+                if len(silent) < len(seen):
+                    self._retire(worker, f"{what}; other workers do its parts; start it again")
+                elif worker not in self._told:
+                    self._tell(f"{what}, and so have all others; start another to go on")
+                    self._told.add(worker)
+
+    def _wait(self) -> None:
+        """Raise ClusterError if no worker is there and none comes."""
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise ClusterError(
+                f"no worker is at the scheduler at {self.address}; start some there with: "
+                f"dask worker {self.address} --nthreads 1"
+            ) from None
+        except OSError:  # the scheduler hung up on the question
+            raise self._lost() from None
+
+    def _seen(self) -> Mapping[str, float]:
+        """When the scheduler has heard of each worker last, by its clock."""
+        told = self._client.scheduler_info(n_workers=-1).get("workers", {})
+        return {worker: about["last_seen"] for worker, about in told.items()}
+
+    def _unfit(self) -> dict[str, ClusterError]:
+        """The workers that cannot take part in this run, and why."""
+        asked = asyncio.run_coroutine_threadsafe(
+            self._client._run(unfit, fingerprint(), on_error="return"),
+            self._client.loop.asyncio_loop,
+        )
+        try:
+            self._patiently(lambda: bool(wait([asked], PATIENCE).done))
+            told = asked.result()
+            here = self._client.nthreads()
+        except OSError:
+            raise self._lost() from None
+        finally:
+            asked.cancel()
+        return {
+            worker: self._lacking(why)
+            if isinstance(why, Exception)
+            else UnfitError(f"the worker {worker} {why}")
+            for worker, why in told.items()
+            if why and worker in here
+        }
+
+    def _again(self, answer: Any, retired: int) -> bool:
+        """Whether a call was not done and is to be asked again, of those that are left when workers
+        that are not fit are retired, as some were since it was asked; raises ClusterError if that
+        is not why, or none is left.
+
+        answer: as `done` has it; (type, error, traceback) if that could not be called or a worker
+        was ended; a CancelledError if the scheduler is lost.
+        """
+        if isinstance(answer, BaseException):
+            raise self._lost()
+        failed = isinstance(answer[0], type)
+        if not failed and not isinstance(answer[0], UnfitError):
+            return False
+        if failed and answer[0].__name__ == "KilledWorker":
+            raise ClusterError(
+                "a part ended every worker that took it; give each worker more memory"
+            )
+        found = self._unfit()
+        if failed and not found and self._retired == retired:
+            raise self._lacking(answer[1])
+        if found and len(found) >= self.workers:
+            raise next(iter(found.values()))
+        for worker, error in found.items():
+            self._retire(worker, f"the run goes on without a worker: {error}")
+        return True
+
+    def _retire(self, worker: str, told: str) -> None:
+        """Let the scheduler give its parts to others, as it does with those that it loses."""
+        self._tell(told)
+        self._retired += 1
+        try:
+            self._client.sync(
+                self._client.scheduler.unregister, address=worker, stimulus_id=f"rnnbounds-{worker}"
+            )
+        except OSError:
+            raise self._lost() from None
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(f"the scheduler at {self.address} was lost; start it and run again")
+
+    def _lacking(self, error: BaseException) -> ClusterError:
+        while error.__cause__ is not None:
+            error = error.__cause__
+        return ClusterError(
+            f"a machine at {self.address} cannot do parts of this run ({error}); install the "
+            "packages of this machine there, and start its scheduler and workers again"
+        )
+
+
+def ready(answers: Any) -> bool:
+    """Whether one is there, or comes in a while."""
+    with answers.thread_condition:
+        return bool(answers.thread_condition.wait_for(answers.has_ready, PATIENCE))
+
+
+def done(here: dict[str, str], asked: bytes) -> tuple[Exception | None, Any, int]:
+    """What a worker does of one call: its error or None, its answer, and how many checks it made.
+
+    What is asked is opened nowhere but there: the scheduler need not import it.
+    """
+    worker = distributed().get_worker()
+    if why := unfit(here, worker):  # it may have come when the run had begun
+        return UnfitError(f"the worker {worker.address} {why}"), None, 0
+    # Dask's own threads do, in the same process; Hypothesis draws from a generator of its own.
+    warnings.filterwarnings("ignore", "Do not use the `random` module inside strategies")
+    before = meter.total()
+    return *outcome(*pickle.loads(asked)), meter.total() - before
+
+
+def unfit(here: dict[str, str], dask_worker: Any) -> str:
+    """Why a worker cannot take part in this run, and the remedy; empty if it can."""
+    if told := difference(here, fingerprint()):
+        return f"has {told}; install the packages of this machine there, and start it again"
+    if (threads := dask_worker.state.nthreads) != 1:
+        return f"does {threads} parts at a time; start several workers with --nthreads 1"
+    return ""
+
+
+def distributed() -> Any:
+    """Dask's package, which says nothing by itself; raises ClusterError without it."""
+    try:
+        found = import_module("distributed")
+    except ImportError:
+        raise ClusterError(f"a cluster needs Dask; install it with: {EXTRA}") from None
+    # One line is said, and that is ours. Dask sets a level for each of its loggers, whose parents
+    # then say nothing of it.
+    for name in ("asyncio", *list(logging.root.manager.loggerDict)):
+        if name.partition(".")[0] in ("asyncio", "distributed", "tornado"):
+            logging.getLogger(name).setLevel(SILENT)
+    return found

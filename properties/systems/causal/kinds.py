@@ -1,0 +1,80 @@
+"""Causal models: what is drawn of them, their worst instances, and their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from hypothesis import strategies as st
+
+from rnnbounds.properties.systems.causal.fields import (
+    MONOTONE_INPUTS,
+    Attention,
+    GatedConv,
+    Monotone,
+    Tcn,
+    WaveNet,
+    fitted,
+)
+from rnnbounds.properties.systems.causal.model import CausalRoute, causal_draw
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime
+from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.supply.route import each
+
+
+def causal_models(make: Make) -> Iterator[SystemSpec]:
+    """Every regime with one layer and with several, with one tap, and with holes."""
+    sizes = {} if make is Monotone else {"n": 2, "d": 2}
+    base = make(inputs="gaussian", **sizes, batch=2, sequences=2, seed=7)
+    shapes = {"layers": (1, 1, 3, 2, 2), "taps": (1, 4, 2, 2, 3), "dilation": (1, 1, 2, 4, 3)}
+    for spec in grid(base, {"regime": make.regimes}, shapes):
+        yield fitted(spec, 3)
+
+
+DRIVES = ("gaussian", "constant", "impulse", "alternating", "zero")
+
+
+@st.composite
+def causal_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
+    """A model of 1 to 3 layers, on sequences longer than its receptive field."""
+    monotone, regime = make is Monotone, draw(pick(make.regimes))
+    rho = {"activation": draw(pick(("relu", "tanh")))} if make is Tcn else {}
+    inputs = draw(pick(MONOTONE_INPUTS if monotone else DRIVES))
+    sizes = {} if monotone else {"n": draw(pick((2, 1, 3, 4))), "d": draw(pick((1, 2)))}
+    spec = make(
+        **rho,
+        **sizes,
+        regime=regime,
+        inputs=inputs,
+        layers=draw(pick((2, 1, 3, 2))),
+        taps=draw(pick((2, 3, 4, 1))),
+        dilation=draw(pick((2, 1, 3, 4))),
+        scale=draw(pick((1.0, 0.25) if monotone else (1.0, 0.25, 4.0))),
+        bias=draw(pick((0.5, 0.0))),
+        seed=draw(seeds()),
+        batch=wanted.batch,
+        sequences=wanted.sequences,
+    )
+    return fitted(spec, draw(pick((1, 2, 4, 7))))
+
+
+def causal(make: Make, title: str = "") -> Kind:
+    """The kind of models of that struct; those of one architecture have a column."""
+    own = cell_named(make.kind) if title else cell_of_regime
+    return Kind(
+        make,
+        partial(causal_specs, make),
+        CausalRoute(each(causal_draw)),
+        cell=own,
+        columns={make.kind: Column(title)} if title else {},
+        extremal=partial(causal_models, make),
+    )
+
+
+TCN = causal(Tcn, "TCN")
+GATED_CONV = causal(GatedConv, "gated convolution")
+WAVENET = causal(WaveNet, "WaveNet")
+ATTENTION = causal(Attention, "attention")
+MONOTONE = causal(Monotone)

@@ -1,0 +1,110 @@
+"""Cells of any kind from their numbers, in their invariant boxes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.properties.systems.cells.batch import INWARD, Cells, bound
+from rnnbounds.properties.systems.cells.constants import of_cells
+from rnnbounds.properties.systems.cells.drawn import OF_CELL
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.gated.cell import Gated
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
+
+Tensor = torch.Tensor
+# The weights of gated cells, as specs name them and as torch does.
+STACKED = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih", "b_hh": "bias_hh"}
+
+
+class BoxRoute(Route):
+    """Cells whose constants are those of their boxes."""
+
+    def constant(self, batch: Members, name: str) -> Array:
+        """In the norm of the box."""
+        return of_cells(batch, name)
+
+    def reach(self, batch: Members) -> Array:
+        """That of the output."""
+        size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
+        found: Array = size * drive / (1 - lam)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class CellRoute(BoxRoute):
+    """Cells of the name that a spec says, of these float64 numbers of all members."""
+
+    numbers: Numbers
+    cell: Callable[[SystemSpec], str]
+    batch: ClassVar[type[Cells]] = Cells
+
+    def parts(self, spec: SystemSpec, device: str) -> Parts:
+        """The cells under inputs a little inside of their bound, and the pairs of states."""
+        numbers = numbers_of(spec, self.numbers, lambda known: self.driving(spec, known))
+        x = on(device, numbers["x"], 2, 3, 1)
+        x = x * INWARD if spec.values is None else x
+        h, h_other = (on(device, numbers[name], 2, 1) for name in ("h", "h_other"))
+        weights = {
+            name: on(device, part, *range(1, part.ndim))
+            for name, part in self.weights(numbers).items()
+        }
+        name = self.cell(spec)
+        cells = self.batch(kind_of(name).build(weights), name, bound(spec, x), h, h_other)
+        y = on(device, numbers["y"], 1) if "y" in numbers else None
+        return Parts(cells, on(device, numbers["C"], 1, 2), x, y)
+
+    def named(self, spec: SystemSpec) -> str:
+        """By the kind."""
+        return spec.kind
+
+    @abstractmethod
+    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+        """The weights among the numbers, by their own names."""
+
+    @abstractmethod
+    def driving(self, spec: SystemSpec, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
+        """The W and U that resonant inputs are made for."""
+
+
+class ProgramRoute(CellRoute):
+    """Cells that are written as their step alone."""
+
+    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+        """Those with a prefix."""
+        return {
+            name.removeprefix(OF_CELL): part
+            for name, part in numbers.items()
+            if name.startswith(OF_CELL)
+        }
+
+    def driving(self, spec: SystemSpec, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
+        """The cell's own U, if it has one for the output's units, and W = I/2."""
+        count, _, n = numbers["C"].shape
+        weights = {name: torch.from_numpy(part) for name, part in self.weights(numbers).items()}
+        U = kind_of(self.cell(spec)).build(weights).U.numpy()  # type: ignore[attr-defined]
+        W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
+        return W, U if U.shape[1] == n else np.ones((count, n, spec.d))
+
+
+class GatedRoute(CellRoute):
+    """LSTMs and GRUs, whose weights torch stacks."""
+
+    batch = Gated
+
+    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+        """The stacked ones."""
+        return {name: numbers[part] for part, name in STACKED.items()}
+
+    def driving(self, spec: SystemSpec, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
+        """Those of the candidate, g of an LSTM and n of a GRU."""
+        rows = slice(2 * spec.n, 3 * spec.n)
+        return numbers["W"][:, rows], numbers["U"][:, rows]

@@ -1,0 +1,44 @@
+"""Properties of a batch that have a row for each system: a pair of the batch reads its own row.
+
+What is certified is made once for a whole batch, and its bound on the inputs is that of all of a
+system's sequences; the referee then decides the very statement that float64 left open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class of_systems(cached_property[T]):  # noqa: N801 - it is used as a decorator
+    """A cached property with one row a system. Its object has a ``whole``: None, or another object
+    of the same sort and which of its rows is meant, from which the property is then read."""
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+        if instance is None or self.attrname in vars(instance) or instance.whole is None:
+            return super().__get__(instance, owner)
+        assert self.attrname is not None
+        whole, row = instance.whole[:2]
+        found = row_of(getattr(whole, self.attrname), slice(row, row + 1))
+        vars(instance)[self.attrname] = found
+        return found
+
+
+def row_of(value: Any, at: slice) -> Any:
+    """Some rows of arrays, of each array of a dict, of a dataclass or of an object that has
+    ``rows``."""
+    if isinstance(value, dict):
+        return {name: row_of(part, at) for name, part in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {part.name: row_of(getattr(value, part.name), at) for part in fields(value)}
+        return replace(value, **parts)
+    return value[at]

@@ -1,0 +1,98 @@
+"""From a spec to tensors, and what is certified of them: one way for each family of systems."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import torch
+
+from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.drawing.regimes import Array, input_sequences
+from rnnbounds.properties.systems.drawing.written import written_out
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.vanilla.networks import Networks
+
+Tensor = torch.Tensor
+Numbers = Callable[[SystemSpec], dict[str, Array]]
+
+
+class Parts(NamedTuple):
+    """The systems of a batch, their readout C (B, p, n), inputs x (B, T, d, S) and targets y."""
+
+    systems: Networks | Cells
+    C: Tensor
+    x: Tensor
+    y: Tensor | None = None
+
+
+class Route(ABC):
+    """A family of systems.
+
+    rational: whether they are decided in rationals. causal: whether they are feed-forward models.
+    learning: whether there is a loss, and certified gradients.
+    """
+
+    rational: ClassVar[bool] = False
+    causal: ClassVar[bool] = False
+    learning: ClassVar[bool] = False
+
+    @abstractmethod
+    def parts(self, spec: SystemSpec, device: str) -> Parts:
+        """The systems that a spec describes, the chosen sequences of each."""
+
+    @abstractmethod
+    def constant(self, batch: Members, name: str) -> Array:
+        """A certified constant, (B, 1, 1), (B, S, 1) of each pair or (B, 1, K+1) of each window;
+        infinite where nothing is known."""
+
+    def region(self, batch: Members) -> Region | None:
+        """The weights for which the constants of gradients hold; None of systems without a loss."""
+        return None
+
+    def reach(self, batch: Members) -> Array:
+        """What any run of any length may forget, (B, 1, 1)."""
+        return batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
+
+    def parameter(self, batch: Members, name: str) -> Array:
+        """A parameter that only systems of this family have; NaN for others."""
+        return np.full((1, 1, 1), np.nan)
+
+    def named(self, spec: SystemSpec) -> str:
+        """What an explanation calls a system."""
+        return spec.activation
+
+
+def stacked(members: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """The numbers of a batch, from those of each member."""
+    return {name: np.stack([member[name] for member in members]) for name in members[0]}
+
+
+def each(draw: Callable[[SystemSpec, int], dict[str, Array]]) -> Numbers:
+    """The numbers of a batch whose members are drawn one by one."""
+    return lambda spec: stacked([draw(spec, member) for member in spec.members])
+
+
+def on(device: str, array: Array, *axes: int) -> Tensor:
+    """An array as a tensor, its axes but the first in this order."""
+    return torch.from_numpy(np.ascontiguousarray(array.transpose(0, *axes))).to(device)
+
+
+def numbers_of(
+    spec: SystemSpec, drawn: Numbers, driving: Callable[[Mapping[str, Array]], tuple[Array, Array]]
+) -> dict[str, Array]:
+    """The numbers of a batch by name, those that a spec writes out or those that are drawn, with
+    inputs x (B, S, T, d) of its regime and the chosen sequences alone.
+
+    driving: the W and U that resonant inputs are made for.
+    """
+    if spec.values is not None:
+        return stacked([written_out(spec.values)])
+    numbers = drawn(spec)
+    numbers["x"] = input_sequences(spec, numbers["x"], *driving(numbers), numbers["C"])
+    chosen = slice(spec.chosen.start, spec.chosen.stop)
+    return numbers | {name: numbers[name][:, chosen] for name in ("x", "h", "h_other")}

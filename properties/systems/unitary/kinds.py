@@ -1,0 +1,191 @@
+"""Networks with unitary equivalents, orthogonal ones and blocks: what is said and drawn of them,
+their worst instances, by name, and their records.
+
+Source: Emami et al., Theorems 3.1 and 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.systems.drawing.choices import pick, seeds
+from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.kind import NO_CELL, Kind, Wanted, cell_named
+from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
+from rnnbounds.properties.systems.unitary.blocks import block
+from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
+from rnnbounds.properties.systems.unitary.networks import network
+from rnnbounds.properties.systems.unitary.orthogonal import recurrent
+from rnnbounds.properties.systems.unitary.route import ExactRoute
+
+RUN = "n d T K regime inputs scale bias start"
+
+
+def check_block(spec: SystemSpec) -> None:
+    """Raise SpecError unless the block is part of a matrix that can be made."""
+    check_exact(spec)
+    if spec.states < spec.n:
+        raise SpecError(f"a block of n = {spec.n} rows needs states ≥ n")
+
+
+Unitary = spec_of(
+    "unitary", f"{RUN} units", activation="relu", limits=EXACT_LIMITS, check=check_exact,
+    regimes=("zero", "diagonal", "pythagorean", "near", "nilpotent"),
+)  # fmt: skip
+Urnn = spec_of(
+    "urnn", f"activation {RUN}", limits=EXACT_LIMITS, check=check_exact,
+    regimes=("identity", "signed", "cayley"),
+)  # fmt: skip
+Block = spec_of(
+    "block", "n regime states units", activation="identity", inputs="zero", limits=EXACT_LIMITS,
+    regimes=("identity", "signed", "cayley", "dilation", "multiple"), check=check_block,
+)  # fmt: skip
+
+NETWORK_SPEC = Unitary(regime="diagonal", inputs="resonant", T=4, K=4)
+URNN_SPEC = Urnn(activation="relu", regime="identity", inputs="zero", T=3, K=3)
+BLOCK_SPEC = Block(regime="multiple")
+
+NETWORKS: dict[str, SystemSpec] = {
+    # A constant drive: the states come near B_h, and a bias for a hundredth less lets them through.
+    "slow-drive": replace(NETWORK_SPEC, T=24, K=4, seed=2, bias=0.5, batch=4),
+    "far-start": replace(NETWORK_SPEC, start=50.0, regime="pythagorean", n=2, batch=8),
+    # W = 0: V swaps the states with the added ones, up to rotations.
+    "swap": replace(NETWORK_SPEC, regime="zero", n=2, d=2, bias=0.5, batch=4),
+    # A weighted shift, for which a change of scale saves all added states but one.
+    "weighted-shift": replace(NETWORK_SPEC, regime="nilpotent", inputs="gaussian", n=2, batch=8),
+}
+RECURRENT: dict[str, SystemSpec] = {
+    # All units active: every product is orthogonal.
+    "all-active": replace(URNN_SPEC, n=3, activation="identity", regime="cayley", batch=4),
+}
+BLOCKS: dict[str, SystemSpec] = {
+    # ρI_n inside an orthogonal matrix of 2n rows: the multiplicity is as large as it can be.
+    "multiple-of-identity": replace(BLOCK_SPEC, n=3, states=6, batch=4),
+    # The whole matrix: eigenvalues on the unit circle need no added rows.
+    "whole-identity": replace(BLOCK_SPEC, n=2, states=2, regime="identity"),
+}
+
+
+def networks() -> Iterator[SystemSpec]:
+    """Every constructor with small and large starts, and singular values that are 1."""
+    yield from NETWORKS.values()
+    yield from grid(
+        replace(NETWORK_SPEC, bias=0.5, batch=4),
+        {"regime": Unitary.regimes},
+        {"n": (1, 2, 3), "start": (0.0, 8.0, 0.0)},
+        {"inputs": ("saturating", "gaussian"), "seed": (0, 1), "K": (4, 2)},
+    )
+    base = replace(NETWORK_SPEC, regime="pythagorean", inputs="gaussian", batch=4)
+    yield from grid(base, {"n": (2, 3, 2), "units": (1, 2, 2)})
+
+
+def recurrents() -> Iterator[SystemSpec]:
+    """Every activation at rest, where the slope is largest, and away from it."""
+    yield from RECURRENT.values()
+    for activation in sorted(ACTIVATIONS):
+        base = replace(URNN_SPEC, activation=activation, n=2)
+        away = replace(base, regime="cayley", inputs="gaussian", bias=1.0, batch=4)
+        yield from grid(away, {"scale": (0.0625, 2.0)})
+        yield replace(base, regime="signed", batch=2)
+
+
+def blocks() -> Iterator[SystemSpec]:
+    """Multiples of the identity and dilations in every number of rows, and whole matrices."""
+    yield from BLOCKS.values()
+    sizes = {"n": (1, 1, 2, 2, 2, 3, 3, 2), "states": (1, 2, 2, 3, 4, 4, 6, 6)}
+    yield from grid(replace(BLOCK_SPEC, batch=4), {"regime": Block.regimes}, sizes)
+
+
+STARTS = (0.0, 1.0, 0.0, 50.0, 0.125)
+BIASES = (0.5, 0.0, 2.0)
+SCALES = (1.0, 0.25, 4.0)
+
+
+@st.composite
+def unitary_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """A contractive ReLU network, one in eight with singular values that are 1."""
+    n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
+    T = draw(pick((3, 5, 1, 8, 4, 16)))
+    regime = draw(pick(("pythagorean", *Unitary.regimes)))
+    return few(
+        Unitary(
+            regime=regime,
+            inputs=draw(pick(INPUTS)),
+            n=n,
+            d=draw(pick((1, 2))),
+            T=T,
+            K=min(T, draw(pick((2, 3, 1, 4)))),
+            scale=draw(pick(SCALES)),
+            bias=draw(pick(BIASES)),
+            start=draw(pick(STARTS)),
+            units=min(n, draw(pick((0, 0, 0, 0, 0, 0, 0, 1)))),
+            seed=draw(seeds()),
+            batch=wanted.batch,
+            sequences=wanted.sequences,
+        )
+    )
+
+
+def few(spec: SystemSpec) -> SystemSpec:
+    """The spec with fewer systems where bounds on derivatives are met with equality."""
+    if spec.n > 1 and spec.regime != "diagonal":
+        return spec
+    return replace(spec, batch=min(spec.batch, 4), sequences=min(spec.sequences, 2))
+
+
+@st.composite
+def urnn_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """A network with an orthogonal recurrent matrix and any activation."""
+    T = draw(pick((3, 5, 2, 1)))
+    return Urnn(
+        activation=draw(pick(("relu", "identity", "tanh", *sorted(ACTIVATIONS)))),
+        regime=draw(pick(("cayley", *Urnn.regimes))),
+        inputs=draw(pick(INPUTS)),
+        n=draw(pick((2, 3, 1, 4, 2, 3, 4, 6))),
+        d=draw(pick((1, 2))),
+        T=T,
+        K=T,
+        scale=draw(pick(SCALES)),
+        bias=draw(pick(BIASES)),
+        start=draw(pick((0.0, 1.0, 0.125))),
+        seed=draw(seeds()),
+        batch=wanted.batch,
+        sequences=wanted.sequences,
+    )
+
+
+@st.composite
+def block_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """A leading block of an orthogonal matrix with up to two added rows for each of its own."""
+    n = draw(pick((2, 1, 3, 4, 2, 3, 6, 8)))
+    return Block(
+        regime=draw(pick(("multiple", *Block.regimes))),
+        n=n,
+        states=n + draw(pick((n, 1, 0, 2, 3, 2 * n))),
+        units=draw(pick((0, 0, 0, 1))),
+        seed=draw(seeds()),
+        batch=wanted.batch,
+    )
+
+
+UNITARY = Kind(
+    Unitary,
+    unitary_specs,
+    ExactRoute(network),
+    extremal=networks,
+    special=NETWORKS,
+    contracts=True,
+)  # fmt: skip
+URNN = Kind(
+    Urnn, urnn_specs, ExactRoute(recurrent), extremal=recurrents,
+    special=RECURRENT,
+)  # fmt: skip
+BLOCK = Kind(
+    Block, block_specs, ExactRoute(block), cell=cell_named(NO_CELL), extremal=blocks,
+    special=BLOCKS, least=lambda spec: {"states": spec.n},
+)  # fmt: skip

@@ -1,0 +1,112 @@
+"""The certified constants of networks: those of the cell, and those of a pair of states, of each
+window and of training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import sympy
+import torch
+
+from rnnbounds.impl.gradients.adjoint import last_gradient
+from rnnbounds.impl.gradients.adjoint_error import gradient_error
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.other_inputs import x_gap
+from rnnbounds.theory.claims.training.end_to_end import DRIFT, STILL
+from rnnbounds.theory.language.quantities.causal import CAUSAL
+from rnnbounds.theory.language.quantities.cells import CELLS
+from rnnbounds.theory.language.quantities.certificates import CERTIFICATES
+from rnnbounds.theory.language.quantities.gates import GATES
+from rnnbounds.theory.language.quantities.layers import LAYERS
+from rnnbounds.theory.language.quantities.memory import MEMORY
+from rnnbounds.theory.language.quantities.near import NEAR
+from rnnbounds.theory.language.quantities.stacks import STACKS
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.evaluate import enclose
+from rnnbounds.theory.numbers.interval import Interval
+
+SHIFT = 2.0**-16
+
+
+def pair_bound(batch: Members) -> Array:
+    """H ≥ ‖h‖, ‖h'‖ of each pair of states, (B, S, 1)."""
+    sizes = [norm_up(h.detach().transpose(1, 2)) for h in (batch.h, batch.h_other)]
+    return np.asarray(torch.maximum(*sizes).cpu().numpy()[:, :, None])
+
+
+def window_bounds(batch: Members) -> Array:
+    """ε_k of each window, (B, 1, K+1)."""
+    return np.asarray(batch.constants.epsilons(batch.K).detach().cpu().numpy()[:, None])
+
+
+def of_predictions(expr: sympy.Expr) -> Callable[[Members], Array]:
+    """The upper end of what the theorem asks of K_0 or K_1, (B, 1, 1); infinite but in training."""
+
+    def read(batch: Members) -> Array:
+        if batch.spec.kind != "training":
+            return np.full((batch.cell.batch, 1, 1), np.inf)
+        env = {}
+        for symbol in expr.free_symbols:
+            name = symbol.name
+            parameter = VOCABULARY[name].role == "parameter"
+            known = batch.parameters[name] if parameter else None
+            env[name] = batch.constant(name) if known is None else Interval(known, known)
+        with np.errstate(all="ignore"):
+            high = enclose(expr, env).hi
+        return np.where(np.isnan(high), np.inf, high)
+
+    return read
+
+
+@torch.no_grad()
+def curvature_at_ends(batch: Members) -> Array:
+    """The largest curvature of p_T at the two weights, by differences, (B, S, 1); tempting, as it
+    bounds nothing in between."""
+    found = [hessian_norm(batch, cell) for cell in (batch.cell, batch.other or batch.cell)]
+    return np.asarray(torch.maximum(*found).cpu().numpy()[:, :, None])
+
+
+def hessian_norm(batch: Members, cell: RNN) -> torch.Tensor:
+    """‖∇²p_T‖₂ in the trained weights, one central difference a weight, (B, S), with what the
+    rounding of the gradients may hide."""
+    trained, columns = batch.spec.trained, []
+    hidden = gradient_error(cell, batch.x, batch.loss, trained, 0) / SHIFT
+    parts = {"W": cell.W, "U": cell.U, "b": cell.b}
+    for name in trained:
+        for place in np.ndindex(*parts[name].shape[1:]):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = parts[name].clone()
+                moved[:, *place] += sign * SHIFT
+                there = RNN(**(parts | {name: moved}), activation=cell.activation)
+                ends.append(last_gradient(there, batch.x, batch.loss).flat(trained))
+            columns.append((ends[0] - ends[1]) / (2 * SHIFT))
+    size: torch.Tensor = torch.linalg.matrix_norm(torch.stack(columns, dim=3), 2)
+    found: torch.Tensor = size + hidden * len(columns) ** 0.5
+    return found
+
+
+DERIVED: dict[str, Callable[[Members], Array]] = {
+    "H": pair_bound,
+    "eps_k": window_bounds,
+    "x_gap": x_gap,
+    "K_0": of_predictions(STILL),
+    "K_1": of_predictions(DRIFT),
+    "beta_ends": curvature_at_ends,
+}
+# What only systems of other families have.
+_OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
+OF_OTHERS = {quantity.name for quantity in _OTHERS if quantity.role == "certified"} - {*DERIVED}
+
+
+def of_networks(batch: Members, name: str) -> Array:
+    """A constant of a batch of networks; infinite where only other systems have it."""
+    if name in DERIVED:
+        return DERIVED[name](batch)
+    if name in OF_OTHERS:
+        return np.full((batch.cell.batch, 1, 1), np.inf)
+    return batch.constants[name].detach().cpu().numpy().reshape(-1, 1, 1)

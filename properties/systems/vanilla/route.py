@@ -1,0 +1,76 @@
+"""Vanilla networks from their numbers, with a loss or without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.properties.systems.drawing.regimes import Array
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
+from rnnbounds.properties.systems.vanilla.constants import of_networks
+from rnnbounds.properties.systems.vanilla.networks import Networks
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRoute(Route):
+    """Networks of these float64 numbers of all members by name, stacked."""
+
+    numbers: Numbers
+
+    def parts(self, spec: SystemSpec, device: str) -> Parts:
+        """Networks with second weights where there are some among the numbers."""
+        numbers = numbers_of(spec, self.numbers, lambda known: (known["W"], known["U"]))
+        return networks(spec, numbers, device)
+
+    def constant(self, batch: Members, name: str) -> Array:
+        """Of the cell, of a pair of states, of each window."""
+        return of_networks(batch, name)
+
+
+def networks(spec: SystemSpec, numbers: Mapping[str, Array], device: str = "cpu") -> Parts:
+    """Networks of these numbers."""
+
+    def cell(suffix: str) -> RNN:
+        W, U, b = (numbers[name + suffix] for name in "WUb")
+        rho = activation(spec.activation)
+        return RNN(on(device, W, 1, 2), on(device, U, 1, 2), on(device, b, 1), rho)
+
+    h, h_other = (on(device, numbers[name], 2, 1) for name in ("h", "h_other"))
+    return Parts(
+        Networks(cell(""), h, h_other, cell("2") if "W2" in numbers else None),
+        on(device, numbers["C"], 1, 2),
+        on(device, numbers["x"], 2, 3, 1),
+        on(device, numbers["y"], 1) if "y" in numbers else None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LossRoute(NetworkRoute):
+    """Networks with a loss, and the weights for which the constants of its gradients hold."""
+
+    weights: Callable[[Members], Region]
+    learning: ClassVar[bool] = True
+
+    def region(self, batch: Members) -> Region:
+        """As said."""
+        return self.weights(batch)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRoute(NetworkRoute):
+    """Networks whose constants the spec gives: these, and no others."""
+
+    given: Callable[[SystemSpec], Mapping[str, float]]
+
+    def constant(self, batch: Members, name: str) -> Array:
+        """The number given, at each window where there are windows."""
+        value = np.full((len(batch.spec.members), 1, 1), self.given(batch.spec).get(name, np.inf))
+        return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value

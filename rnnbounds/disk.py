@@ -1,0 +1,169 @@
+"""Files taken whole: read at once if they are regular and not huge, written all or not at all.
+
+A file is written beside its target under another name, flushed to the disk and renamed, so that a
+reader sees the old one or the new one. A link of that name is replaced and what it names is left as
+it is, for the folder may have been another's to fill; and what is no regular file, as a pipe or a
+device, stays, link and all. Its writer holds a lock on it: what a killed process left is the
+unlocked, and the next writer in that folder removes it. Everything here raises OSError.
+"""
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+from typing import IO
+
+if sys.platform != "win32":
+    import fcntl
+
+_LEFT = re.compile(r"\.rnnbounds-[0-9a-f]{16}\.tmp")
+
+
+class UnfitError(OSError):
+    """A file that is not to be read."""
+
+
+def read(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file of at most `limit` bytes; a pipe or a device is not waited for.
+
+    Read in one go, since another process may replace the file meanwhile. The OSError's text says
+    what the file is or does instead.
+    """
+    try:
+        _require_regular(path.stat())  # before it is opened: opening a device may do something
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(handle, "rb") as stream:
+            told = os.fstat(handle)
+            _require_regular(told)
+            if told.st_size > limit:
+                raise UnfitError(errno.EFBIG, f"is larger than {limit} bytes")
+            data = stream.read(told.st_size + 1)
+    except FileNotFoundError:
+        raise OSError(errno.ENOENT, "does not exist") from None
+    except UnfitError:
+        raise
+    except (OSError, ValueError) as cause:
+        raise OSError(errno.EIO, f"cannot be opened ({type(cause).__name__})") from None
+    if len(data) > told.st_size:
+        raise OSError(errno.EBUSY, "grows while it is read")
+    return data
+
+
+def write(files: Mapping[Path, bytes]) -> None:
+    """Write all files, each atomically, none unless all can be written; their folders are there.
+
+    Temporary files never stay behind, not even those of an earlier process that was killed.
+    """
+    with ExitStack() as cleanup:
+        ready = []
+        for target, data in files.items():
+            with _named(target):
+                _require_place(target)
+                temporary, stream = _temporary(target.parent)
+                cleanup.callback(temporary.unlink, missing_ok=True)
+                cleanup.enter_context(stream)
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[stream.write(rest) :]
+                os.fsync(stream.fileno())
+                ready.append((target, temporary))
+        for target, temporary in ready:
+            with _named(target):
+                temporary.replace(target)
+    for folder in {target.parent for target in files}:
+        _sync(folder)
+
+
+def require_writable(target: Path) -> None:
+    """Raise OSError unless a file of that name could be written now; nothing is left behind."""
+    with _named(target):
+        _require_place(target)
+        temporary, stream = _temporary(target.parent)
+        stream.close()
+        temporary.unlink(missing_ok=True)
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two names are those of one file that exists, by whatever links."""
+    with suppress(OSError, ValueError):
+        return one.samefile(other)
+    return False
+
+
+@contextmanager
+def _named(target: Path) -> Iterator[None]:
+    """What goes wrong is said of the target, not of the file beside it."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise OSError(error.errno or errno.EIO, reason, str(target)) from None
+
+
+def _require_place(target: Path) -> None:
+    """Raise OSError unless a file of that name may be written, or one in place of a link."""
+    if not target.name or "\0" in str(target):
+        raise OSError(errno.EINVAL, "that is no name of a file")
+    with suppress(FileNotFoundError):
+        told = target.stat()  # raises where the name is too long, and for links in a circle
+        if stat.S_ISDIR(told.st_mode):
+            raise OSError(errno.EISDIR, "a folder has that name")
+        _require_regular(told)
+        if target.is_symlink():
+            if os.path.realpath(target.parent) == "/dev":  # a stream, such as /dev/stdout
+                raise UnfitError(errno.EINVAL, "is no regular file")
+        elif not os.access(target, os.W_OK):
+            raise OSError(errno.EACCES, "it is write-protected")
+
+
+def _require_regular(told: os.stat_result) -> None:
+    if not stat.S_ISREG(told.st_mode):
+        raise UnfitError(errno.EINVAL, "is no regular file")
+
+
+def _temporary(folder: Path) -> tuple[Path, FileIO]:
+    """A new file, locked as long as it is open; what the dead left in the folder is removed.
+
+    Without a buffer, which would fail on a full disk once more when the file is closed.
+    """
+    _sweep(folder)
+    while True:
+        path = folder / f".rnnbounds-{secrets.token_hex(8)}.tmp"
+        stream = path.open("xb", buffering=0)
+        _lock(stream)
+        if os.fstat(stream.fileno()).st_nlink:  # no sweep came between opening and locking
+            return path, stream
+        stream.close()
+
+
+def _sweep(folder: Path) -> None:
+    with suppress(OSError):
+        for path in [path for path in folder.iterdir() if _LEFT.fullmatch(path.name)]:
+            with suppress(OSError), path.open("r+b") as stream:
+                if _lock(stream, wait=False):
+                    path.unlink()
+
+
+def _lock(stream: IO[bytes], *, wait: bool = True) -> bool:
+    """Whether the lock on an open file could be had; it ends with the process, however it ends."""
+    if sys.platform != "win32":
+        with suppress(OSError):
+            fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            return True
+    return False
+
+
+def _sync(folder: Path) -> None:
+    """Make the renames themselves last, on systems that can open a folder."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,82 @@
+import pytest
+import torch
+from draws import doubles
+from gated_draws import cho, generator, gru, lstm
+
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.arithmetic.base import Arithmetic, V
+from rnnbounds.impl.arithmetic.intervals import Interval, PoleError, bounded
+from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.cells.programs import jacobian
+
+MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
+
+
+def test_near_one_is_reached():
+    """One unit with large reach: the state that the bound is made for is found."""
+
+    def step(m: Arithmetic[V], s: V, x: V) -> V:
+        return m.mix(m.affine("U", "b", x).sigmoid(), s, m.activate("tanh", m.affine("W", None, s)))
+
+    parameters = {
+        "U": torch.full((1, 1, 1), 2.0).double(),
+        "b": torch.zeros(1, 1).double(),
+        "W": torch.full((1, 1, 1), 0.5).double(),
+    }
+    found = compare(step, parameters, torch.ones(1, 1).double(), 1.0, 1)
+    s, x = torch.zeros(1, 1, 1).double(), torch.ones(1, 1, 1).double()
+    slope = float(jacobian(step, parameters, s, x)[0])
+    assert slope <= float(found.factor(found.infinity())) <= slope * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", [*ACTIVATIONS, "exp", "softplus", "sin", "cos", "reciprocal", "gelu", "silu"]
+)
+def test_functions_on_intervals(name):
+    """Values and slopes at points of an interval lie within what is said of it."""
+    by = generator(11)
+    ends = 3 * torch.randn(50, 2, generator=by, dtype=torch.float64)
+    if name == "reciprocal":
+        ends = ends.abs() + 0.1
+    a = Interval(ends.amin(1, keepdim=True), ends.amax(1, keepdim=True))
+    f = bounded(name)
+    z = a.low + (a.high - a.low) * torch.linspace(0, 1, 101).double()
+    z.requires_grad_()
+    own = {"exp": torch.exp, "cos": torch.cos, "reciprocal": torch.reciprocal}
+    y = own[name](z) if name in own else ACTIVATIONS[name](z)
+    (slope,) = torch.autograd.grad(y.sum(), z, create_graph=True)
+    told = f.image(a)
+    assert bool(((told.low <= y + 1e-12) & (y - 1e-12 <= told.high)).all())
+    assert bool((slope.abs() <= f.slope(a) * (1 + 1e-10) + 1e-12).all())
+    if slope.requires_grad:
+        (curvature,) = torch.autograd.grad(slope.sum(), z, allow_unused=True)
+        if curvature is not None:
+            assert bool((curvature.abs() <= f.curvature(a) * (1 + 1e-9) + 1e-9).all())
+
+
+def test_intervals_are_exact_on_dyadic_numbers():
+    """Products and mixtures of dyadic intervals come out as they are."""
+    one = lambda low, high: Interval(*torch.tensor([[low], [high]]).double()[:, :, None])  # noqa: E731
+    told = one(-2.0, 3.0) * one(-1.0, 4.0)
+    assert (float(told.low), float(told.high)) == (-8.0, 12.0)
+    told = one(0.25, 0.5).mixed(one(-1.0, 1.0), one(-8.0, 2.0))
+    assert (float(told.low), float(told.high)) == (-6.25, 1.75)
+
+
+def test_reciprocal_through_zero_fails_closed():
+    """An interval that meets 0 has no reciprocal: what would bound it after cannot hide that."""
+    a = Interval(torch.tensor([[-1.0]]).double(), torch.tensor([[1.0]]).double())
+    f = bounded("reciprocal")
+    assert float(f.slope(a)) == torch.inf
+    with pytest.raises(PoleError, match=r"may divide by 0 .*; keep"):
+        f.image(a)
+
+
+def test_a_mix_of_negative_numbers_is_enclosed():
+    """1 − g is rounded towards the side on which a negative number is the larger one."""
+    gate, zero, one = doubles([[1e-20]]), doubles([[0.0]]), doubles([[1.0]])
+    found = Interval(gate, gate).mixed(Interval(zero, zero), Interval(-one, -one))
+    assert found.high > -1
+    assert found.low <= -1
+    found = Interval(gate, gate).mixed(Interval(zero, zero), Interval(one, one))
+    assert found.low < 1 <= found.high

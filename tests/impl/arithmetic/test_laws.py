@@ -1,0 +1,228 @@
+"""Laws of every lift, over every operation and every kind of cell: inclusion, isotony and zero.
+
+Inclusion: what is computed at points of a box, in balls or in the dtype that is spoken of, lies in
+what is said of the box. Isotony: of a smaller box no more is said. Zero: where nothing moves and
+nothing is rounded nothing is said.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import pairwise
+
+import pytest
+import torch
+from flint import arb, arb_mat, ctx
+from gated_draws import generator
+from lift_systems import COLUMNS, HAIR, SYSTEMS, B, System, system
+from torch import Tensor
+
+from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.impl.arithmetic.derivatives.second_order import JetArithmetic, constants, jets
+from rnnbounds.impl.arithmetic.intervals import Interval
+from rnnbounds.impl.arithmetic.roundings import Runs
+from rnnbounds.impl.arithmetic.slopes import compare, stepped
+from rnnbounds.impl.arithmetic.spans import SpanArithmetic, reached
+from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
+from rnnbounds.impl.gradients.step_errors import step_error
+from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.models.torch_machine import keeps_to_its_model
+from rnnbounds.impl.numbers.outward import norm_up
+
+DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_values_and_differences(name):
+    """Intervals hold values, and slopes differences, row by row and in Euclidean norms."""
+    one, (s, x) = system(name), system(name).points()
+    spans = reached(*one.step)[0].tolist()
+    found = stepped(*one.step)
+    norm = float(compare(*one.step).euclidean)
+    N, closest = one.box.shape[1], 0.0
+    with ctx.workprec(160):
+        ends = [one.exact(s, x, i) for i in range(COLUMNS)]
+        alike = [one.exact(s, x[..., :1].expand_as(x), i) for i in range(COLUMNS)]
+        for end in ends:
+            for value, low, high in zip(end, *(e[0].tolist() for e in bounds(found)), strict=True):
+                assert not value < low
+                assert not value > high
+            assert not any(abs(value) > most for value, most in zip(end, spans, strict=True))
+        for i in range(COLUMNS - 1):
+            moved = [abs(a - b) for a, b in zip(ends[i], ends[i + 1], strict=True)]
+            v = torch.cat([s, x], dim=1)[0]
+            gaps = arb_mat([[abs(arb(a) - arb(b))] for a, b in v[:, i : i + 2].tolist()])
+            rows = [(arb_mat(M.tolist()) * gaps).entries() for M in found.slopes[0]]
+            for row, gap in enumerate(moved):
+                assert not all(gap > each[row] for each in rows)
+                most = max(float(each[row].mid()) for each in rows)
+                closest = max(closest, float(gap.mid()) / most if most else 0.0)
+            apart = [a - b for a, b in zip(alike[i], alike[i + 1], strict=True)]
+            assert not length(apart) > arb(norm) * length(gaps.entries()[:N]) * HAIR
+    assert 0.1 < closest <= 1
+
+
+def bounds(found):
+    """The ends of its range."""
+    return found.range.low, found.range.high
+
+
+def length(entries: list[arb]) -> arb:
+    """‖a‖₂."""
+    return sum((a * a for a in entries), arb(0)).sqrt()
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_tangents(name):
+    """Duals over floats are torch's derivatives, and lie in those over balls."""
+    one, (s, x) = system(name), system(name).points()
+    for which, found in enumerate(jacobian(one.program, one.parameters, s, x)):
+        for i in range(0, COLUMNS, 3):
+            at = (s[0, :, i], x[0, :, i])
+            told = torch.func.jacrev(partial(column, one), argnums=which)(*at)
+            assert torch.allclose(found[0, i], told, rtol=1e-11, atol=1e-12)
+            if not which:
+                with ctx.workprec(120):
+                    point = (arb_mat([[v] for v in part.tolist()]) for part in at)
+                    balls = ball_step(one.program, one.parameters, *point)[1].entries()
+                flat = found[0, i].flatten().tolist()
+                assert all(abs(b - v) < 1e-11 for b, v in zip(balls, flat, strict=True))
+
+
+def column(one: System, s: Tensor, x: Tensor) -> Tensor:
+    """The step of one column in floats."""
+    return float_step(one.program, one.parameters, s[None, :, None], x[None, :, None])[0, :, 0]
+
+
+SMOOTH = [name for name in SYSTEMS if name.split()[-1] not in ("relu", "leaky-relu", "elu")]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_jets(name):
+    """First and second derivatives in the state and in every parameter, and pairs of these."""
+    one, (s, x) = system(name), system(name).points()
+    v = 0.5 + torch.rand(1, one.box.shape[1], generator=generator(3), dtype=torch.float64)
+    found, by, names = jets(*one.step[:3], v, B, one.d), generator(2), list(one.parameters)
+    at = (s, one.parameters)
+
+    def run(s: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
+        return float_step(one.program, parameters, s, x)
+
+    ways = []
+    for place in range(len(names) + 1):
+        still = {key: torch.zeros_like(part) for key, part in one.parameters.items()}
+        signs = torch.randn(s.shape, generator=by, dtype=torch.float64).sign() * v[:, :, None]
+        if place:
+            moved = torch.randn(still[names[place - 1]].shape, generator=by, dtype=torch.float64)
+            still[names[place - 1]] = moved / moved.norm()
+        ways.append((signs * (not place), still))
+    for a, first in enumerate(ways):
+        once = torch.func.jvp(run, at, first)[1].abs().amax(2)
+        assert bool((once <= found.first[:, :, a] * (1 + 1e-9) + 1e-11).all())
+        for b, second in enumerate(ways[: a + 1]):
+            twice = torch.func.jvp(lambda *p: torch.func.jvp(run, p, second)[1], at, first)[1]  # noqa: B023
+            bound = found.second[:, :, a, b] * (1 + 1e-9) + 1e-9
+            assert bool((twice.abs().amax(2) <= bound).all())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_runs_of_dtypes(name, dtype):
+    """A step in the dtype is no further from the exact one than is said, and where spans have it;
+    so is one that is off before, in float64."""
+    one, (s, x) = system(name, dtype=dtype), system(name).points()
+    s, x = ((part * (1 - 2 * torch.finfo(dtype).eps)).to(dtype).double() for part in (s, x))
+    off = step_error(*one.step, dtype)[0].tolist()
+    if (name, dtype) == ("activate erf", torch.bfloat16):  # it keeps to no error model
+        assert not keeps_to_its_model("erf", dtype="bfloat16")
+        assert min(off) == torch.inf
+        return
+    most = reached(*one.step, Runs((dtype,), fused=True))[0].tolist()
+    own = {key: part.to(dtype) for key, part in one.parameters.items()}
+    ran = one.program(Floats(own), Rows(s.mT.to(dtype)), Rows(x.mT.to(dtype))).value.double()[0]
+    e = 1e-3 * torch.rand(s.mT.shape, generator=generator(6), dtype=torch.float64)
+    near = one.program(Running(one.parameters), Near(s.mT + e, e * HAIR), Near.exactly(x.mT))
+    with ctx.workprec(200):
+        for i in range(COLUMNS):
+            for unit, value in enumerate(one.exact(s, x, i)):
+                there = float(ran[i, unit])
+                assert abs(arb(there) - value) <= off[unit]
+                assert abs(there) <= most[unit]
+                lost = abs(arb(float(near.value[0, i, unit])) - value)
+                assert lost <= arb(float(near.error[0, i, unit]))
+    assert max(off) < 2e4 * torch.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_less_is_said_of_less(name):
+    """Ranges, slopes, jets and errors over half of a box, and of fewer weights, are no larger."""
+    whole, half = system(name), system(name, 0.5)
+    radii = {k: 0.1 * norm_up(p.flatten(1)) for k, p in whole.parameters.items() if k != "leak"}
+    still = {key: 0 * radius for key, radius in radii.items()}
+    v = torch.ones_like(whole.box)
+    large, small = (stepped(*each.step) for each in (whole, half))
+    wide, same = (stepped(*whole.step, given) for given in (radii, still))
+    for less, more in ((small, large), (large, wide)):
+        assert bool((less.range.low >= more.range.low).all())
+        assert bool((less.range.high <= more.range.high).all())
+        assert bool((less.worst <= more.worst * HAIR).all())
+    assert torch.equal(same.slopes, large.slopes)
+    assert torch.equal(same.range.high, large.range.high)
+    known = [constants(jets(*each.step[:3], v, B, each.d), v) for each in (half, whole)]
+    known.append(constants(jets(*whole.step[:3], v, B, whole.d, radii=radii), v))
+    for less, more in pairwise(known):
+        assert all(bool((less[part] <= more[part] * HAIR).all()) for part in more)
+    errors = [step_error(*each.step, torch.float32) for each in (half, whole)]
+    assert bool((errors[0] <= errors[1] * HAIR).all())
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_no_weights_of_a_set_are_left_out(name):
+    """Values and slopes of weights at the edge of a set are within what is said of all; without
+    the radii some are not."""
+    one, by = system(name), generator(5)
+    radii = {k: 0.2 * norm_up(p.flatten(1)) for k, p in one.parameters.items() if k != "leak"}
+    whole, alone = stepped(*one.step, radii), stepped(*one.step)
+    driven = compare(*one.step, radii=radii).drive
+    beyond = False
+    for _ in range(4):
+        edge = dict(one.parameters)
+        for key, radius in radii.items():
+            way = torch.randn(edge[key].shape, generator=by, dtype=torch.float64)
+            edge[key] = edge[key] + way * (radius / way.norm() / HAIR)
+        there = stepped(one.program, edge, one.box, B, one.d)
+        assert bool((there.range.high <= whole.range.high).all())
+        assert bool((there.worst <= whole.worst * HAIR).all())
+        assert bool((compare(one.program, edge, one.box, B, one.d).drive <= driven).all())
+        beyond = beyond or bool((there.range.high > alone.range.high).any())
+    uses = not torch.equal(whole.range.high, alone.range.high)
+    assert beyond or not uses
+
+
+@pytest.mark.parametrize("lift", ["spans", "slopes", "jets", "errors", "running"])
+def test_nothing_moves(lift):
+    """tanh of weights that are 0: one value, no slope, no curvature, no rounding."""
+    shapes = {"W": (2, 2), "U": (2, 1)}
+    still = {name: torch.zeros(1, *shape).double() for name, shape in shapes.items()}
+    box = torch.ones(1, 2).double()
+
+    def step(m, s, x):
+        return m.activate("tanh", m.affine("W", None, s) + m.affine("U", None, x))
+
+    told = {
+        "spans": lambda: reached(step, still, box, 1.0, 1),
+        "slopes": lambda: stepped(step, still, box, 1.0, 1).slopes,
+        "jets": lambda: jets(step, still, box, box, 1.0, 1, trained=()).first,
+        "errors": lambda: step_error(step, still, box, 1.0, 1, torch.float16),
+        "running": lambda: step(Running(still), Near.exactly(box), Near.exactly(box[:, :1])).error,
+    }
+    assert float(told[lift]().abs().amax()) <= 1e-290
+    m = SpanArithmetic(still)
+    assert isinstance(step(m, m.box(box), m.inputs(1.0, box, 1)).range, Interval)
+    assert JetArithmetic(still, {"W": 2}).directions == 3
+
+
+def test_an_endless_set_of_weights():
+    """Of weights that may be anything nothing is known."""
+    one = system("lstm")
+    radii = {key: torch.full((1,), torch.inf, dtype=torch.float64) for key in one.parameters}
+    assert not (stepped(*one.step, radii).worst[:, :, :4] < 1e9).any(dim=2).all()

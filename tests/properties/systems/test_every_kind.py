@@ -1,0 +1,223 @@
+"""Laws of every kind of system: its specs, its batches, and their pairs."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from any_kind import any_system
+from msgspec.structs import replace
+
+from rnnbounds.properties.attacks.extremal import SPECIAL, extremal_specs
+from rnnbounds.properties.attacks.search import random_specs
+from rnnbounds.properties.attacks.shrink import smaller
+from rnnbounds.properties.attacks.typed import carriers
+from rnnbounds.properties.errors import SpecError
+from rnnbounds.properties.measures import causal, cells, gates
+from rnnbounds.properties.measures.exact import layers, limits, memory, unitary
+from rnnbounds.properties.systems.batch import Batch, build, explicit
+from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, check_spec
+from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+
+GOLDEN = Path(__file__).with_name("drawn.json")
+SHIPPED = ("certified", "certified-rnn", "certified-relu", "near")
+# What a certificate or a certified box has is computed: its last digits are the machine's.
+DRAWN = tuple(name for name in KINDS if name not in SHIPPED)
+ODD: dict[str, dict[str, object]] = {
+    **{kind: {"sequences": 1} for kind in ("training", "candidate", "sigmoid", "planted")},
+    "quadratic": {"K": 1},
+    "cascade": {"activation": "relu"},
+}
+FOREIGN = (limits, layers, memory, unitary, causal, cells, gates)
+ASKED = ({}, {"wide": True, "stepwise": True}, {"descends": True})
+
+
+@cache
+def drawn(kind: str) -> list[SystemSpec]:
+    """The first specs that are drawn of a kind, as each attack asks for them."""
+    found: list[SystemSpec] = []
+    families: list[str | None] = [None, *(f for f, own in FAMILIES.items() if kind in own.members)]
+    for family in families:
+        for asked in ASKED:
+            random_specs(
+                kind, found.append, examples=6, batch=3, sequences=2, seed=1, family=family, **asked
+            )
+    return found
+
+
+def every(kind: str) -> Iterator[SystemSpec]:
+    """What is drawn of a kind, its worst instances, those with a name, and all corners."""
+    own = KINDS[kind]
+    yield from drawn(kind)
+    yield from extremal_specs(kind, rounding=True)
+    yield from own.special.values()
+    yield from own.corners()
+    if own.climb is not None:
+        yield from own.climb.starts(6, 1)
+
+
+def small(kind: str, **fields: object) -> SystemSpec:
+    """One small batch of a kind."""
+    usual = {"n": 2, "d": 2, "T": 4, "K": 2, "layers": 2, "states": 4, "bias": 0.5, "seed": 5,
+             "inputs": "gaussian", "cell": "rnn-relu", "batch": 3, "sequences": 3}  # fmt: skip
+    return any_system(kind, **(usual | ODD.get(kind, {}) | fields))
+
+
+def numbers(batch: Batch, i: int | None = None, s: int | None = None) -> dict[str, torch.Tensor]:
+    """The numbers of a batch, or of one of its pairs."""
+    at = slice(None) if i is None else slice(i, i + 1)
+    column = slice(None) if s is None else slice(s, s + 1)
+    raw, raw_other = batch.systems.written
+    found = {name: part[at] for name, part in batch.weights.items()} | {"C": batch.C[at]}
+    found |= {"x": batch.x[at, ..., column], "h": raw[at, ..., column]}
+    found |= {"h_other": raw_other[at, ..., column]}
+    if batch.y is not None:
+        found["y"] = batch.y[at]
+    if batch.other is not None:
+        found |= {f"{name}2": getattr(batch.other, name)[at] for name in "WUb"}
+    return {name: part.contiguous() for name, part in found.items()}
+
+
+def valid(spec: SystemSpec) -> bool:
+    """Whether there is such a system."""
+    try:
+        check_spec(spec)
+    except SpecError:
+        return False
+    return True
+
+
+def same(one: dict[str, torch.Tensor], two: dict[str, torch.Tensor]) -> bool:
+    """Whether all numbers are the same to the last bit."""
+    assert one.keys() == two.keys()
+    return all(one[name].numpy().tobytes() == two[name].numpy().tobytes() for name in one)
+
+
+def digest(parts: Iterator[bytes]) -> str:
+    """Of all parts, one after another."""
+    return sha256(b"".join(parts)).hexdigest()[:32]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_specs_are_valid_and_survive_json(kind: str) -> None:
+    """Whatever an attack shows is a spec of the kind, and comes back from its line of JSON."""
+    regimes = set()
+    for spec in every(kind):
+        check_spec(spec)
+        regimes.add(spec.regime)
+        assert spec.kind == kind
+        assert parse_spec(spec.text) == spec
+        assert parse_spec(spec.text).text == spec.text
+    if KINDS[kind].struct.has("regime") and not FAMILIES["cell"].members.get(kind):
+        assert len(regimes) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neighbours_are_not_larger(kind: str) -> None:
+    """Shrinking stays in the kind, and ends."""
+    for spec in islice(every(kind), 0, 40, 4):
+        for neighbour in smaller(spec):
+            assert neighbour.kind == kind
+            assert all(a <= b for a, b in zip(neighbour.size, spec.size, strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pair_is_the_one_that_its_spec_builds(kind: str) -> None:
+    """From its batch, and rebuilt alone from JSON: the same numbers, rationals and models."""
+    drives = INPUTS if KINDS[kind].struct.has("inputs") else INPUTS[:1]
+    for spec in (*(small(kind, inputs=inputs) for inputs in drives), *drawn(kind)[:2]):
+        if not valid(spec):
+            continue
+        whole, i, s = build(spec), spec.batch - 1, spec.sequences - 1
+        alone, pair = build(parse_spec(spec.alone(i, s).text)), whole.pair(i, s)
+        for other in (alone, pair):
+            assert same(numbers(other), numbers(whole, i, s))
+        for one, two in zip(pair.exact, alone.exact, strict=True):
+            assert one.tables() == two.tables()
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_what_is_certified_of_a_pair_is_that_of_its_batch(kind: str) -> None:
+    """Bounds on inputs, boxes, sets of weights and rationals are the rows of its system."""
+    spec = small(kind, regime=KINDS[kind].regimes[-1], lam=0.0625, steps=1)
+    whole, i, s = build(spec), 2, spec.sequences - 1
+    pair = whole.pair(i, s)
+    seen = [(whole.B_x, pair.B_x)]
+    if whole.cells is not None:
+        sets = (whole.cells, pair.cells), (whole.omega_of_cells, pair.omega_of_cells)
+        seen += [(getattr(a, name), getattr(b, name)) for a, b in sets for name in ("box", "v")]
+    if kind == "training":
+        seen += [(whole.omega.W, pair.omega.W), (whole.step_size, pair.step_size)]
+    for of_all, own in seen:
+        assert own.tolist() == of_all[i : i + 1].tolist()
+    for name in ("lam", "S_0", "lam_box", "S_0_box", "B_c", "states"):
+        if name in VOCABULARY and VOCABULARY[name].role == "certified":
+            assert pair.constant(name).hi.tolist() == whole.constant(name).hi[i : i + 1].tolist()
+    if pair.exact:
+        assert pair.systems.constants == whole.systems.constants[i : i + 1]
+
+
+@pytest.mark.parametrize("kind", [name for name, k in KINDS.items() if k.struct.has("values")])
+def test_what_is_written_out_has_the_same_bits(kind: str) -> None:
+    """A pair in numbers is that pair."""
+    pair = build(small(kind, K=1).alone(2, 0))
+    written = explicit(pair)
+    check_spec(written)
+    again = numbers(build(parse_spec(written.text)))
+    assert same(again, numbers(pair))
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_the_same_systems_are_drawn(kind: str, request: pytest.FixtureRequest) -> None:
+    """Worst instances and numbers of a kind are those that they always were: a change here changes
+    every campaign, and makes replay commands that were printed mean other systems."""
+    batch = build(small(kind))
+    found = {
+        "instances": digest(spec.text.encode() for spec in every(kind) if spec not in drawn(kind)),
+        "numbers": digest(part.numpy().tobytes() for part in numbers(batch).values()),
+        "tables": digest(str(member.tables()).encode() for member in batch.exact),
+    }
+    golden = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    if request.config.getoption("--renew-golden"):
+        GOLDEN.write_text(json.dumps(golden | {kind: found}, indent=1, sort_keys=True) + "\n")
+        return
+    assert found == golden[kind]
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_nothing_is_read_that_a_kind_does_not_have(kind: str) -> None:
+    """A quantity that is said of other kinds is NaN there in all arithmetics; ranks are read on all
+    exact ones, and what is of gates on all cells."""
+    batch, of_cells = build(small(kind).alone(0, 0)), {measure.name for measure in gates.MEASURES}
+    beside = (
+        {"defect_rank", "W_rank"} if batch.exact else of_cells if batch.cells is not None else set()
+    )
+    for measure in (measure for module in FOREIGN for measure in module.MEASURES):
+        if kind not in carriers(VOCABULARY[measure.name]) and measure.name not in beside:
+            assert np.isnan(measure.enclose(batch).hi).all(), measure.name
+            assert not measure.ball(batch, min(batch.K, 1), 64).is_finite(), measure.name
+            assert measure.exact_square(batch, min(batch.K, 1), 64) is None, measure.name
+
+
+def test_names_of_instances_are_unique() -> None:
+    """No kind takes the name of another's."""
+    assert len(SPECIAL) == sum(len(kind.special) for kind in KINDS.values())
+
+
+def test_a_value_that_is_not_finite_spoils_its_system_alone() -> None:
+    """One in a sequence spoils that sequence, whatever the kind."""
+    for kind in ("rnn", "gru", "leaky"):
+        spec = replace(small(kind), batch=2, sequences=2)
+        for name in build(spec).weights:
+            spoiled = build(spec)
+            spoiled.weights[name][1].fill_(float("nan"))
+            assert spoiled.finite[:, :, 0].tolist() == [[True, True], [False, False]], name
+        spoiled = build(spec)
+        spoiled.x[1, ..., 0] = float("inf")
+        assert spoiled.finite[:, :, 0].tolist() == [[True, True], [False, True]]

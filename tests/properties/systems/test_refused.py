@@ -1,0 +1,118 @@
+"""What no system can be is refused in one line; statements find the systems that they are of."""
+
+import math
+
+import pytest
+from any_kind import changed
+from msgspec.structs import replace
+
+from rnnbounds.properties.attacks.extremal import SPECIAL
+from rnnbounds.properties.attacks.typed import kinds_of
+from rnnbounds.properties.errors import InputError, SpecError
+from rnnbounds.properties.systems.limits.fitted import readouts
+from rnnbounds.properties.systems.spec import SystemSpec, check_spec
+from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.theory.language.parse import parse_statement
+
+FOUND = {"skew": [], "signs": [1.0], "G": [[1.0]], "d": [2.0], "s": [2.0]}
+CAUSAL = system(kind="gated-conv", regime="gaussian", n=2, d=2, T=12, K=12)
+WRITTEN = SPECIAL["full-cell"]
+# A spec, what is said of it instead, and what the refusal speaks of.
+IMPOSSIBLE = [
+    *((system("training"), fields, "from the page") for fields in (
+        {"n": math.nan}, {"lam": math.inf}, {"lam": None}, {"lam": -0.5}, {"scale": "1"},
+        {"unknown": 1}, {"activation": "swish"}, {"activation": "__import__"}, {"regime": "tame"},
+        {"inputs": "none"}, {"n": 0}, {"n": 513}, {"n": 1.5}, {"n": 10**400}, {"T": 100_001},
+        {"batch": 65_537}, {"sequences": 0}, {"K": -1}, {"T": 2, "K": 3}, {"seed": -1},
+        {"seed": 2**64}, {"member": 1}, {"member": -1}, {"sequence": 1}, {"alpha": -1},
+        {"values": {}}, {"values": {"W": [[None]]}}, {"n": 512, "batch": 65_536},
+        {"T": 100_000, "d": 512, "n": 512, "steps": 1000, "K": 4096},
+    )),
+    (CAUSAL, {"activation": "relu"}, "unknown field `activation`"),
+    (CAUSAL, {"kind": "tcn", "activation": "sin"}, "activations relu, tanh"),
+    (CAUSAL, {"regime": "zero"}, "unknown regime"),
+    (CAUSAL, {"inputs": "resonant"}, "no resonant inputs"),
+    (CAUSAL, {"layers": 9}, "layers = 9 must lie between 1 and 8"),
+    (CAUSAL, {"layers": 0}, "layers = 0 must lie between"),
+    (CAUSAL, {"layers": 8, "taps": 3, "dilation": 4}, "receptive field .* exceeds 512"),
+    (CAUSAL, {"kind": "monotone", "regime": "tcn"}, "unknown field `[nd]`"),
+    (system("monotone"), {"regime": "gaussian"}, "unknown regime"),
+    (system("monotone"), {"inputs": "alternating"}, "no alternating inputs"),
+    (WRITTEN, {"activation": "relu"}, "unknown field `activation`"),
+    (WRITTEN, {"regime": "orthogonal"}, "unknown regime"),
+    (WRITTEN, {"n": 2}, "shapes"),
+    (WRITTEN, {"kind": "gru"}, "shapes"),
+    (WRITTEN, {"kind": "rnn", "regime": "zero"}, "second bias"),
+    (system("leaky"), {"activation": "softplus-torch"}, "one of the activations"),
+    (system("min-gru"), {"activation": "relu"}, "unknown field `activation`"),
+    (system("deep"), {"regime": "steep"}, "unknown regime"),
+    (system("leaky"), {"values": {}}, "unknown field `values`"),
+    (system("unitary"), {"regime": "orthogonal"}, "unknown regime"),
+    (system("unitary"), {"activation": "tanh"}, "unknown field `activation`"),
+    (system("unitary"), {"n": 2, "units": 3}, "units = 3 exceeds n = 2"),
+    (system("unitary"), {"units": -1}, "units = -1"),
+    (system("unitary"), {"n": 33}, "n = 33"),
+    (system("unitary"), {"T": 257}, "T = 257"),
+    (system("unitary"), {"n": 32, "T": 65}, "n T = 2080"),
+    (system("unitary"), {"start": -1.0}, "non-negative"),
+    (system("unitary"), {"start": 1e999}, "not a system spec|out of range"),
+    (system("block"), {"n": 2, "states": 1}, "needs states"),
+    (system("block"), {"states": 65}, "states = 65"),
+    (system(), {"regime": "cayley"}, "unknown regime"),
+    *((system(kind), {"found": FOUND}, "unknown field `found`")
+      for kind in ("rnn", "unitary", "urnn", "block", "planted")),
+    (system("cascade", activation="relu"), {"activation": "tanh"}, "one of the activations"),
+    (system("layered"), {"layers": 9}, "layers = 9"),
+    (system("modes"), {"n": 2}, "unknown field `n`"),
+    (system("scan"), {"d": 2}, "unknown field `d`"),
+    (system("scan"), {"activation": "tanh"}, "unknown field `activation`"),
+    (system("candidate"), {"T": 33}, "T = 33"),
+    (system("candidate"), {"states": 25}, "states = 25"),
+    (system("sigmoid"), {"n": 4}, "n = 4"),
+    (system("planted"), {"n": 17}, "n = 17"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "fields", "message"), IMPOSSIBLE)
+def test_what_cannot_be_is_named(spec: SystemSpec, fields: dict[str, object], message: str) -> None:
+    """Fields, choices and sizes that the kind does not have."""
+    with pytest.raises(SpecError, match=message) as caught:
+        parse_spec(changed(spec, **fields))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_candidate_has_as_many_inputs_as_units() -> None:
+    """What a search wrote out is of its own sizes."""
+    with pytest.raises(SpecError, match="shapes"):
+        check_spec(replace(readouts(2, 2, 1, 0)[0], d=1))
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("h_size <= 1", ("lstm", "gru", "gru-cho")),
+        ("c_size <= 1", ("lstm",)),
+        ("gate_gap <= f_bar*gate_state_gap", ("lstm",)),
+        ("gate_gap <= r_bar*gate_state_gap", ("gru", "gru-cho")),
+        ("deep_gap <= lam_deep*deep_state_gap", ("layered",)),
+        ("top_gap <= mu*low_start", ("cascade",)),
+        ("mode_gap <= mode_radius**k*mode_start", ("modes",)),
+        ("power_norm <= mode_radius**k", ("jordan",)),
+        ("scan_gap <= decay_max**k*scan_start", ("scan",)),
+        ("unitary_gap <= 0", ("unitary",)),
+        ("multiplicity <= n", ("block",)),
+        ("dh_dh <= 1", ("unitary", "urnn")),
+        ("sign_classes <= sample_rank", ("planted",)),
+        ("sigmoid_gap <= w_abs", ("sigmoid",)),
+        ("W_rank <= states", ("block", "candidate")),
+    ],
+)
+def test_statements_find_their_kinds(text: str, kinds: tuple[str, ...]) -> None:
+    """By what is measured, and by constants and parameters that few systems have."""
+    assert kinds_of(parse_statement(text)) == kinds
+
+
+def test_what_no_system_has_together_is_refused() -> None:
+    """A network's state and a candidate's number of states."""
+    with pytest.raises(InputError, match="all of h_norm, states"):
+        kinds_of(parse_statement("h_norm <= states"))

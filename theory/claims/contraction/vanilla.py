@@ -1,0 +1,121 @@
+"""Linear systems contract by ‖W‖, vanilla RNNs by L_ρ ‖W‖ (Miller & Hardt, section 2)."""
+
+from sympy import Expr, Integer, sqrt
+
+from rnnbounds.theory.axioms.base import DIAGONAL_NORM, MEAN_VALUE, SUBMULTIPLICATIVE
+from rnnbounds.theory.language import Assumption, at, le, lt, symbols
+from rnnbounds.theory.language.terms.gradients import slopes
+from rnnbounds.theory.language.terms.variables import a, b, c, vector
+from rnnbounds.theory.language.terms.vectors import norm, phi
+from rnnbounds.theory.models.cells import LINEAR, RECURRENT_NORM, RNN, U, W, bias
+from rnnbounds.theory.models.slopes import SLOPES
+from rnnbounds.theory.proof import (
+    Claim,
+    Form,
+    Source,
+    Step,
+    instead,
+    scaled,
+    step,
+    theorem,
+    thousandth_less,
+)
+
+L_rho, W_norm, W_radius, step_gap, state_gap = symbols("L_rho W_norm W_radius step_gap state_gap")
+x_t = vector("x_t")
+first, second = (W * state + U * c + bias for state in (a, b))
+moved = norm(phi(a, c) - phi(b, c))
+
+SECANTS = step("secants", le(norm(slopes(a, b)), L_rho), forall=(a, b)).by(
+    "slopes", DIAGONAL_NORM.at(a, b)
+)
+LINEAR_STEP = step("one step", le(moved, norm(W) * norm(a - b)), forall=(a, b, c)).by(
+    at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b)
+)
+RNN_STEP = step("one step", le(moved, L_rho * norm(W) * norm(a - b)), forall=(a, b, c)).by(
+    at("rnn", a, c),
+    at("rnn", b, c),
+    MEAN_VALUE.at(first, second),
+    SUBMULTIPLICATIVE.at(slopes(first, second), W * (a - b)),
+    SUBMULTIPLICATIVE.at(W, a - b),
+    at("secants", first, second),
+)
+
+
+def euclidean(model: Assumption, factor: Expr, *steps: Step) -> Form:
+    """The model contracts by the factor in the Euclidean norm."""
+    bound = le(step_gap, factor * state_gap)
+    return theorem("euclidean", bound, (model, RECURRENT_NORM), model.id, steps).by(
+        at("one step", a, b, x_t), "recurrent norm"
+    )
+
+
+OF_LINEAR = euclidean(LINEAR, W_norm, LINEAR_STEP)
+OF_RNN = euclidean(RNN, L_rho * W_norm, SLOPES, SECANTS, RNN_STEP)
+STABLE_RADIUS, STABLE_SLOPES = (
+    Assumption("stable radius", f"{text} is below 1", lt(radius, Integer(1)))
+    for text, radius in (
+        ("the spectral radius", W_radius),
+        ("L_ρ times the spectral radius", L_rho * W_radius),
+    )
+)
+
+CONTRACTION_LINEAR = Claim(
+    id="contraction-linear",
+    title="A linear system contracts by ‖W‖",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
+    forms=(OF_LINEAR,),
+    false_variants=(
+        instead(
+            OF_LINEAR,
+            W_norm,
+            W_radius,
+            "spectral-radius",
+            "the spectral radius is taken for the norm",
+        ),
+        OF_LINEAR.variant(
+            "radius-below-one",
+            "a spectral radius below 1 is taken for a contraction",
+            state_gap,
+            STABLE_RADIUS,
+            special="shear-100",
+        ),
+        OF_LINEAR.variant(
+            "root-twice",
+            "the root of ‖W‖ in place of that of ‖WᵀW‖",
+            sqrt(W_norm) * state_gap,
+            special="shear-100",
+        ),
+        thousandth_less(OF_LINEAR, "one-thousandth", "a thousandth less than the norm"),
+    ),
+    emphasis=0.6,
+    extremal="λ times an orthogonal matrix, or two states along the first right singular vector",
+)
+
+CONTRACTION_RNN = Claim(
+    id="contraction-rnn",
+    title="A vanilla RNN contracts by its slope times ‖W‖",
+    source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
+    forms=(OF_RNN,),
+    false_variants=(
+        instead(
+            OF_RNN, W_norm, W_radius, "spectral-radius", "the spectral radius is taken for the norm"
+        ),
+        OF_RNN.variant(
+            "radius-below-one",
+            "a spectral radius below 1/L_ρ is taken for a contraction",
+            state_gap,
+            STABLE_SLOPES,
+            special="nilpotent-relu",
+        ),
+        OF_RNN.variant(
+            "unit-slope",
+            "every activation is taken for 1-Lipschitz, GELU and SiLU too",
+            W_norm * state_gap,
+        ),
+        scaled(OF_RNN, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
+        thousandth_less(OF_RNN, "one-thousandth", "a thousandth less than the factor"),
+    ),
+    emphasis=0.75,
+    extremal="λ times an orthogonal matrix, with pre-activations where the slope is ±L_ρ",
+)
