@@ -16,15 +16,16 @@ from flint import arb, fmpq
 
 from rnnbounds.properties.measures.readings.balls import BallPair, ball_pair
 from rnnbounds.properties.measures.readings.needs import NEEDS, NOTHING, Needs
-from rnnbounds.properties.read import quantity
+from rnnbounds.properties.read import climbed, quantity
 from rnnbounds.properties.read.numbers.enclosures import around, blank
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 Value = Callable[[Batch], Tensor]
 Error = Callable[[Batch, Tensor], Tensor]
+SHIPPED = {one.name for one in QUANTITIES}  # where ascent pays, a fast path has a value
 
 
 def everywhere(batch: Batch) -> bool:
@@ -85,8 +86,12 @@ class Measure:
 
     @cached_property
     def value(self) -> Value | None:
-        """A differentiable reading of a whole batch, for ascent."""
-        return next((path.value for path in self.paths if path.value is not None), None)
+        """A differentiable reading of a whole batch, for ascent: that of a fast path, or of what a
+        claim brings its definition."""
+        found = next((path.value for path in self.paths if path.value is not None), None)
+        formula = VOCABULARY[self.name].definition
+        brought = self.name not in SHIPPED and formula is not None and climbed.climbable(formula)
+        return climbed.value(self.name) if found is None and brought else found
 
     def path(self, batch: Batch) -> FastPath:
         """The fast path of these systems."""

@@ -20,6 +20,8 @@ from rnnbounds.properties.read.plan import GAP, Step, plan
 from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read
 from rnnbounds.properties.read.worlds.table import world_of
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.table import KINDS
+from rnnbounds.theory.language.quantity import Quantity
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -31,7 +33,20 @@ def definition(name: str, batch: Batch, k: int) -> Term:
     """The ground term of a quantity at a batch's lengths and a window."""
     formula = VOCABULARY[name].definition
     assert formula is not None
+    if not has(batch, VOCABULARY[name]):
+        raise AbsentError
     return at(formula, batch.spec.T, k, batch.spec.steps)
+
+
+def has(batch: Batch, quantity: Quantity) -> bool:
+    """Whether systems of the kind may have a quantity: of members in rationals those said of them,
+    and ranks; of others all but these."""
+    if not quantity.about or batch.spec.kind in quantity.about:
+        return True
+    if batch.exact:
+        return quantity.name in ("defect_rank", "W_rank")
+    own = (KINDS[kind] for kind in quantity.about if kind in KINDS)
+    return not any(kind.name == "near" or kind.route.rational for kind in own)
 
 
 @lru_cache(maxsize=KEPT)
