@@ -5,6 +5,7 @@ nothing needs proving again to be shown. ``python tests/documents/test_claims_re
 writes it.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,7 @@ import msgspec
 
 from rnnbounds.reports.pages.text import NOTHING, ratio
 from rnnbounds.reports.records.basis import Standing, counted, short
+from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.records.number import Number
 from rnnbounds.reports.records.record import ClaimRecord, Run
@@ -28,6 +30,19 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     human: tuple[str, ...]
     proved: bool
     forms: dict[str, Standing] = {}
+
+    @classmethod
+    def of(
+        cls, ledgers: Sequence[LedgerRecord], proved: bool, forms: dict[str, Standing]
+    ) -> "Proof":
+        """What the ledgers of a claim come to."""
+        return cls(
+            steps=sum(len(ledger.steps) for ledger in ledgers),
+            axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
+            human=tuple(step for ledger in ledgers for step in ledger.human),
+            proved=proved,
+            forms=forms,
+        )
 
     @property
     def words(self) -> str:
@@ -94,7 +109,6 @@ def encode_table(table: Table) -> bytes:
 
 
 def _row(claim: ClaimRecord, attacks: tuple[str, ...]) -> Row:
-    ledgers = claim.ledgers
     by = [a for a in attacks if a in claim.attacks]
     by = [name for name in by if claim.attacks[name].best_ratio == claim.best_ratio]
     best = claim.best_ratio
@@ -103,12 +117,6 @@ def _row(claim: ClaimRecord, attacks: tuple[str, ...]) -> Row:
         statement=claim.forms[0].text if claim.forms else "",
         needs={text: text for form in claim.forms for text in form.assumptions},
         false_variants=tuple(variant.id for variant in claim.variants),
-        proof=Proof(
-            steps=sum(len(ledger.steps) for ledger in ledgers),
-            axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
-            human=claim.human,
-            proved=claim.proved,
-            forms=claim.standings,
-        ),
+        proof=Proof.of(claim.ledgers, claim.proved, claim.standings),
         tightest=Tightest(ratio=best, attack=by[0]) if best and by else None,
     )  # fmt: skip

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 TESTS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS / "shared"))
 
-from oracle_differences import differences, run_differences  # noqa: E402
+from oracle_differences import differences, read, run_differences  # noqa: E402
 from oracle_parts import (  # noqa: E402
     Asked,
     ask_brackets,
@@ -121,12 +121,14 @@ def compare(folder: Path, name: str, every: int, within: float) -> Iterator[str]
     """The lines of a part that differ, of every so manieth of what was asked."""
     asked, said = (json.loads((folder / f"{one}.json").read_bytes()) for one in ("asked", "said"))
     for which, now in answers(folder, name, dict(islice(asked.items(), None, None, every))):
+        then, now, at = said[which], json.loads(json.dumps(now)), f"{name} {which}:"
         if name == "runs":
-            yield from (f"runs {which}: {line}" for line in run_differences(said[which], now))
+            yield from (f"{at} {line}" for line in run_differences(then, now))
+        elif name == "pages":
+            (code, page), (code_now, page_now) = then, now
+            yield from differences([code, read(page)], [code_now, read(page_now)], at)
         else:
-            yield from differences(
-                said[which], json.loads(json.dumps(now)), f"{name} {which}:", within
-            )
+            yield from differences(then, now, at, within)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -101,7 +101,7 @@ def _training(told: Training, constants: Mapping[str, float]) -> TrainingCertifi
     )
     names = (*CELL, "G_0", "G_1", "beta")
     bounds = dict.fromkeys(_UNSTATED, math.inf) | {name: constants[name] for name in names}
-    known = TrainingConstants(lam=told.lam, radii=told.weights, stored={}, **bounds)
+    known = TrainingConstants(lam=told.lam, radii=told.weights, **bounds)
     windows = tuple((one.eps, one.k, one.largest_alpha) for one in told.windows)
     return TrainingCertificate(task, told.target_bound, known, windows, told.reason)
 

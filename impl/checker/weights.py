@@ -8,8 +8,9 @@ import numpy as np
 
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
 from rnnbounds.impl.errors import InputError, shown
+from rnnbounds.impl.format.sealed import ANOTHER
 from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
-from rnnbounds.impl.format.truncated import ANOTHER, TruncatedFile, TruncatedFileError, is_about
+from rnnbounds.impl.format.truncated import TruncatedFile, TruncatedFileError, is_about
 
 LARGEST = 2048  # states beyond which nobody waits for a check
 

@@ -21,11 +21,10 @@ from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.errors import InputError, RangeError, exactly, factor, renamed
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.record import record, stated
-from rnnbounds.impl.format.sealed import TRUNCATED
+from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED
 from rnnbounds.impl.format.tensors import contents
 from rnnbounds.impl.format.truncated import (
     ALL,
-    ANOTHER,
     LATEST,
     TruncatedFile,
     is_about,

@@ -26,6 +26,10 @@ class RecordError(ValueError):
     """A document that states more, less or something else than its format."""
 
 
+class StructureError(RecordError):
+    """A document without a key, with another one, or with a part that is no list or object."""
+
+
 class Constant(float):
     """A number; infinite where the document has null."""
 
@@ -39,7 +43,9 @@ def converted(document: object, kind: type[T]) -> T:
     try:
         return msgspec.convert(document, kind, dec_hook=_bound)
     except msgspec.ValidationError as error:
-        raise RecordError(str(error)) from None
+        text = str(error)
+        shaped = not text.startswith(("Object ", "Expected `array`", "Expected `object`"))
+        raise (RecordError if shaped else StructureError)(text) from None
 
 
 def _bound(kind: type[Constant], value: object) -> Constant:
@@ -85,8 +91,3 @@ class Ends(Struct, frozen=True):
         nearest = (Fraction(max(a, -b, 0)) for a, b in zip(self.low, self.high, strict=True))
         if sum(x**2 for x in nearest) > Fraction(bound) ** 2:
             raise RecordError("a box of which the ball holds nothing")
-
-
-def text_of(part: Any) -> str:
-    """A part of a document that is a text; raises RecordError."""
-    return converted(part, str)

@@ -13,6 +13,7 @@ from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.tensors import MOST, Part, contents, digest
 from rnnbounds.impl.format.text import plain
 
+ANOTHER = "holds the certificate of another model"
 Refusal = Callable[[Path, str], InputError]  # what is raised of a file, for that reason
 
 

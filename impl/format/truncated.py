@@ -11,13 +11,12 @@ from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.origin import described
 from rnnbounds.impl.format.record import Record, record
-from rnnbounds.impl.format.sealed import TRUNCATED, Refusal, SealedFileError
+from rnnbounds.impl.format.sealed import ANOTHER, TRUNCATED, Refusal, SealedFileError
 from rnnbounds.impl.format.tensors import MOST, Part, digest, dtype_of
 
 ALL, LATEST = "all", "latest"  # outputs that the model gives
 EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
 _BEGINNING = re.compile(rb'"schema": "rnnbounds/(truncated-)?certificate/')
-ANOTHER = "holds the certificate of another model"
 
 
 class TruncatedFileError(SealedFileError):

@@ -8,9 +8,17 @@ from typing import Any, Literal
 import numpy as np
 from msgspec import field
 
-from rnnbounds.impl.format.fields import Exactly, Number, RecordError, Shape, Size, converted
+from rnnbounds.impl.format.fields import (
+    Exactly,
+    Number,
+    RecordError,
+    Shape,
+    Size,
+    StructureError,
+    converted,
+)
 from rnnbounds.impl.format.origin import described
-from rnnbounds.impl.format.sealed import UNITARY, SealedFileError
+from rnnbounds.impl.format.sealed import ANOTHER, UNITARY, SealedFileError
 from rnnbounds.impl.format.tensors import Array, decoded, dtype_of
 
 SCHEMA = "rnnbounds/unitary-certificate/2"
@@ -18,6 +26,7 @@ CELL = "rnn-relu"
 BIASES = ("bias_ih", "bias_hh")
 NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 ROLES = {name.removesuffix("_l0") for name in NAMES}
+INFORMATION = {"model", "tensors", "ignored", "unread", "rank_decided_by"}
 LARGEST = 2048  # states beyond which nobody waits for a check
 MODERATE = 2.0**200  # scales beyond it would meet overflow and underflow
 _LARGE = MODERATE**4  # of an entry of the initial state
@@ -63,12 +72,9 @@ class UnitaryRecord(Exactly, frozen=True):
     constants: Constants
     orthogonality_defect: Size
     difference: Difference
-    information: dict[Literal["model", "tensors", "ignored", "unread", "rank_decided_by"], Any]
+    information: dict[str, Any]
 
     def __post_init__(self) -> None:
-        roles = {"weight_hh", "weight_ih", *self.information.get("tensors", ())}
-        if not roles <= ROLES or not described(self.information, roles):
-            raise RecordError("names of other tensors")
         moderate = all(1 / MODERATE <= scale <= MODERATE for scale in self.scaling)
         if not moderate or any(abs(entry) > _LARGE for entry in self.initial_state):
             raise RecordError("numbers that are too large, or too small")
@@ -118,10 +124,16 @@ def read_unitary(path: Path) -> UnitaryFile:
         raise UnitaryFileError(path, "holds NaN or infinity")
     try:
         stated = converted(certificate, UnitaryRecord)
-    except (RecordError, TypeError):
+        roles = {"weight_hh", "weight_ih", *stated.information.get("tensors", ())}
+        known = stated.information.keys() <= INFORMATION and roles <= ROLES
+        if not known or not described(stated.information, roles):
+            raise StructureError("information of another kind")
+    except (StructureError, TypeError):
         raise UnitaryFileError(path, "holds no readable certificate") from None
+    except RecordError:
+        raise UnitaryFileError(path, ANOTHER) from None
     n, sizes = stated.shape.n, (len(stated.initial_state), len(stated.scaling))
     same = (*sizes, stated.states, stated.shape.d) == (n, n, m, U.shape[1])
     if not same or not 0 < n <= m or told["cell"] != stated.cell:
-        raise UnitaryFileError(path, "holds the certificate of another model")
+        raise UnitaryFileError(path, ANOTHER)
     return UnitaryFile(weights, stated, certificate)

@@ -81,7 +81,7 @@ class Off(Mapped):
     def told(self, range: Interval, error: Tensor) -> Self:
         """Such a value, unless it may overflow."""
         found = type(self)(range, error, self.run)
-        fits = mul_up(_BELOW, found.most) < self.run.most
+        fits = mul_up(_BELOW, found.most) < self.run.most.to(found.most)
         return type(self)(range, torch.where(fits, error, torch.inf), self.run)
 
     def rounded(self, range: Interval, error: Tensor) -> Self:
@@ -113,7 +113,7 @@ class Off(Mapped):
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, as the dtype stores it."""
         exact = self.range.constant(c)
-        lost = abs(c) * 2 * self.run.unit + self.run.tiny
+        lost = (abs(c) * 2 * self.run.unit + self.run.tiny).to(self.error)
         return self.told(exact, torch.where(self.run.stored(exact.low) == c, 0.0, lost))
 
     def through(self, f: Bounded) -> Self:

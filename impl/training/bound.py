@@ -22,8 +22,7 @@ _LEAST, _GREATEST = -1022, 1023  # exponents of the step sizes that are looked a
 class TrainingConstants:
     """Constants that are uniform on Ω, each an upper bound or infinity, by their usual names.
 
-    ``radii`` are those of Ω by torch's names; ``stored`` holds lam, G_0, G_1 and gamma of the
-    stored weights alone, where ‖∇p_T − ∇p_T^k‖ ≤ γ k λᵏ.
+    ``radii`` are those of Ω by torch's names.
     """
 
     lam: float
@@ -38,7 +37,6 @@ class TrainingConstants:
     D_1: float
     beta: float
     radii: Mapping[str, float]
-    stored: Mapping[str, float]
     beta_hh: float = math.inf
     beta_wh: float = math.inf
     beta_ww: float = math.inf

@@ -19,7 +19,8 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import add_up, mul_up, sqrt_up
 from rnnbounds.impl.numbers.told import finite
-from rnnbounds.impl.training.certified import TrainingConstants, largest_rate, training_constants
+from rnnbounds.impl.training.bound import TrainingConstants, largest_rate
+from rnnbounds.impl.training.certified import training_constants
 
 CELL = ("L_w", "beta_hh", "beta_wh", "beta_ww", "L_p", "beta_p")
 TRAINING = ("G_0", "G_1", "gamma", "beta")

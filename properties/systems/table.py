@@ -16,70 +16,35 @@ from hypothesis.strategies import SearchStrategy
 
 from rnnbounds.impl.cells.table import CELLS, declared
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
-from rnnbounds.properties.systems.causal.kinds import ATTENTION, GATED_CONV, MONOTONE, TCN, WAVENET
+from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import family_specs
-from rnnbounds.properties.systems.cells.kinds import cell_specs, plain
+from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.certified.near import NEAR
-from rnnbounds.properties.systems.certified.specs import CERTIFIED, CERTIFIED_RELU, CERTIFIED_RNN
-from rnnbounds.properties.systems.gated.kinds import GRU, GRU_CHO, LSTM
+from rnnbounds.properties.systems.gated import kinds as gated
 from rnnbounds.properties.systems.kind import Family, Kind, Wanted
-from rnnbounds.properties.systems.layered.memory_specs import JORDAN_KIND, MODES_KIND, SCAN_KIND
-from rnnbounds.properties.systems.layered.specs import CASCADE, LAYERED
-from rnnbounds.properties.systems.limits.drawn import CANDIDATE, PLANTED, SIGMOID
+from rnnbounds.properties.systems.layered import memory_specs as memory
+from rnnbounds.properties.systems.layered import specs as layers
+from rnnbounds.properties.systems.limits import drawn as limits
 from rnnbounds.properties.systems.spec import Make, SystemSpec, check_spec
-from rnnbounds.properties.systems.unitary.kinds import BLOCK, UNITARY, URNN
-from rnnbounds.properties.systems.vanilla.learning import (
-    GRADIENT,
-    PROJECTION,
-    QUADRATIC,
-    SMOOTH,
-    TRAINING,
-)
-from rnnbounds.properties.systems.vanilla.plain import DESCENT, LINEAR, MATRIX, RNN, UNSTABLE
+from rnnbounds.properties.systems.unitary import kinds as unitary
+from rnnbounds.properties.systems.vanilla import learning, plain
 from rnnbounds.reports.records.codec import require_unique
 
 _KINDS = (
-    LINEAR,
-    RNN,
-    UNSTABLE,
-    GRADIENT,
-    SMOOTH,
-    TRAINING,
-    QUADRATIC,
-    PROJECTION,
-    MATRIX,
-    DESCENT,
-    UNITARY,
-    URNN,
-    BLOCK,
-    CANDIDATE,
-    SIGMOID,
-    PLANTED,
-    LSTM,
+    *plain.NETWORKS,
+    *learning.KINDS,
+    *plain.OTHERS,
+    *unitary.KINDS,
+    *limits.KINDS,
+    gated.LSTM,
     cells.LSTM_PROJECTED,
-    GRU,
-    GRU_CHO,
-    LAYERED,
-    CASCADE,
-    MODES_KIND,
-    JORDAN_KIND,
-    SCAN_KIND,
-    cells.LEAKY,
-    cells.DEEP,
-    cells.DIAGONAL,
-    cells.MIN_GRU,
-    cells.MIN_LSTM,
-    cells.SELECTIVE,
-    cells.STACK,
-    TCN,
-    GATED_CONV,
-    WAVENET,
-    ATTENTION,
-    MONOTONE,
-    CERTIFIED,
-    CERTIFIED_RNN,
-    CERTIFIED_RELU,
+    *gated.GRUS,
+    *layers.KINDS,
+    *memory.KINDS,
+    *cells.KINDS,
+    *causal.KINDS,
+    *certified.KINDS,
     NEAR,
 )
 
@@ -89,7 +54,7 @@ def _all() -> Iterable[Kind]:
     of all these draws a system."""
     found = (*_KINDS, *declared(__name__, __file__, "KINDS", "columns"))
     drawn = {cell for kind in found if not kind.can_be for cell in kind.named}
-    return (*found, *(plain(cell) for name, cell in CELLS.items() if name not in drawn))
+    return (*found, *(cells.plain(cell) for name, cell in CELLS.items() if name not in drawn))
 
 
 def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
@@ -117,12 +82,13 @@ UNION: Any = reduce(or_, (kind.struct for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
 FAMILIES: Mapping[str, Family] = {
     "cell": Family(
-        "cell", {name: kind for name, kind in KINDS.items() if kind.family}, cell_specs,
+        "cell", {name: kind for name, kind in KINDS.items() if kind.family}, cells.cell_specs,
         family_specs,
     ),
     # Any two losses, those of a model and of its truncation among them.
     "losses": Family(
-        "losses", {kind.name: kind for kind in (TRAINING, QUADRATIC)}, of_its_kind, worst_of_each,
+        "losses", {kind.name: kind for kind in (learning.TRAINING, learning.QUADRATIC)},
+        of_its_kind, worst_of_each,
     ),
 }  # fmt: skip
 

@@ -9,8 +9,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from rnnbounds.reports.pages.figures.figure import Series
-from rnnbounds.reports.pages.figures.plot import plot
+from rnnbounds.reports.pages.figures.plot import Series, plot
 from rnnbounds.reports.pages.frame import templates
 
 Tone = Literal["good", "bad", "open"]

@@ -11,10 +11,9 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.checks import shared, unmet
 from rnnbounds.reports.pages.figures.chart import chart, curve_plot
-from rnnbounds.reports.pages.ledger import told, usual
 from rnnbounds.reports.pages.mathml import mathml, prose
+from rnnbounds.reports.pages.repeated import shared, told, unmet, usual
 from rnnbounds.reports.pages.summary import applying, reach, seen
 from rnnbounds.reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
 from rnnbounds.reports.records.basis import phrase

@@ -5,8 +5,8 @@ from math import floor
 from typing import Literal
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
-from rnnbounds.reports.pages.figures.figure import Series
-from rnnbounds.reports.pages.memory import Document, share_of, within
+from rnnbounds.reports.pages.figures.plot import Series
+from rnnbounds.reports.pages.memory import Document, k_of, share_of, within
 from rnnbounds.reports.pages.text import NOTHING, above, plural, typed
 
 Cells = dict[float, str]
@@ -162,11 +162,6 @@ def percent(ratio: float) -> str:
 def percent_below(share: float) -> str:
     """A share in per cent with two decimals, rounded down."""
     return f"{floor(Fraction(share) * 10**4) / 100:g} %"
-
-
-def k_of(value: int | None) -> str:
-    """A k, or a dash where none is known."""
-    return NOTHING if value is None else str(value)
 
 
 def listed(words: list[str], last: str = "and") -> str:

@@ -33,26 +33,21 @@ def measurement_page(
     seen: Document,
     certificate: Document,
     title: str,
-    problems: Sequence[str] | None = (),
+    problems: Sequence[str] = (),
     read: Document | None = None,
 ) -> Page:
     """The answer on the data: a verdict, a sentence, the figure, what to do next, then the rest.
 
-    `problems` are the reasons why it is not what was asked for; None if the certificate was asked
-    for, which then leads its own page. `read` is how the file was read, as `layer`, for the lines
-    of pyproject.toml that the page shows; none are shown without it.
+    `problems` are the reasons why it is not what was asked for. `read` is how the file was read, as
+    `layer`, for the lines of pyproject.toml that the page shows; none are shown without it.
     """
-    more = details(seen)
-    if problems is None:
-        page = certificate_page(certificate, title, seen=seen, more=more)
-        return replace(page, lead=f"{page.lead} {sentence(seen)}".strip())
     data = seen["data"]
     return Page(
         title,
         (
             answers(seen, certificate),
             *_next(seen, certificate, read),
-            *more,
+            *details(seen),
             _about(seen, certificate),
         ),
         lead=sentence(seen),
@@ -61,6 +56,12 @@ def measurement_page(
         f" from {redacted(str(data['source']))}",
         problems=tuple(problems),
     )
+
+
+def certified_and_measured_page(seen: Document, certificate: Document, title: str) -> Page:
+    """The page of a certificate that was asked for, with what was measured on data."""
+    page = certificate_page(certificate, title, seen=seen, more=details(seen))
+    return replace(page, lead=f"{page.lead} {sentence(seen)}".strip())
 
 
 def _next(seen: Document, certificate: Document, read: Document | None) -> list[Section]:

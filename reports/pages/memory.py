@@ -12,7 +12,7 @@ from typing import Any
 from rnnbounds.reports.pages.answer import about_epsilon, output, share, size
 from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
 from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
-from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.text import NOTHING, above, typed
 from rnnbounds.reports.redact import redacted_call
 
@@ -135,13 +135,13 @@ def _on_data(seen: Document) -> list[Kind]:
         return []
     found = []
     if seen.get("near"):
-        told = {row["eps"]: _k(row["k"]) for row in seen["near"]["memory"]}
+        told = {row["eps"]: k_of(row["k"]) for row in seen["near"]["memory"]}
         words = f"Near: certified of inputs within {typed(seen['near']['delta'])} of these windows."
         found.append(Kind("near your data", words, told))
-    memory = {row["eps"]: _k(row["k"]) for row in seen["memory"]}
+    memory = {row["eps"]: k_of(row["k"]) for row in seen["memory"]}
     found.append(Kind("seen", "Seen: the windows of the data, the worst of them.", memory))
     lines = (seen["statement"] or {"lines": []})["lines"]
-    ks = {line["eps"]: _k(line["k"]) for line in lines}
+    ks = {line["eps"]: k_of(line["k"]) for line in lines}
     shares = {line["eps"]: share_of(line["share"]) for line in lines}
     words = "Stated: at least that share of windows drawn like these."
     return [*found, Kind("stated", words, ks), Kind("share", "", shares)]
@@ -193,5 +193,6 @@ def share_of(share: float | None) -> str:
     return NOTHING if share is None else f"{int(Fraction(share) * 10**4) / 10**4:.4f}"
 
 
-def _k(value: int | None) -> str:
+def k_of(value: int | None) -> str:
+    """A k, or a dash where none is known."""
     return NOTHING if value is None else str(value)

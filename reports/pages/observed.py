@@ -1,8 +1,7 @@
 """Details of a measurement: near the data, of windows drawn alike, and how steps contract."""
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
-from rnnbounds.reports.pages.measured import k_of
-from rnnbounds.reports.pages.memory import Document, share_of
+from rnnbounds.reports.pages.memory import Document, k_of, share_of
 from rnnbounds.reports.pages.text import NOTHING, above, plural, typed
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.curves import curves_csv
 from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.checks import shared
 from rnnbounds.reports.pages.frame import templates
 from rnnbounds.reports.pages.headline import theorems
+from rnnbounds.reports.pages.repeated import shared
 from rnnbounds.reports.pages.summary import environment_items, summarise
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import encode

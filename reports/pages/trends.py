@@ -13,7 +13,7 @@ from rnnbounds.reports.pages.experiment import (
     render_experiment,
 )
 from rnnbounds.reports.pages.figures.dates import iso_date, seconds
-from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.text import NOTHING, count, plural, ratio
 from rnnbounds.reports.records.matrix import coverage
 from rnnbounds.reports.records.number import finite

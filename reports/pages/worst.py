@@ -13,8 +13,7 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from markupsafe import Markup
 
-from rnnbounds.reports.pages.figures.figure import Series
-from rnnbounds.reports.pages.figures.plot import plot
+from rnnbounds.reports.pages.figures.plot import Series, plot
 from rnnbounds.reports.pages.text import above
 from rnnbounds.reports.records.drawn import Drawn, Table
 

@@ -19,7 +19,7 @@ def impossible_times(told: Environment) -> Iterator[str]:
     for what, seconds in (("the run", told.seconds), *told.durations.items()):
         if not 0 <= seconds < math.inf:
             yield f"{what} took {seconds} seconds"
-    times = [_time(text) for text in (told.started, told.finished)]
+    times = [time_of(text) for text in (told.started, told.finished)]
     for text, time in zip((told.started, told.finished), times, strict=True):
         if text and time is None:
             yield f"{text[:40]!r} is no time"
@@ -56,7 +56,7 @@ def _relation(statement: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _time(text: str) -> datetime | None:
+def time_of(text: str) -> datetime | None:
     """A time as ISO 8601 writes it, UTC unless it says another zone; None for any other text."""
     try:
         time = datetime.fromisoformat(text)

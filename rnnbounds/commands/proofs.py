@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -37,12 +37,19 @@ def matrix_now(workers: int) -> Matrix:
 
 def proved_now() -> tuple[Row, ...]:
     """The claims with their ledgers as run now; nothing is attacked."""
-    entries, rows = chosen_claims(()), []
+    return tuple(row_of(entry, ledgers) for entry, ledgers in proved_in_turn(chosen_claims(())))
+
+
+def proved_in_turn(
+    entries: Sequence[Claim],
+) -> list[tuple[Claim, tuple[LedgerRecord, ...]]]:
+    """Each claim with its ledgers, run under a progress bar."""
     with progress(len(entries), "proving") as advance:
+        found = []
         for entry in entries:
             advance(entry.id)
-            rows.append(row_of(entry, ledger_records(entry)))
-    return tuple(rows)
+            found.append((entry, ledger_records(entry)))
+    return found
 
 
 def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
@@ -55,12 +62,10 @@ def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
         statement=statement_text(entry.statement),
         needs={a.text: a.id for form in entry.forms for a in form.assumptions},
         false_variants=tuple(variant.id for variant in entry.false_variants),
-        proof=Proof(
-            steps=sum(len(ledger.steps) for ledger in ledgers),
-            axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
-            human=tuple(step for ledger in ledgers for step in ledger.human),
-            proved=bool(ledgers) and all(ledger.proved for ledger in ledgers),
-            forms={ledger.form: ledger.standing for ledger in ledgers},
+        proof=Proof.of(
+            ledgers,
+            bool(ledgers) and all(ledger.proved for ledger in ledgers),
+            {ledger.form: ledger.standing for ledger in ledgers},
         ),
     )
 
@@ -104,11 +109,7 @@ def prove(
         if len(claim or ()) != 1:
             raise typer.BadParameter("--step is about one claim; name it")
         return show_step(entries[0], step, format)
-    proofs = []
-    with progress(len(entries), "proving") as advance:
-        for entry in entries:
-            advance(entry.id)
-            proofs.append((entry, ledger_records(entry)))
+    proofs = proved_in_turn(entries)
     if format is Format.json:
         print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
     else:

@@ -47,35 +47,6 @@ def test_what_judges_has_one_thread(call, monkeypatch, command):
     assert {os.environ[name] for name in THREAD_COUNTS} == {"1"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fault", "where"),
-    [
-        (("nope",), "No such command 'nope'", "rnnbounds"),
-        (("--nope",), "No such option: --nope", "rnnbounds"),
-        (("verify", "--nope"), "No such option: --nope", "rnnbounds verify"),
-        (("certify",), "Missing argument 'MODEL'", "rnnbounds certify"),
-        (("unitary", "m"), "Missing option '--input-bound'", "rnnbounds unitary"),
-        (("certify", "m", "--input-bound", "one"), "valid number", "rnnbounds certify"),
-        (("truncate", "m", "--input-bound", "1"), "Missing option '--eps'", "rnnbounds truncate"),
-        (("attack",), "Missing argument 'STATEMENT'", "rnnbounds attack"),
-        (("replay",), "Missing argument 'SPEC'", "rnnbounds replay"),
-        (("report",), "Missing argument 'RUN.json'", "rnnbounds report"),
-        (("report", "run.json"), "Missing option '--out'", "rnnbounds report"),
-        (("report", "run.json", "--out"), "requires an argument", "rnnbounds"),
-        (("report", "a", "b", "--out", "c"), "unexpected extra argument", "rnnbounds report"),
-        (("verify", "--seed", "-1"), "greater than or equal to 0", "rnnbounds verify"),
-        (("verify", "--seed", "1.5"), "valid integer", "rnnbounds verify"),
-        (("verify", "-n", "-1"), "greater than or equal to 0", "rnnbounds verify"),
-        (("claims", "--format", "xml"), "'text', 'json'", "rnnbounds claims"),
-    ],
-)
-def test_wrong_calls(refused, arguments, fault, where):
-    """What is wrong, and where to read how the call goes."""
-    line = refused(*arguments)
-    assert fault in line
-    assert line.endswith(f"; see '{where} --help'")
-
-
 @pytest.mark.parametrize("base", [ImplError, PropertiesError, ReportsError, TheoryError])
 def test_input_errors_of_every_room(refused, monkeypatch, base):
     """Each room's InputError becomes its own message on one line."""
@@ -198,8 +169,3 @@ def test_doctor_fails(call, monkeypatch):
     assert "NO" in call("doctor").out
     outcome = call("doctor", "--format", "json")
     assert (outcome.code, outcome.json[0]["ok"]) == (1, False)
-
-
-def test_unknown_device(refused):
-    """Only cpu and cuda are devices."""
-    assert refused("doctor", "--device", "tpu").endswith("choose cpu or cuda")

@@ -18,6 +18,12 @@ def plain(text: str) -> str:
     return re.sub(r"(?<=rnnbounds )\d+\.\d+\.\d+\w*", "VERSION", text)
 
 
+def read(page: str) -> str:
+    """The text of a page, without its markup, styles and scripts."""
+    page = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
+
+
 def differences(before: Any, after: Any, at: str, within: float = 0.0) -> Iterator[str]:
     """One line for each leaf of two JSON values that differs; numbers by more than a ratio."""
     if isinstance(before, dict) and isinstance(after, dict):

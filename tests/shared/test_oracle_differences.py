@@ -4,7 +4,7 @@ import copy
 import math
 
 import pytest
-from oracle_differences import differences, run_differences
+from oracle_differences import differences, read, run_differences
 
 CERTIFICATE = {"verdict": "certified", "lambda": 0.5, "truncation": [{"eps": 0.1, "k": 4}]}
 TALLY = {"holds": 9, "violated": 0, "undecided": 1, "vacuous": 0}
@@ -68,6 +68,12 @@ def test_texts():
     (line,) = differences(before, after.replace("3", "4"), "c")
     assert "k = 3" in line
     assert "k = 4" in line
+
+
+def test_pages_are_what_is_read():
+    """Markup, styles and scripts are not."""
+    page = "<html><style>b</style><p>k&nbsp;= <b>3</b></p><script>c</script></html>"
+    assert read(page) == read("<div>k&nbsp;=\n<i>3</i></div>") == "k&nbsp;= 3"
 
 
 @pytest.mark.parametrize(

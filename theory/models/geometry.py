@@ -6,7 +6,7 @@ All of it is valid in any norm of states, so that ledgers are written once, for 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sympy import Expr, Min
 
@@ -216,37 +216,24 @@ class Geometry:
         ).that(bound)
 
 
-lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p = symbols(
-    "lam S_0 B_h L_w beta_hh beta_wh L_p beta_p"
-)
+CONSTANTS = "lam S_0 B_h L_w beta_hh beta_wh L_p beta_p".split()
+_OWN: dict[str, Any] = {name: symbols(name)[0] for name in CONSTANTS}
 EUCLIDEAN = Geometry(
-    "",
-    norm,
-    lam,
-    S_0,
-    B_h,
-    L_w,
-    beta_hh,
-    beta_wh,
-    L_p,
-    beta_p,
-    base.TRIANGLE,
-    base.SUBMULTIPLICATIVE,
-    DERIVATIVE_IN_STATE,
+    text="",
+    norm=norm,
+    triangle=base.TRIANGLE,
+    submultiplicative=base.SUBMULTIPLICATIVE,
+    derivative=DERIVATIVE_IN_STATE,
+    **_OWN,
 )
-
-
 G = TypeVar("G", bound=Geometry)
 
 
 def in_norm(text: str, suffix: str, *, linear: bool = False, kind: type[G]) -> G:
     """Another norm of states; of a linear model ∂φ/∂h is constant in every norm."""
-    lam, S_0, B_h, L_w, beta_wh, L_p, beta_p = symbols(
-        " ".join(f"{name}_{suffix}" for name in "lam S_0 B_h L_w beta_wh L_p beta_p".split())
-    )
-    beta_hh = ZERO if linear else symbols(f"beta_hh_{suffix}")[0]
-    constants = (lam, S_0, B_h, L_w, beta_hh, beta_wh, L_p, beta_p)
-    return kind(text, weighted, *constants, suffix=f"_{suffix}")
+    own: dict[str, Any] = {"beta_hh": ZERO} if linear else {}
+    own |= {name: symbols(f"{name}_{suffix}")[0] for name in CONSTANTS if name not in own}
+    return kind(text, weighted, suffix=f"_{suffix}", **own)
 
 
 QUADRATIC = in_norm(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True, kind=Geometry)

@@ -73,8 +73,10 @@ def causal(make: Make, title: str = "") -> Kind:
     )
 
 
-TCN = causal(Tcn, "TCN")
-GATED_CONV = causal(GatedConv, "gated convolution")
-WAVENET = causal(WaveNet, "WaveNet")
-ATTENTION = causal(Attention, "attention")
-MONOTONE = causal(Monotone)
+KINDS = (
+    causal(Tcn, "TCN"),
+    causal(GatedConv, "gated convolution"),
+    causal(WaveNet, "WaveNet"),
+    causal(Attention, "attention"),
+    causal(Monotone),
+)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import torch
 
 from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
@@ -13,6 +14,7 @@ from rnnbounds.impl.arithmetic.invariance import Held
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.rows import of_systems
 from rnnbounds.properties.systems.spec import SystemSpec
 
@@ -40,14 +42,24 @@ class Cells:
     raw_other: Tensor
     whole: tuple[Cells, int] | None = field(default=None, kw_only=True, repr=False)
     other: ClassVar[None] = None
+    bounded: ClassVar[bool] = True
 
     def within(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved to where they may be."""
         return x
 
     def allows(self, x: Tensor) -> Tensor:
-        """Whether all inputs (B, T, d, S) of a sequence are there, (B, S); of ‖x‖₂ ≤ B_x beside."""
-        return torch.ones_like(x[:, 0, 0], dtype=torch.bool)
+        """True where all inputs (B, T, d, S) of a sequence are there, ‖x‖₂ ≤ B_x, (B, S)."""
+        found: Tensor = norm_up(x.detach().transpose(2, 3)).amax(1) <= self.B_x[:, None]
+        return found
+
+    def furthest(self, C: Tensor, T: int, S: int) -> Array:
+        """The inputs that move a state furthest, (B, S, T, d): the row of the inputs' weights that
+        has the largest norm against its unit's weight."""
+        inputs = self.comparison.inputs.detach()
+        row = (norm_up(inputs) / self.v).argmax(1)
+        found = inputs[torch.arange(len(row)), row].cpu().numpy()[:, None, None]
+        return np.broadcast_to(found, (len(row), S, T, found.shape[-1]))
 
     @of_systems
     def held(self) -> Held:

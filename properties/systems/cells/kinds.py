@@ -134,13 +134,15 @@ def program(
 
 
 LSTM_PROJECTED = program(LstmProjected, projected, "LSTM, projected")
-LEAKY = program(Leaky, leaky, "echo state")
-DEEP = program(Deep, deep)
-DIAGONAL = program(Diagonal, diagonal, "diagonal", "diagonal")
-MIN_GRU = program(MinGru, min_gru, "minGRU", "scan")
-MIN_LSTM = program(MinLstm, min_lstm, "minLSTM", "scan")
-SELECTIVE = program(Selective, selective, "selective", "scan")
-STACK = program(Stack, stack, named=stacked)
+KINDS = (
+    program(Leaky, leaky, "echo state"),
+    program(Deep, deep),
+    program(Diagonal, diagonal, "diagonal", "diagonal"),
+    program(MinGru, min_gru, "minGRU", "scan"),
+    program(MinLstm, min_lstm, "minLSTM", "scan"),
+    program(Selective, selective, "selective", "scan"),
+    program(Stack, stack, named=stacked),
+)
 
 
 def weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:

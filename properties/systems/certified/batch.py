@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import cached_property
 from typing import Any, Self
@@ -20,8 +20,8 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.properties.systems.cells.batch import INWARD, Cells
-from rnnbounds.properties.systems.certified.models import alone, certified, held
+from rnnbounds.properties.systems.cells.batch import INWARD
+from rnnbounds.properties.systems.certified.models import Stored, alone, certified, held, parts_of
 from rnnbounds.properties.systems.drawing.regimes import (
     Array,
     generator,
@@ -40,21 +40,15 @@ REACHED = 6  # steps from zero
 
 
 @dataclass(frozen=True, eq=False)
-class Certified(Cells):
-    """Cells that are the models of these certificates, with the weights as they are stored.
+class Certified(Stored):
+    """Cells that are the models of these certificates.
 
     boxes: what is proved of each, under inputs of its own set; none of cells that have no box.
     """
 
     models: tuple[LoadedModel[Any], ...] = ()
     certificates: tuple[Certificate, ...] = ()
-    parts: dict[str, Tensor] = field(default_factory=dict)
     boxes: tuple[Held, ...] = ()
-
-    @property
-    def parameters(self) -> dict[str, Tensor]:
-        """The weights as stored, in float64: each bias by itself."""
-        return self.parts
 
     @cached_property
     def held(self) -> Held:
@@ -83,7 +77,7 @@ class Certified(Cells):
         return into(x, self.sets, INWARD)
 
     def allows(self, x: Tensor) -> Tensor:
-        """Whether all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
+        """True where all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
         found = []
         for part, inputs in zip(x, self.sets, strict=True):
             if inputs is None:
@@ -94,14 +88,13 @@ class Certified(Cells):
             else:
                 same = part[:, None] == inputs.rows[None, :, :, None]
                 found.append(same.all(2).any(1).all(0))
-        return torch.stack(found)
+        return super().allows(x) & torch.stack(found)
 
     def member(self, index: int) -> Self:
         """One model, as a batch of one."""
         one = slice(index, index + 1)
-        parts = {role: part[one] for role, part in self.parts.items()}
         own = {name: getattr(self, name)[one] for name in ("models", "certificates", "boxes")}
-        return replaced(super().member(index), parts=parts, **own)
+        return replaced(super().member(index), **own)
 
     def near(self, share: float) -> dict[str, Tensor]:
         """Other weights whose norms are no larger: of those alone training is certified."""
@@ -126,8 +119,7 @@ def certified_parts(spec: SystemSpec) -> Parts:
     rounding them to the model's dtype takes; of a layer, those that the layers below make."""
     pairs = [certified(spec, member) for member in spec.members]
     models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
-    roles = models[0].weights
-    parts = {role: torch.stack([m.weights[role].double() for m in models]) for role in roles}
+    parts = parts_of(models)
     everything = [certified(replace(spec, layer=0), member) for member in spec.members]
     whole = [model for model, _ in everything]
     drawn = stacked([numbers(spec, *one) for one in zip(spec.members, whole, strict=True)])
@@ -152,9 +144,9 @@ def certified_parts(spec: SystemSpec) -> Parts:
         torch.tensor([one.input_bound for one in certificates], dtype=torch.float64),
         h,
         h_other,
+        parts,
         models,
         certificates,
-        parts,
         tuple(filter(None, (held(spec, member) for member in spec.members))),
     )
     return Parts(cells, on("cpu", drawn["C"], 1, 2), x, on("cpu", drawn["y"], 1))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.training.certificate import Task
 from rnnbounds.properties.systems.cells import drawn
+from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.cells.drawn import Generator, Weights, fed, offset, recurrent
 from rnnbounds.properties.systems.drawing.regimes import Array, generator
 from rnnbounds.properties.systems.spec import SystemSpec
@@ -30,10 +32,9 @@ from rnnbounds.properties.systems.spec import SystemSpec
 # The shares of the inputs' bound that are asked for as ε, in turn by the members of a batch.
 SHARES = (1.0, 0.25, 0.0625)
 KEPT = 4096
-ROWS, GRID = (
-    3,
-    8,
-)  # how many rows a table of inputs has, and how many steps a number up to its bound
+# How many rows a table of inputs has, and how many steps a number up to its bound.
+ROWS, GRID = 3, 8
+Tensor = torch.Tensor
 # What is drawn of cells that are no layers of torch's, by how their names begin.
 OWN: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
     "lstm-projected": drawn.projected,
@@ -93,6 +94,41 @@ def of_torch(spec: SystemSpec, rng: Generator, gates: int, layers: int) -> Weigh
             found[f"{name}_l{layer}"] = torch.cat([torch.from_numpy(one) for one in part]).numpy()
         below = n
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Stored(Cells):
+    """Cells with the weights as they are stored, in float64: each bias by itself."""
+
+    parts: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The weights as stored."""
+        return self.parts
+
+    def member(self, index: int) -> Self:
+        """One model, as a batch of one."""
+        parts = {role: part[index : index + 1] for role, part in self.parts.items()}
+        return dataclasses.replace(super().member(index), parts=parts)
+
+
+def parts_of(models: Sequence[LoadedModel[Any]]) -> dict[str, Tensor]:
+    """The weights of models of one kind, (B, …) by name."""
+    return {
+        role: torch.stack([one.weights[role].double() for one in models])
+        for role in models[0].weights
+    }
+
+
+def loaded(spec: SystemSpec, member: int) -> LoadedModel[Any]:
+    """The model of a member, read as a user's is."""
+    drawn, kind = weights(spec, generator(spec, member)), kind_of(spec.cell)
+    dtype = getattr(torch, spec.dtype)
+    tensors = {
+        name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
+    }
+    return load_model(tensors, spec.cell)
 
 
 @lru_cache(maxsize=KEPT)
@@ -166,7 +202,8 @@ def layer_of(
 ) -> tuple[LoadedModel[Any], Certificate]:
     """A layer of a stack as a model, with what the stack's certificate prints of it.
 
-    The first one reads the inputs of the stack, the others a ball of outputs.
+    The first one reads the inputs of the stack, the others a ball of outputs. No k is printed of a
+    layer, so that by itself it is undecided.
     """
     end, rows = f"_l{layer}", certificate.weights or ()
     row = rows[layer] if layer < len(rows) else ()
@@ -185,6 +222,7 @@ def layer_of(
         n=part.n,
         d=part.d,
         lam=constants["lam"],
+        verdict="undecided" if certificate.verdict == "certified" else certificate.verdict,
         input_bound=constants["B_x"],
         constants=constants,
         windows=tuple((epsilon, None) for epsilon, _ in certificate.windows),
@@ -198,16 +236,11 @@ def layer_of(
 
 @lru_cache(maxsize=KEPT)
 def _certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
-    drawn, kind = weights(spec, generator(spec, member)), kind_of(spec.cell)
-    dtype = getattr(torch, spec.dtype)
-    tensors = {
-        name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
-    }
-    model = load_model(tensors, spec.cell)
+    model, trains = loaded(spec, member), kind_of(spec.cell).trains
     return model, certify(
         model,
         inputs_of(spec, member, model.d),
         epsilons(spec),
         spec.norm,
-        training=Task(loss=spec.loss) if kind.trains else None,
+        training=Task(loss=spec.loss) if trains else None,
     )

@@ -7,9 +7,8 @@ inputs are within δ exactly.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,10 +21,8 @@ from rnnbounds.impl.memory.tube.near import Near, Search
 from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import undisturbed
-from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.readout import Readout
-from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.certified.models import KEPT, weights
+from rnnbounds.properties.systems.certified.models import KEPT, Stored, loaded, parts_of
 from rnnbounds.properties.systems.drawing.regimes import GRID, Array, generator, normal
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.route import Parts
@@ -36,21 +33,8 @@ ASCENTS = 2
 CORNER, CLIMBED, SIGNS, INSIDE = range(4)
 
 
-@dataclass(frozen=True, eq=False)
-class NearCells(Cells):
-    """Cells with the weights as they are stored, of which no box is asked."""
-
-    parts: dict[str, Tensor]
-
-    @property
-    def parameters(self) -> dict[str, Tensor]:
-        """The weights as stored, in float64: each bias by itself."""
-        return self.parts
-
-    def member(self, index: int) -> Self:
-        """One model, as a batch of one."""
-        parts = {role: part[index : index + 1] for role, part in self.parts.items()}
-        return dataclasses.replace(super().member(index), parts=parts)
+class NearCells(Stored):
+    """Models of which no box is asked."""
 
     @cached_property
     def held(self) -> Held:
@@ -62,16 +46,11 @@ class NearCells(Cells):
 @lru_cache(maxsize=KEPT)
 @undisturbed()
 def _model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
-    drawn, kind = weights(spec, generator(spec, member)), kind_of(spec.cell)
-    dtype = getattr(torch, spec.dtype)
-    tensors = {
-        name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
-    }
-    found = load_model(tensors, spec.cell)
+    found = loaded(spec, member)
     if not spec.units:
         return found
     C = torch.from_numpy(normal(generator(spec, member, stream=6), spec.units, found.n))
-    return dataclasses.replace(found, readout=Readout("C.weight", C.to(dtype)))
+    return dataclasses.replace(found, readout=Readout("C.weight", C.to(getattr(torch, spec.dtype))))
 
 
 def whole(spec: SystemSpec) -> SystemSpec:
@@ -198,10 +177,7 @@ def starts(spec: SystemSpec, member: int, states: int) -> Array:
 def near_parts(spec: SystemSpec) -> Parts:
     """A batch of models, on inputs near those that are recorded."""
     models = [model(spec, member) for member in spec.members]
-    parts = {
-        role: torch.stack([one.weights[role].double() for one in models])
-        for role in models[0].weights
-    }
+    parts = parts_of(models)
     rows = [
         recorded(spec, member).numpy() + spec.distance * directions(spec, member)
         for member in spec.members

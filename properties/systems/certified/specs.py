@@ -174,6 +174,8 @@ def kind(make: Make, *cells: str) -> Kind:
     )
 
 
-CERTIFIED = kind(Certified, *CELLS, STACK)
-CERTIFIED_RNN = kind(CertifiedRnn, *TRAINABLE)
-CERTIFIED_RELU = kind(CertifiedRelu, "rnn-relu")
+KINDS = (
+    kind(Certified, *CELLS, STACK),
+    kind(CertifiedRnn, *TRAINABLE),
+    kind(CertifiedRelu, "rnn-relu"),
+)

@@ -170,5 +170,4 @@ def gated(make: Make, title: str, assumption: str) -> Kind:
 
 
 LSTM = gated(Lstm, "LSTM", "cells")
-GRU = gated(Gru, "GRU", "gru")
-GRU_CHO = gated(GruCho, "GRU, Cho", "gru")
+GRUS = (gated(Gru, "GRU", "gru"), gated(GruCho, "GRU, Cho", "gru"))

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Vector, nearest, rational, stream
+from rnnbounds.properties.systems.unitary.exact import Vector, nearest, rational
+from rnnbounds.properties.systems.unitary.orthogonal import sequences
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
@@ -34,23 +35,11 @@ def floats(A: fmpq_mat) -> list[list[float]]:
 
 def inputs(spec: SystemSpec, member: int) -> list[list[Vector]]:
     """The chosen sequences x (S, T, d), every |x_ti| ≤ B; constant ones attain it."""
-    B, found = rational(spec.scale), []
-    for s in spec.chosen:
-        draw = stream(spec, member, f"inputs {s}")
-        one = tuple(B * draw.choice((1, -1)) for _ in range(spec.d))
-        found.append([step(spec, t, B, one, draw) for t in range(spec.T)])
-    return found
-
-
-def step(spec: SystemSpec, t: int, B: fmpq, one: Vector, draw: random.Random) -> Vector:
-    """One input of a sequence."""
-    if spec.inputs == "zero" or (spec.inputs == "impulse" and t > 0):
-        return (ZERO,) * spec.d
-    if spec.inputs == "alternating" and t % 2:
-        return tuple(-v for v in one)
-    if spec.inputs in ("gaussian", "saturating"):
-        return tuple(B * v for v in eighths(spec.d, draw))
-    return one
+    B, d = rational(spec.scale), spec.d
+    return sequences(
+        spec, member, lambda draw: tuple(B * draw.choice((1, -1)) for _ in range(d)),
+        lambda draw: tuple(B * v for v in eighths(d, draw)),
+    )  # fmt: skip
 
 
 def largest(v: Sequence[fmpq]) -> fmpq:

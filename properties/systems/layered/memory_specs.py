@@ -113,3 +113,4 @@ SCAN_KIND = Kind(
     extremal=scans,
     special=SCANS,
 )  # fmt: skip
+KINDS = (MODES_KIND, JORDAN_KIND, SCAN_KIND)

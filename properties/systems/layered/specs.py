@@ -136,3 +136,4 @@ CASCADE = Kind(
     extremal=stacks,
     special=STACKS,
 )  # fmt: skip
+KINDS = (LAYERED, CASCADE)

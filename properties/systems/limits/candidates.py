@@ -95,36 +95,21 @@ class Candidate:
         return int(self.urnn.W.nrows())
 
     @property
-    def centre(self) -> tuple[Vector, ...]:
-        """The inputs (T vectors of n) around which they are compared."""
-        return self.at.centre
-
-    @property
-    def network_cell(self) -> list[Linearised]:
-        """The network along the centre."""
-        return self.at.network
-
-    @property
-    def candidate_cell(self) -> list[Linearised]:
-        """The candidate along the centre."""
-        return self.at.candidate
-
-    @property
     def pattern_constant(self) -> bool:
         """Whether the candidate's active units are the same at all times."""
-        return len({step.pattern for step in self.candidate_cell}) == 1
+        return len({step.pattern for step in self.at.candidate}) == 1
 
     @property
     def active(self) -> int:
         """How many units of the candidate are active at the first time."""
-        return sum(self.candidate_cell[0].pattern)
+        return sum(self.at.candidate[0].pattern)
 
     @cached_property
     def radius(self) -> fmpq:
         """A power of two δ ≤ 1: both patterns are constant where each input is within δ of the
         centre's. Every pre-activation changes there by at most half of itself."""
         radius = fmpq(1)
-        for step in (*self.network_cell, *self.candidate_cell):
+        for step in (*self.at.network, *self.at.candidate):
             for z, row in zip(step.before, step.slopes, strict=True):
                 reach = 2 * sum((abs(v) for v in row), fmpq(0))
                 while reach * radius > abs(z):
@@ -134,10 +119,10 @@ class Candidate:
     @cached_property
     def separation_square(self) -> fmpq:
         """max ‖y_t − ŷ_t‖₂² over all times and the centre and centre ± δ e_j, exactly."""
-        n, T = self.n, len(self.centre)
+        n, T = self.n, len(self.at.centre)
         count = 2 * n * T + 1
         inputs = []
-        for t, x in enumerate(self.centre):
+        for t, x in enumerate(self.at.centre):
             points = beside(*[column(x)] * count)
             for j in range(n):
                 points[j, 1 + 2 * (t * n + j)] += self.radius
@@ -158,7 +143,7 @@ class Candidate:
         rnn, urnn = self.rnn, self.urnn
         return {
             "W": rnn.W.tolist(), "U": rnn.U.tolist(), "b": list(rnn.b),
-            "C": identity(self.n).tolist(), "x": [[list(x) for x in self.centre]],
+            "C": identity(self.n).tolist(), "x": [[list(x) for x in self.at.centre]],
             "h": [list(rnn.initial)], "h_other": [list(rnn.initial)],
             "W2": urnn.W.tolist(), "U2": urnn.U.tolist(), "b2": list(urnn.b),
             "C2": self.E.tolist(), "e0": list(self.e), "start2": list(urnn.initial),

@@ -88,3 +88,4 @@ SIGMOID = Kind(
 PLANTED = Kind(
     Planted, planted_specs, ExactRoute(planted), extremal=extremal.planted, special=extremal.PLANTS,
 )  # fmt: skip
+KINDS = (CANDIDATE, SIGMOID, PLANTED)

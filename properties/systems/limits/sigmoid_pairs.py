@@ -11,7 +11,7 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 from rnnbounds.properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
 from rnnbounds.properties.systems.limits.lumping import same_map
 from rnnbounds.properties.systems.limits.sigmoid import Network, probes
-from rnnbounds.properties.systems.unitary.exact import Table, above, fraction
+from rnnbounds.properties.systems.unitary.exact import Table, above, nearest
 
 # Balls at these precisions, until the gap is told from 0.
 PRECISIONS = (64, 128, 256, 512, 1024)
@@ -92,7 +92,7 @@ class SigmoidPair:
         one, other = self.network, self.candidate
         sigmoidal = {one.activation, other.activation} <= {"tanh", "sigmoid"}
         parts = [c * f for c, f in zip(one.e, one.g, strict=True)]
-        scalar = {"w_abs": abs(float(fraction(one.V[0, 0])))} if len(one.d) == 1 else {}
+        scalar = {"w_abs": nearest(abs(one.V[0, 0]))} if len(one.d) == 1 else {}
         return scalar | {
             "states": float(len(other.d)),
             "same_activation": float(one.activation == other.activation),

@@ -16,8 +16,7 @@ import numpy.typing as npt
 import torch
 
 from rnnbounds.impl.numbers.outward import add_up, norm_up
-from rnnbounds.properties.systems.cells.batch import Cells
-from rnnbounds.properties.systems.drawing.regimes import Array, lengths, normal, resonant, stream
+from rnnbounds.properties.systems.drawing.regimes import Array, lengths, normal, stream
 from rnnbounds.properties.systems.supply.members import Members, once
 
 Tensor = torch.Tensor
@@ -33,19 +32,14 @@ def other_inputs(batch: Members) -> Tensor:
     if batch.whole is not None and other_inputs in batch.whole[0].made:
         of_all, i, s = batch.whole
         return other_inputs(of_all)[i : i + 1, :, :, s : s + 1]
-    moved = batch.x + moves(batch)
-    return moved if batch.cells is None else batch.cells.within(moved)
+    return batch.systems.within(batch.x + moves(batch))
 
 
 def x_gap(batch: Members) -> Array:
     """δ ≥ ‖x_t − x′_t‖₂ for every t, (B, S, 1); infinite of cells where x′ may exceed B_x."""
     x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
     apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
-    if batch.cells is not None:
-        inside = (norm_up(other).amax(1) <= batch.B_x[:, None]) & batch.cells.allows(
-            other_inputs(batch)
-        )
-        apart = torch.where(inside, apart, torch.inf)
+    apart = torch.where(batch.systems.allows(other_inputs(batch)), apart, torch.inf)
     return np.asarray(apart.cpu().numpy()[:, :, None])
 
 
@@ -56,12 +50,12 @@ def moves(batch: Members) -> Tensor:
     places = np.arange(x.shape[1]) if spec.sequence is None else np.array([spec.sequence])
     turns = (places + spec.seed) % 3 if spec.sequences > 1 else np.array([FURTHEST])
     turns, shrink = (a[:, None, None] for a in (turns, np.ldexp(1.0, -3 * (places // 3))))
-    direction = unit(furthest(batch))
+    direction = unit(batch.systems.furthest(batch.C, spec.T, len(places)))
     if (turns == DRAWN).any():
         direction = np.where(turns == DRAWN, unit(drawn(batch, places)), direction)
     bound = np.maximum(batch.B_x.detach().cpu().numpy(), spec.scale)[:, None, None, None]
     move = spec.distance * bound * shrink * direction
-    if batch.cells is not None:
+    if batch.systems.bounded:
         move = within(x + move * inward(direction, x), bound) - x
     negated = (turns == NEGATED) & (x != 0).any(axis=(2, 3), keepdims=True)
     found = np.where(negated, -2 * x, move)
@@ -80,23 +74,6 @@ def inward(direction: Array, x: Array) -> Array:
     for j in range(x.shape[3]):
         along = along + x[:, :, 0, j] * direction[:, :, 0, j]
     return np.where(along > 0, -1.0, 1.0)[:, :, None, None]
-
-
-def furthest(batch: Members) -> Array:
-    """What moves the last state furthest, (B, S, T, d): along Uᵀ(Wᵀ)^{T−t}c, or the row of a cell's
-    inputs that has the largest norm against its unit's weight."""
-    B, T, d, S = batch.x.shape
-    if batch.cells is not None:
-        return np.broadcast_to(strongest(batch.cells)[:, None, None], (B, S, T, d))
-    W, U, C = (A.detach().cpu().numpy() for A in (batch.cell.W, batch.cell.U, batch.C))
-    return resonant(np.ones((B, C.shape[1], S)), W, U, C, T)
-
-
-def strongest(cells: Cells) -> Array:
-    """The row, (B, d)."""
-    inputs = cells.comparison.inputs.detach()
-    row = (norm_up(inputs) / cells.v).argmax(1)
-    return np.asarray(inputs[torch.arange(len(row)), row].cpu().numpy())
 
 
 def drawn(batch: Members, places: Places) -> Array:

@@ -14,12 +14,12 @@ from flint import fmpq, fmpq_mat
 from rnnbounds.impl.numbers.rationals import (
     RationalContraction,
     cayley,
-    diagonal,
     identity,
     pythagorean,
 )
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import Table, stream
+from rnnbounds.properties.systems.unitary.linear import blocks
 from rnnbounds.properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal
 
 
@@ -87,18 +87,8 @@ def dilated(n: int, m: int, draw: random.Random, units: int, multiple: bool) -> 
     if m == n:
         return padded
     # Rotating the added rows, and then the added columns, leaves the block as it is.
-    left, right = (beside(n, cayley(m - n, draw)) for _ in range(2))
+    left, right = (blocks(identity(n), cayley(m - n, draw)) for _ in range(2))
     return left * padded * right
-
-
-def beside(n: int, R: fmpq_mat) -> fmpq_mat:
-    """diag(I_n, R)."""
-    size = n + R.nrows()
-    found = diagonal([ONE] * size)
-    for i, row in enumerate(R.tolist()):
-        for j, entry in enumerate(row):
-            found[n + i, n + j] = entry
-    return found
 
 
 def multiplicity(W: fmpq_mat, units: bool) -> int:

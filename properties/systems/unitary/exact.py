@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from math import inf, isinf
 from typing import Any, Protocol, Self, runtime_checkable
@@ -13,6 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from rnnbounds.impl.numbers.rationals import rational as rational
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.rows import of_systems
@@ -81,7 +81,7 @@ class ExactNetworks(Networks):
         return [member.constants() for member in self.members]
 
     @cached_property
-    def parameters(self) -> list[dict[str, float]]:
+    def differing(self) -> list[dict[str, float]]:
         """The parameters in which the members differ."""
         return [member.parameters() for member in self.members]
 
@@ -121,22 +121,12 @@ def strings(table: Table) -> Table:
     return str(table)
 
 
-def fraction(value: fmpq) -> Fraction:
-    """The same number as Python's own rational."""
-    return Fraction(int(value.p), int(value.q))
-
-
 def nearest(value: fmpq) -> float:
     """The nearest float64, infinite beyond them: flint divides whole numbers with one rounding."""
     try:
         return float(value)
     except OverflowError:
         return inf if value > 0 else -inf
-
-
-def rational(value: float) -> fmpq:
-    """The rational that a finite float is."""
-    return fmpq(*float(value).as_integer_ratio())
 
 
 def above(value: fmpq) -> float:

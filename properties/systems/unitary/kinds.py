@@ -189,3 +189,4 @@ BLOCK = Kind(
     Block, block_specs, ExactRoute(block), cell=cell_named(NO_CELL), extremal=blocks,
     special=BLOCKS, least=lambda spec: {"states": spec.n},
 )  # fmt: skip
+KINDS = (UNITARY, URNN, BLOCK)

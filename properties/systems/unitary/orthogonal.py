@@ -6,6 +6,7 @@ Source: Cayley (1846); Emami et al., section 2.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from flint import arb, fmpq, fmpq_mat
@@ -61,27 +62,39 @@ def inputs(spec: SystemSpec, member: int) -> list[list[Vector]]:
 
     ``resonant`` ones stay on the first axis; ``gaussian`` ones vary in size and direction.
     """
+    B, d = rational(spec.scale), spec.d
+
+    def first(draw: random.Random) -> Vector:
+        one = direction(d, draw)
+        return scaled(B, (ONE, *[ZERO] * (d - 1)) if spec.inputs == "resonant" else one)
+
+    def other(draw: random.Random) -> Vector:
+        size = fmpq(draw.randint(-4, 4), 4) if spec.inputs == "gaussian" else ONE
+        return scaled(B * size, direction(d, draw))
+
+    return sequences(spec, member, first, other)
+
+
+def sequences(
+    spec: SystemSpec, member: int, first: Callable[[random.Random], Vector],
+    other: Callable[[random.Random], Vector],
+) -> list[list[Vector]]:  # fmt: skip
+    """The chosen sequences x (S, T, d): each has a first input, which ``constant`` ones repeat and
+    ``alternating`` ones negate, and ``gaussian`` and ``saturating`` ones have others."""
+
+    def step(t: int, one: Vector, draw: random.Random) -> Vector:
+        if spec.inputs == "zero" or (spec.inputs == "impulse" and t > 0):
+            return (ZERO,) * len(one)
+        if spec.inputs in ("gaussian", "saturating"):
+            return other(draw)
+        return scaled(-ONE, one) if spec.inputs == "alternating" and t % 2 else one
+
     found = []
     for s in spec.chosen:
-        draw, B = stream(spec, member, f"inputs {s}"), rational(spec.scale)
-        one = direction(spec.d, draw)
-        if spec.inputs == "resonant":
-            one = (ONE, *[ZERO] * (spec.d - 1))
-        found.append([step(spec.inputs, t, B, one, draw) for t in range(spec.T)])
+        draw = stream(spec, member, f"inputs {s}")
+        one = first(draw)
+        found.append([step(t, one, draw) for t in range(spec.T)])
     return found
-
-
-def step(regime: str, t: int, B: fmpq, one: Vector, draw: random.Random) -> Vector:
-    """One input of a sequence along ``one``."""
-    if regime == "zero" or (regime == "impulse" and t > 0):
-        return (ZERO,) * len(one)
-    if regime == "alternating" and t % 2:
-        return scaled(-B, one)
-    if regime == "saturating":
-        return scaled(B, direction(len(one), draw))
-    if regime == "gaussian":
-        return scaled(B * fmpq(draw.randint(-4, 4), 4), direction(len(one), draw))
-    return scaled(B, one)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,5 +43,5 @@ class ExactRoute(Route):
     def parameter(self, batch: Members, name: str) -> Array:
         """The members' own, (B, 1, 1)."""
         assert isinstance(batch.systems, ExactNetworks)
-        given = [known.get(name, np.nan) for known in batch.systems.parameters]
+        given = [known.get(name, np.nan) for known in batch.systems.differing]
         return np.array(given).reshape(-1, 1, 1)

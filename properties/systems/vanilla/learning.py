@@ -226,3 +226,4 @@ PROJECTION = Kind(
     Projection, projection, NetworkRoute(drawn), cell=cell_named(NO_CELL),
     extremal=instances.projections,
 )  # fmt: skip
+KINDS = (GRADIENT, SMOOTH, TRAINING, QUADRATIC, PROJECTION)

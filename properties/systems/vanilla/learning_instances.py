@@ -87,8 +87,8 @@ def quadratics() -> Iterator[SystemSpec]:
     yield from grid(base, rates, {"steps": (1, 2, 10, 100)})
     yield replace(base, lam=1.0, alpha=2.0**-7, steps=400)
     constant = replace(base, schedule="constant")
-    rates = {"lam": (1.0, 2.0, 1.0), "alpha": (0.125, 0.5, 1.0)}
-    yield from grid(constant, rates | {"steps": (200, 5, 1)})
+    fixed = {"lam": (1.0, 2.0, 1.0), "alpha": (0.125, 0.5, 1.0)}
+    yield from grid(constant, fixed | {"steps": (200, 5, 1)})
 
 
 Rows = list[list[float]]
@@ -130,7 +130,9 @@ def one_unit(
     other: tuple[float, float] | None = None,
 ) -> Values:  # fmt: skip
     """A unit with weights w and u, targets 0, and perhaps other weights."""
-    second = {} if other is None else {"W2": [[other[0]]], "U2": [[other[1]]], "b2": [0.0]}
+    second: dict[str, Any] = {}
+    if other is not None:
+        second = {"W2": [[other[0]]], "U2": [[other[1]]], "b2": [0.0]}
     return Values(
         W=[[w]], U=[[u]], b=[0.0], C=C, x=x, h=[h], h_other=[h_other], y=[0.0] * len(C), **second
     )

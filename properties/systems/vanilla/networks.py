@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
+import numpy as np
 import torch
 
 from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.properties.systems.drawing.regimes import Array, resonant
 
 Tensor = torch.Tensor
 
@@ -16,13 +18,39 @@ Tensor = torch.Tensor
 class Networks:
     """h_t = ρ(W h_{t−1} + U x_t + b), and pairs of states h, h_other (B, n, S).
 
-    other: a second network of each system, for what compares two weights.
+    other: a second network of each system, for what compares two weights. bounded: True if what is
+    certified holds for inputs up to a bound.
     """
 
     cell: RNN
     h: Tensor
     h_other: Tensor
     other: RNN | None = None
+
+    bounded: ClassVar[bool] = False
+
+    @property
+    def n(self) -> int:
+        """The size of the output."""
+        return self.cell.n
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The weights by the names that a step has for them, (B, …) each."""
+        return self.cell.parameters
+
+    def within(self, x: Tensor) -> Tensor:
+        """Inputs (B, T, d, S) moved to where they may be: anywhere."""
+        return x
+
+    def allows(self, x: Tensor) -> Tensor:
+        """True for each sequence of inputs, (B, S)."""
+        return torch.ones_like(x[:, 0, 0], dtype=torch.bool)
+
+    def furthest(self, C: Tensor, T: int, S: int) -> Array:
+        """The inputs that move the last state furthest, (B, S, T, d): along Uᵀ(Wᵀ)^{T−t}c."""
+        W, U, read = (A.detach().cpu().numpy() for A in (self.cell.W, self.cell.U, C))
+        return resonant(np.ones((len(W), read.shape[1], S)), W, U, read, T)
 
     @property
     def states(self) -> tuple[Tensor, Tensor]:

@@ -185,3 +185,5 @@ MATRIX = Kind(
     extremal=instances.matrices,
     special=only(Matrix, instances.SPECIAL),
 )
+NETWORKS = (LINEAR, RNN, UNSTABLE)
+OTHERS = (MATRIX, DESCENT)

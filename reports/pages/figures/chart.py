@@ -6,8 +6,7 @@ from markupsafe import Markup
 
 from rnnbounds.reports.pages.figures.axis import DIGIT, MOST, Axis, Tick
 from rnnbounds.reports.pages.figures.drawing import RIGHT, WIDTH, Shape, draw, left_of
-from rnnbounds.reports.pages.figures.figure import Series
-from rnnbounds.reports.pages.figures.plot import plot
+from rnnbounds.reports.pages.figures.plot import Series, plot
 from rnnbounds.reports.pages.text import above, count, scientific, short_count
 from rnnbounds.reports.records.curve import Curve
 from rnnbounds.reports.records.record import Histogram

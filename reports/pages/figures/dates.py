@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from rnnbounds.reports.pages.figures.axis import DIGIT, Axis, Tick
+from rnnbounds.reports.records.possible import time_of
 
 DAY = 86_400.0
 MARGIN = 0.08  # of the axis on both sides, so that a label of the first or last date has room
@@ -13,11 +14,8 @@ _DAYS = (1, 2, 7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650, 9125, 18250)
 
 def seconds(text: str) -> float | None:
     """A date in ISO form as seconds since 1970, UTC where it names no zone; None for none."""
-    try:
-        told = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+    told = time_of(text)
+    return None if told is None else told.timestamp()
 
 
 def iso_date(text: str) -> str:

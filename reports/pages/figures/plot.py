@@ -2,18 +2,34 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from markupsafe import Markup
 
 from rnnbounds.reports.pages.figures.axis import LENGTH, decades, linear
 from rnnbounds.reports.pages.figures.dates import dates
 from rnnbounds.reports.pages.figures.drawing import Point, Shape, draw
-from rnnbounds.reports.pages.figures.figure import Series
 from rnnbounds.reports.pages.figures.quiet import FigureError
 
 MOST = 6
 """Lines in one figure: so many colours can be told apart by everybody."""
 LARGEST = 1e300  # beyond, the length of an axis may be no float
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or cloud of points; `x` and `y` have the same length. A dotted one is a line with a
+    dot at each point.
+
+    `spread`, of that length too, is shaded about y on both sides.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    style: Literal["line", "dashed", "dotted", "points"] = "line"
+    spread: Sequence[float] | None = None
 
 
 def plot(

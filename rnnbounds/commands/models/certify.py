@@ -17,7 +17,7 @@ from rnnbounds.commands.models.attacked import (
 from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
 from rnnbounds.commands.models.layers import List, require_alone, show_layers
-from rnnbounds.commands.models.measured import tell_both
+from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
@@ -37,6 +37,7 @@ from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import check_target
 from rnnbounds.impl.training.certificate import LENGTH, Task
 from rnnbounds.reports.pages.certificate import FILES
+from rnnbounds.reports.pages.measurement import certified_and_measured_page
 from rnnbounds.shell.output import (
     Format,
     check_folder,
@@ -129,7 +130,9 @@ def certify_model(
     if out is not None and seen is None:
         write_page(document, out, model, format, next=next)
     elif out is not None and seen is not None:
-        tell_both(seen, document, out, format)
+        measured = seen.to_json()
+        page = certified_and_measured_page(measured, document, Path(read.source).name)
+        write_both(measured, document, out, format, page)
     return show_certificate(
         certificate, format, certified=certified, against=against, seen=seen, next=next,
         verbose=verbose,

@@ -12,7 +12,7 @@ from rnnbounds.commands.models.attacked import attacked
 from rnnbounds.commands.models.attacked import told as of_attack
 from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
-from rnnbounds.commands.models.measured import print_measurement, short_of, tell_both
+from rnnbounds.commands.models.measured import print_measurement, short_of, write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import CERTIFYING
@@ -24,7 +24,7 @@ from rnnbounds.impl.errors import shown
 from rnnbounds.impl.memory.measure import measure
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data import read_data
-from rnnbounds.reports.pages.measurement import FILES
+from rnnbounds.reports.pages.measurement import FILES, measurement_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
 
@@ -96,7 +96,9 @@ def measure_model(
         certificate = replace(certificate, measuring=called.measuring)
         against = attacked(loaded, certificate)
         how = {"layer": layer, "readout": readout, "ignore": ignore}
-        tell_both(told, certificate.to_json() | of_attack(against), out, format, missing, how)
+        seen, document = told.to_json(), certificate.to_json() | of_attack(against)
+        page = measurement_page(seen, document, Path(loaded.source).name, missing, how)
+        write_both(seen, document, out, format, page)
     if format is Format.json:
         print_json(told.to_json())
     else:

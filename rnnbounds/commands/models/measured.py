@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import Near
-from rnnbounds.reports.pages.measurement import FILES, measurement_page, write_measurement
+from rnnbounds.reports.pages.experiment import Page
+from rnnbounds.reports.pages.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.text import typed
 from rnnbounds.shell.output import Format, echo, print_table
 
 ROWS = 12  # lines of the forgetting curve in text
 
 
-def tell_both(
-    told: Measurement,
+def write_both(
+    seen: Mapping[str, Any],
     certificate: Mapping[str, Any],
     folder: Path,
     format: Format,
-    problems: Sequence[str] | None = None,
-    read: Mapping[str, Any] | None = None,
+    page: Page,
 ) -> None:
-    """Write both records and one page; `problems` and `read` as in `measurement_page`."""
-    document = told.to_json()
-    page = measurement_page(document, certificate, Path(told.model.source).name, problems, read)
-    write_measurement(document, certificate, folder, page)
+    """Write both records and their page into the folder."""
+    write_measurement(seen, certificate, folder, page)
     if format is Format.text:
         echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
 

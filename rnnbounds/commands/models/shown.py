@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from rnnbounds.commands.models.attacked import (
     print_attacked,
     told,
 )
+from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
@@ -52,6 +54,17 @@ def write_page(
     write_certificate(document, folder, page)
     if format is Format.text:
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
+
+
+def show_unwritten(
+    certificate: Certificate, called: Called, out: Path, why: str, format: Format
+) -> int:
+    """Print why nothing was written of a model that is not certified; 1."""
+    tried = replace(certificate, measuring=called.measuring)
+    code = show_certificate(tried, format, next=called.next_steps(tried, False))
+    if format is Format.text:
+        echo(f"{out} was not written: {why}")
+    return code
 
 
 def show_certificate(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from rnnbounds.commands.models.shown import (
     CERTIFYING,
     print_left_out,
     read_from,
-    show_certificate,
+    show_unwritten,
 )
 from rnnbounds.commands.options import As
 from rnnbounds.impl.convert.export import check_export, exported
@@ -75,11 +74,7 @@ def truncate_model(
             module, certificate = truncate(read, eps, given, latest=latest)
     except NotCertifiedError as error:
         called = Called(model, asked, cell, ignore or (), layer)
-        tried = replace(error.certificate, measuring=called.measuring)
-        code = show_certificate(tried, format, next=called.next_steps(tried, False))
-        if format is Format.text:
-            echo(f"{out} was not written: no window is certified")
-        return code
+        return show_unwritten(error.certificate, called, out, "no window is certified", format)
     with waiting(f"exporting {plural(module.k, 'step')}"):
         exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports

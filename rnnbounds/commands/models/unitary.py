@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +10,7 @@ from rnnbounds.commands.models.calls import Called
 from rnnbounds.commands.models.inputs import Asked
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
-from rnnbounds.commands.models.shown import print_left_out, read_from, show_certificate, write_page
+from rnnbounds.commands.models.shown import print_left_out, read_from, show_unwritten, write_page
 from rnnbounds.commands.options import As
 from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.impl.errors import at_least, exactly
@@ -48,11 +47,7 @@ def unitary_model(
     except NoUnitaryError as error:
         asked = Asked(repr(input_bound), None, None, 0.0)
         called = Called(model, asked, **chosen)
-        tried = replace(error.certificate, measuring=called.measuring)
-        code = show_certificate(tried, format, next=called.next_steps(tried, False))
-        if format is Format.text:
-            echo(f"{out} was not written: ‖W‖₂ < 1 is not certified")
-        return code
+        return show_unwritten(error.certificate, called, out, "‖W‖₂ < 1 is not certified", format)
     save_unitary(made, out)
     if page is not None:
         write_page(made.certificate, page, out, format, f"rnnbounds check {out.name}")

@@ -9,8 +9,8 @@ from typing import TypeVar
 from rnnbounds.experiments.engine.record import Run
 from rnnbounds.reports.pages.experiment import Drawing, Plot
 from rnnbounds.reports.pages.figures.dots import LEGEND, ROWS, dots
-from rnnbounds.reports.pages.figures.figure import Series as Line
 from rnnbounds.reports.pages.figures.plot import MOST
+from rnnbounds.reports.pages.figures.plot import Series as Line
 
 T = TypeVar("T")
 

@@ -1,9 +1,14 @@
-"""What the table says of one model, of its run in the record alone."""
+"""What the table and the picture say of models, of their runs in the record alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from rnnbounds.experiments.engine.figures import split
 from rnnbounds.experiments.engine.record import Run
+from rnnbounds.reports.pages.experiment import Drawing
+from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
+from rnnbounds.reports.pages.figures.dots import cut
 from rnnbounds.reports.pages.text import NOTHING
 
 ATTACKED, SEEN, STATED, SHARE = "k attacked", "k seen", "k stated", "share stated"
@@ -89,3 +94,22 @@ class Line:
             length = self.run.told.get("length")
             return "nothing" if length is None else f"no k below {length}"
         return f"≥ {int(1000 * Fraction(share)) / 10:g} % within ε at k = {int(k)}"
+
+
+_LEGEND = (
+    ("short", "attacked: too short"), ("open", "not known"), ("enough", "certified: long enough"),
+)  # fmt: skip
+
+
+def pictures(runs: Sequence[Run]) -> list[Drawing]:
+    """A figure a task, or more than one for many models."""
+    found = []
+    for task in dict.fromkeys(run.task for run in runs):
+        lines = [Line(run) for run in runs if run.task == task]
+        for part in split(lines, ROWS):
+            bars = [
+                Bracket(cut(f"{one.run.model}, {one.run.variant}"), one.attacked, one.certified)
+                for one in part
+            ]
+            found.append(Drawing(bracket(bars), _LEGEND, f"{task}: windows k by what is proved."))
+    return found

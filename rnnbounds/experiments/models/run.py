@@ -17,9 +17,9 @@ from rnnbounds.experiments.models.line import (
     SHARE,
     STATED,
     Line,
+    pictures,
 )
 from rnnbounds.experiments.models.nets import Echo, Net
-from rnnbounds.experiments.models.pictures import pictures
 from rnnbounds.experiments.models.tasks import Learned
 from rnnbounds.experiments.models.training import kept_short, penalised, projected
 from rnnbounds.impl.certificate.certify import certify

@@ -1,19 +1,17 @@
 """How long networks take, interleaved: one round measures each once, and medians are told."""
 
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from statistics import median
 
 import torch
 from torch import Tensor
 
+from rnnbounds.bench.clock import Clock
 from rnnbounds.experiments.networks.feedforward import Truncated
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.tasks.task import Task
 
 ROUNDS, LENGTH, STEPS = 5, 512, 8  # of the whole sequence, and of single steps
-Timed = Mapping[str, Callable[[], object]]
 KINDS = ("training step, s", "whole sequence, s", "one step, s")
 
 
@@ -32,8 +30,9 @@ def speeds(
         jobs[KINDS[2]][name] = stepper(model, long)
     found: dict[str, dict[str, float]] = {name: {} for name in networks}
     for kind, timed in jobs.items():
-        for name, seconds in interleaved(timed, device).items():
-            found[name][kind] = seconds / (STEPS if kind == KINDS[2] else 1)
+        timing = Clock(device, ROUNDS, sample=0.0).interleaved(list(timed.values()))
+        for side, name in enumerate(timed):
+            found[name][kind] = timing.seconds(side) / (STEPS if kind == KINDS[2] else 1)
     return found
 
 
@@ -73,17 +72,3 @@ def stepper(model: Network | Truncated, x: Tensor) -> Callable[[], None]:
         return stateful
     window = int(model.core.k if isinstance(model, Truncated) else getattr(core, "field", 1))
     return windowed
-
-
-def interleaved(timed: Timed, device: str) -> dict[str, float]:
-    """The median over the rounds, after one that does not count; of CPU time, but on CUDA."""
-    clock = time.perf_counter if device.startswith("cuda") else time.process_time
-    seen: dict[str, list[float]] = {name: [] for name in timed}
-    for _ in range(ROUNDS + 1):
-        for name, run in timed.items():
-            start = clock()
-            run()
-            if device.startswith("cuda"):
-                torch.cuda.synchronize()
-            seen[name].append(clock() - start)
-    return {name: median(values[1:]) for name, values in seen.items()}

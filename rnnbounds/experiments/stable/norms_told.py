@@ -5,20 +5,16 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from rnnbounds.experiments.engine.record import Outcome, Record, Run
+from rnnbounds.experiments.engine.scores import picked
 from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS, DIAGONAL
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table
-from rnnbounds.reports.pages.figures.figure import Series as Line
+from rnnbounds.reports.pages.figures.plot import Series as Line
 from rnnbounds.reports.pages.text import NOTHING, up
 
 RNNS, LSTMS, GRUS = "random networks", "LSTM", "GRU"
 AUTO, NORM, PLANTED = "auto", "‖W‖₂", "λ, planted"
 PUBLISHED = (DIAGONAL, *(one.name for some in CONDITIONS.values() for one in some))
 _LINES = 6
-
-
-def of_task(runs: Sequence[Run], task: str) -> list[Run]:
-    """The runs of one task."""
-    return [run for run in runs if run.task == task]
 
 
 def windows(run: Run) -> dict[str, float]:
@@ -52,14 +48,14 @@ def wins(runs: Sequence[Run], name: str, how: Callable[[float, list[float]], boo
 def judge(runs: Sequence[Run], norms: tuple[float, float]) -> Outcome:
     """What the spectral norm leaves out, whether the choice is the best, and what others certify;
     ‖W‖₂ of the RNNs is between `norms`."""
-    random, found, told = of_task(runs, RNNS), problems(runs, norms), []
+    random, found, told = picked(runs, task=RNNS), problems(runs, norms), []
     counts = {name: len(of_norm(random, name)) for name in names(random)}
     chosen = len(of_norm(random, AUTO))
     said = f"Of {len(random)} networks with ‖W‖₂ ≥ {norms[0]:g} auto certifies {chosen}: "
     told.append(said + ", ".join(f"the {name} norm {n}" for name, n in counts.items()
                                  if name != DIAGONAL) + ".")  # fmt: skip
     for task in (LSTMS, GRUS):
-        if some := of_task(runs, task):
+        if some := picked(runs, task=task):
             published = [name for name in names(some) if name in PUBLISHED]
             said = f"Of {len(some)} {task}s it certifies {len(of_norm(some, AUTO))}: "
             told.append(said + "; ".join(f"{one} {len(of_norm(some, one))}" for one in published))
@@ -106,7 +102,7 @@ def sections(record: Record) -> Sequence[Section]:
               GRUS: "GRUs: what others certify"}  # fmt: skip
     found = []
     for task, title in titles.items():
-        if runs := of_task(record.runs, task):
+        if runs := picked(record.runs, task=task):
             blocks: list[Block] = [plot(runs), Paragraph(words[task]), table(runs)]
             if task == LSTMS:
                 blocks.append(Paragraph(_bounded(runs)))

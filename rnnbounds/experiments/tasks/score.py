@@ -5,13 +5,12 @@ A score is made from a tally, a vector of sums, so that tallies of batches add u
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional
-
-from rnnbounds.experiments.tasks.chunks import count_chunks
 
 
 class Score(ABC):
@@ -152,3 +151,26 @@ class Classes(Told):
     def of(self, tally: Tensor) -> float:
         """In per cent."""
         return float(100 * tally[0] / tally[1])
+
+
+def count_chunks(told: Iterable[str], true: Iterable[str]) -> tuple[int, int, int]:
+    """How many chunks are right, told and true: right is one of that type, start and end."""
+    mine, right = set(chunks(told)), set(chunks(true))
+    return len(mine & right), len(mine), len(right)
+
+
+def chunks(tags: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """(type, first, one past the last). An I- that continues nothing of its type begins a chunk.
+
+    Source: Tjong Kim Sang & Buchholz, Introduction to the CoNLL-2000 shared task, its conlleval.
+    """
+    kind, first, at = "", 0, -1
+    for at, tag in enumerate(tags):
+        mark, _, now = tag.partition("-")
+        if kind and (mark != "I" or now != kind):
+            yield kind, first, at
+            kind = ""
+        if mark in ("B", "I") and not kind:
+            kind, first = now, at
+    if kind:
+        yield kind, first, at + 1

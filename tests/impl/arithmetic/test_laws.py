@@ -16,13 +16,16 @@ from gated_draws import generator
 from lift_systems import COLUMNS, HAIR, SYSTEMS, B, System, system
 from torch import Tensor
 
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import _SLOPES, Dual, Duals
 from rnnbounds.impl.arithmetic.derivatives.second_order import JetArithmetic, constants, jets
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.slopes import compare, stepped
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic, reached
 from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.memory.running import Near, Running
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
@@ -86,6 +89,32 @@ def test_tangents(name):
                     balls = ball_step(one.program, one.parameters, *point)[1].entries()
                 flat = found[0, i].flatten().tolist()
                 assert all(abs(b - v) < 1e-11 for b, v in zip(balls, flat, strict=True))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_tangents_of_parameters_and_of_tangents(name):
+    """Parameters that move along a direction move the step as torch says; and duals over duals are
+    second derivatives, where slopes are made of elementary functions."""
+    one, (s, x) = system(name), system(name).points()
+    by = generator(3)
+    along = {k: torch.randn(p.shape, generator=by).double() for k, p in one.parameters.items()}
+    still = [Dual(Rows(part.mT), Rows(torch.zeros_like(part.mT))) for part in (s, x)]
+    found = one.program(Duals(Floats(one.parameters), Floats(along)), *still)
+    run = partial(float_step, one.program)
+    told, moved = torch.func.jvp(lambda p: run(p, s, x), (one.parameters,), (along,))
+    assert torch.equal(found.value.value.mT, told)
+    assert torch.allclose(found.tangent.value.mT, moved, rtol=1e-11, atol=1e-12)
+    if ("activate" in name and name.split()[-1] not in _SLOPES) or name in ("leaky-relu",):
+        return
+    way = torch.randn(s.shape, generator=generator(4), dtype=torch.float64)
+    state = Dual(Dual(Rows(s.mT), Rows(way.mT)), Dual(Rows(way.mT), still[0].tangent))
+    found = one.program(Duals(Duals(Floats(one.parameters))), state, Dual(still[1], 0.0 * still[1]))
+
+    def first(at):
+        return torch.func.jvp(lambda a: run(one.parameters, a, x), (at,), (way,))[1]
+
+    second = torch.func.jvp(first, (s,), (way,))[1]
+    assert torch.allclose(found.tangent.tangent.value.mT, second, rtol=1e-9, atol=1e-10)
 
 
 def column(one: System, s: Tensor, x: Tensor) -> Tensor:
@@ -226,3 +255,22 @@ def test_an_endless_set_of_weights():
     one = system("lstm")
     radii = {key: torch.full((1,), torch.inf, dtype=torch.float64) for key in one.parameters}
     assert not (stepped(*one.step, radii).worst[:, :, :4] < 1e9).any(dim=2).all()
+
+
+@pytest.mark.parametrize("name", _SLOPES)
+def test_slopes_of_activations_twice(name):
+    """The slopes that are made of elementary functions are torch's."""
+    z = torch.linspace(-3, 3, 13, dtype=torch.float64)[None]
+    once = Dual(Rows(z), Rows(torch.ones_like(z)))
+    found = Duals(Floats({})).slope(name, once)
+    rho = ACTIVATIONS[name]
+    told, second = torch.func.jvp(rho.derivative, (z,), (torch.ones_like(z),))
+    assert torch.allclose(found.value.value, told, rtol=1e-12, atol=1e-14)
+    assert torch.allclose(found.tangent.value, second, rtol=1e-11, atol=1e-13)
+
+
+def test_kinks_have_no_second_derivative():
+    """The slope of a kinked activation is refused in one line."""
+    z = Rows(torch.zeros(1, 1).double())
+    with pytest.raises(InputError, match="relu is differentiated once only"):
+        Duals(Floats({})).slope("relu", Dual(z, z))

@@ -2,29 +2,13 @@ import math
 
 import pytest
 import torch
-from program_draws import cells, inputs, weights
+from program_draws import cells, weights
 
 from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
 from rnnbounds.impl.cells.deep import depth, layout
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.errors import ShapeError
-
-
-def test_against_layers_of_torch():
-    """A step is torch.nn.Linear and tanh, layer by layer."""
-    held, x = weights("deep-tanh", seed=1), inputs(5, 1, 2, 1.0)[:, 0]
-    first, second, fed = (torch.nn.Linear(*size).double() for size in ((4, 5), (5, 4), (2, 5)))
-    with torch.no_grad():
-        for layer, name in ((first, "transition_1_weight"), (second, "transition_2_weight")):
-            layer.weight.set_(held[name])
-        fed.weight.set_(held["input_weight"])
-        first.bias.set_(torch.zeros(5).double())
-        fed.bias.set_(torch.zeros(5).double())
-        second.bias.set_(held["transition_2_bias"])
-        h = torch.randn(5, 4, generator=torch.Generator().manual_seed(2)).double()
-        told = torch.tanh(second(torch.tanh(first(h) + fed(x))))
-    assert torch.allclose(kind_of("deep-tanh").step(held, x, h), told, rtol=0, atol=1e-15)
 
 
 def test_the_factor_is_the_product_of_norms():
@@ -35,17 +19,6 @@ def test_the_factor_is_the_product_of_norms():
     told = cell.comparison(1.0).euclidean[:, 0, 0]
     assert torch.allclose(told, first * second, rtol=1e-13)
     assert bool((told >= first * second * (1 - 1e-15)).all())
-
-
-def test_one_layer_is_the_rnn():
-    """A transition of one layer is certified as the vanilla cell is."""
-    torch.manual_seed(0)
-    W, U, b = torch.randn(3, 3).double() / 4, torch.randn(3, 2).double(), torch.randn(3).double()
-    held = {"transition_1_weight": W, "input_weight": U, "transition_1_bias": b}
-    told = certify(held, 1.0, norm="spectral", cell="deep-tanh")
-    vanilla = {"weight_hh_l0": W, "weight_ih_l0": U, "bias_ih_l0": b}
-    plain = certify(vanilla, 1.0, norm="spectral", cell="rnn-tanh")
-    assert math.isclose(told.lam, plain.lam, rel_tol=1e-13)
 
 
 def test_jets_of_one_layer_know_the_published_constants():

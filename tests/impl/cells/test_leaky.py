@@ -1,47 +1,14 @@
-import math
-
 import pytest
 import torch
 from draws import doubles
-from program_draws import inputs, weights
+from program_draws import weights
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.cells.leaky import LEAKY_KINDS
+from rnnbounds.impl.cells.leaky_analysis import SCALED
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-
-
-def of_torch(module: torch.nn.RNN, leak: float = 1.0):
-    """The echo-state network of a torch layer."""
-    state = module.state_dict()
-    return {
-        "W": state["weight_hh_l0"],
-        "W_in": state["weight_ih_l0"],
-        "b": state["bias_ih_l0"] + state["bias_hh_l0"],
-        "leak": torch.full((module.hidden_size,), leak, dtype=torch.float64),
-    }
-
-
-@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
-def test_against_torch(nonlinearity):
-    """Without a leak it is torch.nn.RNN, to rounding."""
-    torch.manual_seed(0)
-    module = torch.nn.RNN(2, 4, nonlinearity=nonlinearity, batch_first=True, dtype=torch.float64)
-    kind, held, x = kind_of(f"leaky-{nonlinearity}"), of_torch(module), inputs(3, 20, 2, 1.0)
-    with torch.no_grad():
-        told, h = module(x)[0], torch.zeros(3, 4).double()
-        for t in range(20):
-            h = kind.step(held, x[:, t], h)
-            assert torch.allclose(h, told[:, t], rtol=0, atol=1e-14)
-
-
-def test_without_a_leak_it_is_certified_as_the_rnn_is():
-    """The Euclidean factor of a = 1 is the RNN's own."""
-    torch.manual_seed(1)
-    module = torch.nn.RNN(2, 4, dtype=torch.float64)
-    told = certify(of_torch(module), 1.0, norm="spectral", cell="leaky-tanh")
-    plain = certify(module, 1.0, norm="spectral")
-    assert math.isclose(told.lam, plain.lam, rel_tol=1e-12)
+from rnnbounds.impl.reading.adapters import load_model
 
 
 @pytest.mark.parametrize("leak", [0.1, 0.5, 1.0])
@@ -77,3 +44,37 @@ def test_a_product_that_underflows_counts(norm):
     """A leak of 1/4 times the least number is rounded to 0, but λ is above 3/4."""
     weights = {"W": doubles([[5e-324]]), "W_in": doubles([[1.0]]), "leak": doubles([0.25])}
     assert certify(weights, 1.0, norm=norm, cell="leaky-tanh").lam > 0.75
+
+
+def model(n=5, cell="leaky-tanh", scale=0.7, seed=0, low=0.3):
+    """A random network with leaks from `low` to 1, in skewed coordinates."""
+    draw = torch.Generator().manual_seed(seed)
+    W, U, b, d = (
+        torch.randn(shape, generator=draw, dtype=torch.float64)
+        for shape in ((n, n), (n, 2), (n,), (n,))
+    )
+    skew = torch.exp(0.5 * d)
+    W = scale * skew[:, None] * W / n**0.5 / skew
+    held = {"W": W, "W_in": U, "b": b, "leak": torch.linspace(low, 1, n, dtype=torch.float64)}
+    return load_model(held, cell)
+
+
+def test_more_are_certified():
+    """A network that neither its Euclidean nor its row norms certify, but several steps do."""
+    loaded = model(8, scale=0.62, seed=1, low=0.8)
+    certificate = certify(loaded, 1.0)
+    tried = {name: lam for name, lam, _ in certificate.tried}
+    assert min(tried["spectral"], tried["infinity"], tried["perron"]) > 1
+    assert certificate.verdict == "certified"
+    assert certificate.norm in SCALED
+
+
+def test_two_norm_steps():
+    """r steps contract in ‖·‖₂ by C c λʳ < 1, for norms by diagonal weights too."""
+    loaded = model(scale=0.5)
+    certificate = certify(loaded, 1.0, norm="iterated")
+    told = certificate.constants
+    r, factor = told["two_norm_steps"], told["two_norm_factor"]
+    spread = told["equivalence"] * told["reach"]
+    assert spread * certificate.lam**r == pytest.approx(factor, rel=1e-9)
+    assert factor < 1 <= spread * certificate.lam ** (r - 1) * (1 + 1e-9)

@@ -1,22 +1,16 @@
-import json
 import math
 
 import pytest
 import torch
-from flint import arb, arb_mat, ctx
-from program_draws import KIND, SAMPLES, cells, inputs, weights
-from safetensors.torch import save_file
+from program_draws import KIND, SAMPLES, weights
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.cells.kind import fixed
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import (
     NotCertifiedError,
-    load_truncated,
-    save_truncated,
     truncate,
 )
 from rnnbounds.impl.errors import PrecisionError, RangeError, ShapeError
@@ -32,17 +26,6 @@ def certified(name: str, bound: float = 1.0, **options):
     return held, certify(held, bound, (1e-1, 1e-3), cell=KIND.get(name, name))
 
 
-def run(name: str, held, x: torch.Tensor) -> torch.Tensor:
-    """The outputs of the recurrent model: (N, T, n)."""
-    kind = kind_of(KIND.get(name, name))
-    sizes = kind.layout(held).sizes(held)
-    s, told = x.new_zeros(len(x), sizes.state), []
-    for t in range(x.shape[1]):
-        s = kind.step(held, kind.drive(held, x[:, t]), s)
-        told.append(s[:, -sizes.n :])
-    return torch.stack(told, dim=1)
-
-
 @EACH
 def test_recognised_by_its_names(name):
     """A state dict without a word on its cell is read as what it is, where only one kind can be."""
@@ -52,69 +35,6 @@ def test_recognised_by_its_names(name):
             certify(weights(name), 1.0)
     else:
         assert certify(weights(name), 1.0).cell == kind
-
-
-@pytest.mark.slow
-@EACH
-def test_truncated_models_travel(name, tmp_path):
-    """The feed-forward form is the recurrent one to within ε, and comes back from its file."""
-    held = {key: part.float() for key, part in weights(name, scale=0.1).items()}
-    kind = KIND.get(name, name)
-    save_file(held, tmp_path / "model.safetensors", metadata={"cell": kind})
-    module, record = truncate(tmp_path / "model.safetensors", 1e-2, 1.0)
-    x = inputs(4, module.k + 30, 2, 1.0)[:, -60:].float()
-    with torch.no_grad():
-        gap = (module(x) - run(name, held, x)).norm(dim=2).max()
-        assert float(gap) <= 1e-2 * (1 + 1e-3) + 1e-5
-        save_truncated(module, record, tmp_path / "short.safetensors")
-        again = load_truncated(tmp_path / "short.safetensors")
-        assert torch.equal(again(x), module(x))
-    json.dumps(record, allow_nan=False)
-
-
-@EACH
-def test_feed_forward_is_the_recursion(name):
-    """With the window T, and gradients to all weights."""
-    held = {key: part.clone() for key, part in weights(name).items()}
-    x = inputs(2, 6, 2, 1.0)
-    module = FeedForward(held, cell=KIND.get(name, name), k=6)
-    assert torch.allclose(module(x), run(name, held, x), rtol=0, atol=1e-12)
-    module(x).square().sum().backward()
-    assert all(part.grad is not None for part in module.parameters())
-
-
-@EACH
-def test_step_in_balls(name):
-    """The step in balls agrees with the float one over a run."""
-    cell = cells(name, 1, seed=9)
-    x = inputs(1, 6, 2, 1.0)
-    s = torch.zeros(1, cell.comparison(1.0).box.shape[1], 1).double()
-    with ctx.workprec(200):
-        exact = arb_mat(s.shape[1], 1)
-        for t in range(6):
-            s = cell.step(s, x[:, t, :, None])
-            exact, _ = cell.ball_step(exact, arb_mat(x[0, t, :, None].tolist()))
-        away = [abs(a - arb(b)) for a, b in zip(exact.entries(), s[0, :, 0].tolist(), strict=True)]
-        assert all(a.rad() < 1e-40 for a in exact.entries())
-        assert all(gap < 1e-13 for gap in away)
-
-
-@pytest.mark.slow
-@EACH
-def test_batches_are_independent(name):
-    """A system's comparison is that which it has alone."""
-    cell = cells(name, 4, seed=2)
-    together = cell.comparison(torch.full((4, 1), 1.0).double())
-    for i in range(4):
-        alone = type(cell)(**_one(cell, i)).comparison(1.0)
-        for part in ("box", "drive", "matrices", "inputs"):
-            assert torch.equal(getattr(alone, part)[0], getattr(together, part)[i])
-
-
-def _one(cell, i: int):
-    held = {key: part[i : i + 1] for key, part in cell.parameters.items()}
-    rho = {"activation": cell.activation} if hasattr(cell, "activation") else {}
-    return {"parameters": held, **rho}
 
 
 def test_a_cell_in_one_file():

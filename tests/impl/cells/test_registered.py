@@ -1,5 +1,7 @@
 """Cells of the user's own: registered by a call or an entry point, with numbers of Python's."""
 
+import gc
+import weakref
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -158,3 +160,47 @@ def test_a_name_is_a_word(name):
     kind = rnnbounds.program_kind(name, Numbers, rnnbounds.fixed(SHAPES))
     with pytest.raises(KindError, match="name it with letters"):
         register(kind)
+
+
+def branches(m, s, x):
+    """A step that asks which number is larger."""
+    return s if s > 0 else m.affine("U", None, x)
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (branches, "raises TypeError"),
+        (lambda m, s, x: m.affine("W", None, s) + m.affine("V", None, x), "reads 'V'"),
+        (lambda m, s, x: s.part(0, 2) + s, "combines 2 and 3 units"),
+        (lambda m, s, x: m.join(s, s), "combines 6 and 3 units"),
+        (lambda m, s, x: m.join(*s.chunk(2)), "cuts 3 units into 2 equal parts"),
+        (lambda m, s, x: s.part(1, 5), "takes the units 1 to 5 of 3"),
+        (lambda m, s, x: s * None, "raises"),
+        (lambda m, s, x: torch.relu(s), "raises TypeError"),
+        (lambda m, s, x: m.activate("relu6", s), "unknown activation 'relu6'"),
+    ],
+)
+def test_what_no_arithmetic_can_run_is_one_line(step, told):
+    """At the door, before any arithmetic has begun."""
+
+    class Own(Numbers):
+        def program(self, m, s, x):
+            return step(m, s, x)
+
+    register(rnnbounds.program_kind("own", Own, rnnbounds.fixed(SHAPES)))
+    with pytest.raises(InputError, match=told) as error:
+        rnnbounds.certify({"U": torch.ones(3, 2), "W": torch.eye(3) / 2}, 1.0, cell="own")
+    assert "\n" not in str(error.value)
+
+
+def test_no_weights_are_kept_alive():
+    """What is remembered of a step are lengths: no weights of a cell or of its layers."""
+    stack = table.kind_of("stacked-gru")
+    weights = torch.nn.GRU(2, 3, 2).double().state_dict()
+    cell = stack.build({name: part[None].clone() for name, part in weights.items()})
+    cell.step(torch.zeros(1, 6, 1).double(), torch.zeros(1, 2, 1).double())
+    held = [weakref.ref(part) for layer in cell.layers for part in layer.parameters.values()]
+    del cell
+    gc.collect()
+    assert [ref() for ref in held if ref() is not None] == []

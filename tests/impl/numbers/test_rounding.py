@@ -8,6 +8,7 @@ import platform
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,21 +101,6 @@ def test_a_machine_that_obeys(mode: Mode) -> None:
     assert obeys(mode)
 
 
-@pytest.mark.parametrize("end", [-math.inf, math.inf])
-@pytest.mark.parametrize("only", [0, 1, 13, 70, 70 * 250])
-def test_a_machine_that_does_not(mode: Mode, end: float, only: int) -> None:
-    """Too little and too much are seen, even at one length alone."""
-    assert not obeys(Fake(lambda x: np.nextafter(x, end), only))
-
-
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="their names differ")
-@pytest.mark.parametrize("name", [0, 0x400, 0xC00])
-def test_other_modes_are_told(mode: Mode, name: int) -> None:
-    """To nearest, down and to zero."""
-    mode._name = name
-    assert not obeys(mode)
-
-
 class Spoilt(Mode):
     """A mode in which one operation alone returns what `change` makes of (result, *arguments)."""
 
@@ -128,15 +114,16 @@ class Spoilt(Mode):
         return super().within(lambda up, *given: operation(self.up, *given), *arrays)
 
 
-OWN = ("add", "multiply", "divide", "root")
-PAIRS = [(name, at) for name in OWN for at in ("neither", "first", "second")][:-2]  # one argument
-PAIRS.remove(("divide", "second"))  # no array is divided by a number
+def named(name: int) -> Mode:
+    """One of the processor's other modes."""
+    found = Mode()
+    found._name = name
+    return found
 
 
-@pytest.mark.parametrize(("name", "scalar"), PAIRS)
-def test_each_operation_is_tried(mode: Mode, name: str, scalar: str) -> None:
-    """One that rounds another way is seen at usual sizes alone, also if it does so only where a
-    number by itself comes first or second, or nowhere."""
+def at(scalar: str) -> Callable[..., Any]:
+    """Rounded another way at usual sizes, where a number by itself comes first or second, or
+    nowhere."""
 
     def change(found: Any, a: Any, b: Any = None) -> Any:
         ranks = np.ndim(a), np.ndim(a if b is None else b)
@@ -144,36 +131,22 @@ def test_each_operation_is_tried(mode: Mode, name: str, scalar: str) -> None:
         off = np.where(np.abs(found) > 1e-100, np.nextafter(found, -math.inf), found)
         return off if alone == scalar else found
 
-    assert not obeys(Spoilt(name, change))
+    return change
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_subnormals_of_each_operation_are_tried(mode: Mode, name: str) -> None:
-    """One that takes subnormal numbers for 0, or loses results that are, is seen."""
-    least = 2.0**-1022
-
-    def taken(found: Any, *given: Any) -> Any:
-        return np.where((np.abs(given[0]) < least) & (given[0] != 0), 0.0 * found, found)
-
-    def lost(found: Any, *given: Any) -> Any:
-        return np.where(np.abs(found) < least, 0.0 * found, found)
-
-    assert not obeys(Spoilt(name, taken))
-    assert name == "root" or not obeys(Spoilt(name, lost))  # no root is subnormal
+def taken(found: Any, *given: Any) -> Any:
+    """Subnormal numbers are taken for 0."""
+    return np.where((np.abs(given[0]) < LEAST) & (given[0] != 0), 0.0 * found, found)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "wrong"),
-    [(1, 0.5, 0.0), (1, -0.5, -5e-324), (1, -0.5, 0.0), (3, 0.5, 5e-324)],
-    ids=["to nearest", "down", "sign lost", "to zero"],
-)
-def test_subnormal_products_are_rounded_up(mode: Mode, a: int, b: float, wrong: float) -> None:
-    """Of the least number of all, as often as a says."""
+def lost(found: Any, *given: Any) -> Any:
+    """Results that are subnormal are lost."""
+    return np.where(np.abs(found) < LEAST, 0.0 * found, found)
 
-    def change(found: Any, one: Any, two: Any) -> Any:
-        return np.where((one == a * 5e-324) & (two == b), wrong, found)
 
-    assert not obeys(Spoilt("multiply", change))
+def product(a: int, b: float, wrong: float) -> Callable[..., Any]:
+    """The product of the least number of all, as often as a says, and b is another."""
+    return lambda found, one, two: np.where((one == a * 5e-324) & (two == b), wrong, found)
 
 
 def begins(array: Any) -> int:
@@ -181,19 +154,9 @@ def begins(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        *(("length", k) for k in (1, 2, 69, 70)),
-        *(("start", k) for k in (1, 8)),
-        *(("gap", k) for k in (1, 2, 3)),
-        ("number", 0),
-    ],
-)
-def test_all_places_are_tried(mode: Mode, where: tuple[str, int]) -> None:
-    """One wrong number is seen though it be of one length alone, of one beginning, of rows with
-    one gap, or where all numbers are by themselves."""
-    kind, k = where
+def place(kind: str, k: int) -> Callable[..., Any]:
+    """One wrong number, of one length alone, of one beginning, of rows with one gap, or where all
+    numbers are by themselves."""
     first: list[int] = []
 
     def here(array: Any) -> bool:
@@ -211,7 +174,33 @@ def test_all_places_are_tried(mode: Mode, where: tuple[str, int]) -> None:
     def change(found: Any, a: Any) -> Any:
         return np.nextafter(found, math.inf) if here(a) and not (a < 1e-100).any() else found
 
-    assert not obeys(Spoilt("root", change))
+    return change
+
+
+LEAST, OWN = 2.0**-1022, ("add", "multiply", "divide", "root")
+WRONG: dict[str, Callable[[], Any]] = {
+    **{f"{end} at {only}": partial(Fake, lambda x, end=end: np.nextafter(x, end), only)
+       for end in (-math.inf, math.inf) for only in (0, 1, 13, 70, 70 * 250)},
+    "flushed": partial(Fake, partial(lost)),
+    **{f"{name}, {where}": partial(Spoilt, name, at(where))
+       for name in OWN for where in ("neither", "first", "second")
+       if (name, where) not in (("divide", "second"), ("root", "first"), ("root", "second"))},
+    **{f"{name}, {how.__name__}": partial(Spoilt, name, how)
+       for name in OWN for how in (taken, lost) if (name, how) != ("root", lost)},
+    **{f"product {told}": partial(Spoilt, "multiply", product(*told))
+       for told in ((1, 0.5, 0.0), (1, -0.5, -5e-324), (1, -0.5, 0.0), (3, 0.5, 5e-324))},
+    **{f"{kind} {k}": partial(Spoilt, "root", place(kind, k))
+       for kind, among in {"length": (1, 2, 69, 70), "start": (1, 8), "gap": (1, 2, 3),
+                           "number": (0,)}.items() for k in among},
+}  # fmt: skip
+if platform.machine() in ("x86_64", "AMD64"):  # elsewhere their names differ
+    WRONG |= {f"mode {name}": partial(named, name) for name in (0, 0x400, 0xC00)}
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_a_machine_that_does_not_obey(mode: Mode, how: str) -> None:
+    """Too little and too much are seen, of each operation, at all sizes and in all places."""
+    assert not obeys(WRONG[how]())
 
 
 def test_who_does_not_obey_is_not_asked(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,11 +214,6 @@ def test_who_does_not_obey_is_not_asked(mode: Mode, monkeypatch: pytest.MonkeyPa
             assert upward(lambda up, a: up.add(a, 2.0**-60), np.float64(1.0)) > 1
         finally:
             rounding._obeyed.cache_clear()
-
-
-def test_lost_subnormals_are_told(mode: Mode) -> None:
-    """As by a processor that flushes them."""
-    assert not obeys(Fake(lambda x: np.where(np.abs(x) < 2.0**-1022, 0.0, x)))
 
 
 def test_put_back_whatever_is_raised(mode: Mode) -> None:

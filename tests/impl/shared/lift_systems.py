@@ -19,8 +19,8 @@ HAIR = 1 + 1e-12
 
 
 def lost(v: V) -> V:
-    """v, off by 64 units of the dtype."""
-    return (v + 64.0) - 64.0
+    """v, off by 256 units of the dtype."""
+    return (v + 256.0) - 256.0
 
 
 OPERATIONS = {

@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.errors import RangeError, ShapeError, UnknownNameError
-from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.errors import ShapeError
+from rnnbounds.impl.gradients.loss import Loss, loss
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.training.certified import largest_rate, state_loss, training_constants
+from rnnbounds.impl.training.bound import largest_rate
+from rnnbounds.impl.training.certified import training_constants
 from rnnbounds.impl.training.projection import project_frobenius, project_spectral
 
 N, D, T = 3, 2, 40
@@ -31,6 +32,13 @@ def loaded(cell: str = "rnn-tanh", biases: int = 2, lam: float = 0.4) -> LoadedM
     W = weights["weight_hh_l0"]
     weights["weight_hh_l0"] = lam * W / torch.linalg.matrix_norm(W, 2)
     return load_model(weights, cell)
+
+
+def squared(target: float, n: int = N) -> Loss:
+    """½‖h − y‖² of a state whose target has that norm."""
+    y = torch.zeros(1, n, dtype=torch.float64)
+    y[0, 0] = target
+    return loss("squared", torch.eye(n, dtype=torch.float64)[None], y)
 
 
 def inputs(seed: int = 2) -> Tensor:
@@ -88,7 +96,7 @@ def train(
 def test_trained_models_agree(cell: str, biases: int) -> None:
     """Both models, trained in all their blocks, agree to ε at the certified window."""
     model, x, steps = loaded(cell, biases), inputs(), 20
-    p = state_loss("squared", N, 1.0)
+    p = squared(1.0)
     c = training_constants(model, 1.0, p)
     for alpha in (0.1 / c.beta, 2 / c.beta):
         full = train(model, dict(c.radii), x, T, p, alpha, steps)
@@ -108,11 +116,9 @@ def test_trained_models_agree(cell: str, biases: int) -> None:
 @pytest.mark.parametrize("cell", ["linear", "rnn-tanh", "rnn-sigmoid"])
 @pytest.mark.parametrize("biases", [0, 1, 2])
 def test_gradients_at_the_stored_weights(cell: str, biases: int) -> None:
-    """γ of the stored weights bounds the gap of gradients over all blocks, each bias its own."""
-    model, p = loaded(cell, biases), state_loss("squared", N, 1.0)
+    """γ bounds the gap of gradients over all blocks, each bias its own."""
+    model, p = loaded(cell, biases), squared(1.0)
     c = training_constants(model, 1.0, p)
-    own = c.stored
-    assert own["gamma"] <= c.gamma
     parts, x = {role: part.double() for role, part in model.weights.items()}, inputs()
     full = gradients(model, parts, x, T, p)
     for k in (1, 2, 5, 9):
@@ -120,68 +126,35 @@ def test_gradients_at_the_stored_weights(cell: str, biases: int) -> None:
         gap = math.sqrt(
             sum((a - b).square().sum().item() for a, b in zip(full, short, strict=True))
         )
-        assert gap <= own["gamma"] * k * own["lam"] ** k
+        assert gap <= c.gamma * k * c.lam**k
 
 
 def test_two_biases_count_twice() -> None:
-    """With ‖h‖ ≤ B_h, L_w of a linear model is √(B_h² + B² + number of biases)."""
+    """With ‖h‖ ≤ B_h, L_w of a linear model is √(B_h² + B² + number of biases), and B_h is that of
+    the sum of their radii; Ω has the stored norms."""
     for biases in (0, 1, 2):
-        c = training_constants(loaded("linear", biases), 1.5)
+        model = loaded("linear", biases)
+        c = training_constants(model, 1.5, squared(0.0))
         assert c.L_w == pytest.approx(math.sqrt(c.B_h**2 + 1.5**2 + biases), rel=1e-12)
-    model = loaded("linear", 2)
-    whole = training_constants(model, 1.0, radii={"bias_ih": 5.0, "bias_hh": 7.0})
-    U, lam = whole.radii["weight_ih"], whole.lam
-    assert whole.B_h == pytest.approx((U + 12.0) / (1 - lam), rel=1e-12)
-
-
-def test_radii() -> None:
-    """Ω defaults to the stored norms; the weights must lie in it, and the larger the looser."""
-    model = loaded()
-    c = training_constants(model, 1.0)
-    assert c.radii["weight_hh"] == pytest.approx(0.4)
-    assert c.lam == c.radii["weight_hh"]
-    wider = training_constants(model, 1.0, radii={"weight_hh": 0.8})
-    assert wider.lam == 0.8
-    assert wider.beta > c.beta
-    assert wider.stored == c.stored
-    unstable = training_constants(model, 1.0, radii={"weight_hh": 1.0})
-    assert unstable.window(1e-3, 10, 0.1) is None
-    with pytest.raises(RangeError, match="weight_hh"):
-        training_constants(model, 1.0, radii={"weight_hh": 0.39})
-    with pytest.raises(RangeError, match="bias_ih"):
-        training_constants(model, 1.0, radii={"bias_ih": math.nan})
-    with pytest.raises(UnknownNameError, match="weight_hh"):
-        training_constants(model, 1.0, radii={"weight_h": 1.0})
-
-
-def test_given_constants() -> None:
-    """L_p and β_p may be stated, and then stand in for those of a loss."""
-    model = loaded()
-    p = state_loss("squared", N, 2.0)
-    by_loss = training_constants(model, 1.0, p)
-    stated = training_constants(model, 1.0, (by_loss.L_p, by_loss.beta_p))
-    for name in ("G_0", "G_1", "beta", "lam", "B_h"):
-        assert getattr(stated, name) == getattr(by_loss, name)
-    assert stated.L_f == 1.0
-    assert training_constants(model, 1.0, state_loss("linear", N)).beta_p == 0.0
-    for pair in ((-1.0, 1.0), (1.0, math.nan)):
-        with pytest.raises(RangeError):
-            training_constants(model, 1.0, pair)
-    with pytest.raises(RangeError, match="B"):
-        training_constants(model, math.inf)
+        fed = 1.5 * c.radii["weight_ih"] + sum(c.radii[role] for role in c.radii if "bias" in role)
+        assert c.B_h == pytest.approx(fed / (1 - c.lam), rel=1e-12)
+        assert c.lam == c.radii["weight_hh"] == pytest.approx(0.4)
+        for role, part in model.weights.items():
+            order = 2 if role == "weight_hh" else None
+            assert c.radii[role] >= float(torch.linalg.norm(part.double(), order))
     with pytest.raises(ShapeError):
-        training_constants(model, 1.0, state_loss("squared", N + 1))
+        training_constants(loaded(), 1.0, squared(0.0, N + 1))
 
 
 def test_largest_rate() -> None:
     """Up to the largest step size the bound says something, beyond it nothing, to the last bits."""
-    c = training_constants(loaded(), 1.0)
+    c = training_constants(loaded(), 1.0, squared(0.0))
     rate = largest_rate(c, 50, 1e-2, cap=40)
     assert rate is not None
     assert c.window(rate, 50, 1e-2, cap=40) == 40
     assert c.window(rate * (1 + 1e-12), 50, 1e-2, cap=40) is None
     assert largest_rate(c, 50, 1e-2, cap=2) is None
-    kinked = training_constants(loaded("rnn-relu"), 1.0)
+    kinked = training_constants(loaded("rnn-relu"), 1.0, squared(0.0))
     assert kinked.beta == math.inf
     assert largest_rate(kinked, 50, 1e-2) is None
     assert kinked.window(0.0, 50, 1e-2) == kinked.window(1.0, 0, 1e-2) is not None
@@ -191,10 +164,13 @@ def test_largest_rate() -> None:
 
 def test_no_recurrence() -> None:
     """At W = 0 with Ω = {0} a second input is the last that counts."""
-    c = training_constants(loaded(lam=0.0), 1.0)
+    c = training_constants(loaded(lam=0.0), 1.0, squared(0.0))
     assert (c.lam, c.G_1) == (0.0, math.inf)
     assert c.window(1e-3, 10, 1e-4) == 2
     assert c.window(1e-3, 10, 1e-4, cap=1) is None
     assert c.window(1e-9, 10, 1e-2) == 1
-    assert training_constants(loaded("rnn-relu", lam=0.0), 1.0).window(1e-3, 10, 1e-4) is None
+    assert (
+        training_constants(loaded("rnn-relu", lam=0.0), 1.0, squared(0.0)).window(1e-3, 10, 1e-4)
+        is None
+    )
     assert c.window(0.0, 10, 1e-9) == 1

@@ -1,5 +1,7 @@
 """Bounds that a user types: what stands, what falls, what cannot be asked."""
 
+from functools import cache
+
 import pytest
 
 from rnnbounds.properties.attacks.budget import Budget
@@ -18,6 +20,12 @@ BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequence
 def attacked(text: str, **options: object):
     """What becomes of a typed bound under a small budget."""
     return attack_typed(parse_conditioned(text), budget=BUDGET, seed=0, **options)
+
+
+@cache
+def extremal(text: str):
+    """What the extremal systems make of it; several tests ask of one bound."""
+    return attacked(text, attacks=("extremal",))
 
 
 @pytest.mark.slow
@@ -71,6 +79,7 @@ def test_false_bounds_fall(text: str) -> None:
         assert f"k = {check.k}" in check.explanation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [50, 2000, 20_000])
 def test_slow_scalar_systems_refute_what_holds_at_small_lengths(factor: int) -> None:
     """h⁺ = λh + u with λ near 1 sums T inputs up: no multiple of S_0 λ^k bounds that."""
@@ -80,6 +89,7 @@ def test_slow_scalar_systems_refute_what_holds_at_small_lengths(factor: int) -> 
     assert result.counterexample.spec["T"] > factor
 
 
+@pytest.mark.slow
 def test_slow_scalar_systems_leave_equality_decided() -> None:
     """Where the bound is met with equality all windows of the slow systems are still decided."""
     result = attacked("h_gap <= S_0*lam**k*(1 - lam**(T-k))/(1 - lam)", attacks=("extremal",))
@@ -87,6 +97,7 @@ def test_slow_scalar_systems_leave_equality_decided() -> None:
     assert result.scope.T == 24_576
 
 
+@pytest.mark.slow
 def test_the_scope_of_an_attack() -> None:
     """How far the systems went, and where lhs/rhs was largest: the replay of that check agrees."""
     text = "h_gap <= 2*S_0*lam**k/(1-lam)"
@@ -111,6 +122,7 @@ def test_the_scope_counts_only_what_was_judged() -> None:
     assert (scope.n, scope.T, scope.k, scope.lam, scope.cells) == (0, 0, 0, None, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "condition", "stands"),
     [
@@ -126,11 +138,11 @@ def test_the_scope_counts_only_what_was_judged() -> None:
 )
 def test_side_conditions(text: str, condition: str, stands: bool) -> None:
     """Each turns a false statement into a true one, and a weaker one lets it fall still."""
-    assert not attacked(text, attacks=("extremal",)).stands or "T - k, 1" in text
-    result = attacked(f"{text}, {condition}", attacks=("extremal",))
+    assert not extremal(text).stands or "T - k, 1" in text
+    result = extremal(f"{text}, {condition}")
     assert result.stands is stands
     if stands:
-        free = attacked("h_gap <= B_h*lam**k", attacks=("extremal",))
+        free = extremal("h_gap <= B_h*lam**k")
         assert result.holds < free.holds
         assert (result.systems < free.systems) == ("lam" in condition or "T <" in condition)
     else:

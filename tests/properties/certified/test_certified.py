@@ -15,14 +15,12 @@ from seen import readings
 from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms import semidefinite
-from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.certified import models, specs
 from rnnbounds.properties.systems.certified.fields import Certified
-from rnnbounds.properties.systems.spec import check_spec
-from rnnbounds.properties.systems.table import kind_named, parse_spec, system
+from rnnbounds.properties.systems.table import system
 from rnnbounds.properties.systems.unitary.exact import rational
 from rnnbounds.theory.claims.certificate.certificate import CERTIFICATE
 
@@ -92,27 +90,6 @@ def test_other_systems_have_none() -> None:
         assert measure.exact_square(batch, 0, 64) is None
         assert measure.at_most(batch, fmpq(1), 0) is None
     assert np.isinf(batch.constant("gain_told").hi).all()
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"cell": "hopfield"}, {"norm": "frobenius"}, {"dtype": "int8"}, {"layer": 1},
-        {"cell": "stacked-gru", "layers": 1}, {"cell": "stacked-gru", "layers": 2, "layer": 3},
-    ],
-)  # fmt: skip
-def test_specs_that_no_model_has(fields: dict[str, Any]) -> None:
-    """Each in one line."""
-    with pytest.raises(SpecError):
-        check_spec(replace(ALIKE, **{"norm": "auto", **fields}))
-
-
-def test_specs_travel() -> None:
-    """As text, and back."""
-    for kind in ("certified", "certified-rnn", "certified-relu"):
-        for spec in kind_named(kind).extremal():
-            assert parse_spec(spec.text) == spec
-            check_spec(spec)
 
 
 def scaled(name: str, factor: float) -> Callable[[Certificate], Certificate]:

@@ -16,6 +16,7 @@ from rnnbounds.theory.language.parse import parse_statement
 
 FOUND = {"skew": [], "signs": [1.0], "G": [[1.0]], "d": [2.0], "s": [2.0]}
 CAUSAL = system(kind="gated-conv", regime="gaussian", n=2, d=2, T=12, K=12)
+SHIPPED = system("certified", cell="linear")
 WRITTEN = SPECIAL["full-cell"]
 # A spec, what is said of it instead, and what the refusal speaks of.
 IMPOSSIBLE = [
@@ -70,6 +71,12 @@ IMPOSSIBLE = [
     (system("candidate"), {"states": 25}, "states = 25"),
     (system("sigmoid"), {"n": 4}, "n = 4"),
     (system("planted"), {"n": 17}, "n = 17"),
+    (SHIPPED, {"cell": "hopfield"}, "hopfield"),
+    (SHIPPED, {"norm": "frobenius"}, "unknown norm"),
+    (SHIPPED, {"dtype": "int8"}, "unknown dtype"),
+    (SHIPPED, {"layer": 1}, "no layer 1"),
+    (SHIPPED, {"cell": "stacked-gru"}, "two layers or more"),
+    (SHIPPED, {"cell": "stacked-gru", "layers": 2, "layer": 3}, "no layer 3"),
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_experiment,
 )
-from rnnbounds.reports.pages.figures.figure import Series
+from rnnbounds.reports.pages.figures.plot import Series
 from rnnbounds.reports.pages.page import render
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from rnnbounds.reports.pages.answer import about_epsilon, factor, sentence, share, size, verdict_of
+from rnnbounds.reports.pages.answer import about_epsilon, factor, sentence, share, size
 
 CERTIFIED = {
     "verdict": "certified",
@@ -14,14 +14,6 @@ CERTIFIED = {
 }
 
 
-def test_certified() -> None:
-    """The memory at the first ε that was asked for."""
-    assert sentence(CERTIFIED, "m.pt") == (
-        "m.pt forgets: its last 23 inputs fix the output h to within ε = 0.1, however long the run"
-    )
-    assert verdict_of(CERTIFIED).tone == "good"
-
-
 @pytest.mark.parametrize(
     ("k", "words"), [(0, "is known without any input"), (1, "its last input fixes the output h")]
 )
@@ -29,21 +21,6 @@ def test_few_inputs(k: int, words: str) -> None:
     """One input, and none, are said in words of their own."""
     document = CERTIFIED | {"truncation": [{"eps": 0.1, "k": k}]}
     assert words in sentence(document, "m.pt")
-
-
-def test_others() -> None:
-    """A witness, a reason, and that nothing is known."""
-    witness = {"text": "W has the eigenvalue 2"}
-    refuted = {"verdict": "refuted", "witness": witness, "truncation": []}
-    assert sentence(refuted, "m") == "m does not contract: W has the eigenvalue 2"
-    assert verdict_of(refuted).tone == "bad"
-    undecided = {"verdict": "undecided", "reason": None}
-    assert sentence(undecided, "m").endswith("certifies m, which says nothing about it")
-    assert sentence(undecided | {"reason": "a decay may round to 1"}, "m") == (
-        "a decay may round to 1"
-    )
-    assert verdict_of(undecided).tone == "open"
-    assert verdict_of({}) is None
 
 
 def test_epsilon_in_units() -> None:

@@ -13,8 +13,7 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_experiment,
 )
-from rnnbounds.reports.pages.figures.figure import Series
-from rnnbounds.reports.pages.figures.plot import FigureError, _band, plot
+from rnnbounds.reports.pages.figures.plot import FigureError, Series, _band, plot
 from rnnbounds.reports.pages.mathml import mathml
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from rnnbounds.reports.pages.experiment import Code, Plot, render_experiment
 from rnnbounds.reports.pages.measured import percent, percent_below
-from rnnbounds.reports.pages.measurement import measurement_page
+from rnnbounds.reports.pages.measurement import certified_and_measured_page, measurement_page
 
 
 def measured(ks, shares=None, *, largest=0.5, **fields):
@@ -101,7 +101,7 @@ def test_the_figure_and_the_next_step_come_first():
 def test_a_certificate_that_was_asked_for_leads_its_page():
     """Its verdict fails the page; the answer on the data comes after it."""
     certificate = CERTIFICATE | {"verdict": "refuted", "witness": {"text": "two states stay apart"}}
-    page = page_of(measured((3, 5)), None, certificate)
+    page = certified_and_measured_page(measured((3, 5)), certificate, "model.pt")
     assert page.fails
     assert "On these 40 windows the last 3 inputs" in page.lead
 

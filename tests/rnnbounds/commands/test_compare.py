@@ -43,28 +43,3 @@ def test_what_any_command_writes_is_read(call, stable_model, tmp_path, monkeypat
     for pair in (("told.json", "kept/certificate.json"), ("checked.json", "checked.json")):
         outcome = call("compare", *pair)
         assert outcome.out == "nothing regressed, and nothing else changed\n", outcome.err
-
-
-@pytest.mark.parametrize("option", [("--inputs=0:1",), ("--input-bound", 1, "--eps", 0.1)])
-def test_two_questions(call, refused, stable_model, tmp_path, option):
-    """A box is no ball, and one ε no other: exit 2 and a line, however much less k is."""
-    asked = ("certify", stable_model, "--cell", "rnn-tanh", "--format", "json")
-    paths = [tmp_path / "old.json", tmp_path / "new.json"]
-    for path, options in zip(paths, (("--input-bound", 1), option), strict=True):
-        path.write_text(json.dumps(call(*asked, *options).json))
-    what = "ε, " if "--eps" in option else "inputs, '‖x_t‖₂ ≤ 1.0' and 'box, "
-    assert f"certificates of different {what}" in refused("compare", *paths)
-
-
-def test_what_cannot_be_compared(refused, record, tmp_path):
-    """Absent, another schema, no place for a page: one line, and nothing is written."""
-    other = tmp_path / "other.json"
-    other.write_text(record.read_text().replace("rnnbounds/run/2", "rnnbounds/run/7"))
-    assert "schema 'rnnbounds/run/7', not 'rnnbounds/run/2'" in refused("compare", record, other)
-    assert "does not exist" in refused("compare", record, tmp_path / "no.json")
-    other.write_text('{"schema": "rnnbounds/sunspots/1"}')
-    for pair in ((other, other), (record, other)):
-        assert "records of 'sunspots' cannot be compared" in refused("compare", *pair)
-    line = refused("compare", record, record, "--page", tmp_path / "page.txt")
-    assert line.endswith("the name does not end in .html; choose another place")
-    assert not (tmp_path / "page.txt").exists()

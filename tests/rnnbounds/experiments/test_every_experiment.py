@@ -111,24 +111,6 @@ def test_a_problem_fails_the_command(call, small_run, monkeypatch, tmp_path):
     assert json.loads((tmp_path / "norms.json").read_text())["outcome"]["problems"]
 
 
-def test_bad_calls(refused, tmp_path):
-    """Options of other experiments, sizes of none, a file in place of the folder: exit 2."""
-    (tmp_path / "file").write_text("mine")
-    call = ("experiment", "norms", "--out", tmp_path / "out")
-    assert "norms has no --full; leave it out" in refused(*call, "--full")
-    assert "norms has no --data; leave it out" in refused(*call, "--data", "digits")
-    assert "unknown setting of norms 'epochs'" in refused(*call, "--set", "epochs=3")
-    assert "seeds" in refused(*call, "--seeds", 0)
-    assert "seed" in refused(*call, "--seed", -1)
-    assert "choose another place" in refused("experiment", "norms", "--out", tmp_path / "file")
-    line = refused("experiment", "moon", "--out", tmp_path / "out")
-    assert "unknown experiment 'moon'; choose among sunspots, certifiable" in line
-    line = refused("experiment", "simlarity", "--out", tmp_path / "out")
-    assert "unknown experiment 'simlarity'; did you mean similarity?" in line
-    assert (tmp_path / "file").read_text() == "mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 DEEP = "[" * 3000 + "]" * 3000
 
 

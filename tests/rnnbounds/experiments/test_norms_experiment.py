@@ -9,6 +9,7 @@ from small_runs import SMALL as EVERY
 import rnnbounds.impl.norms.solver.client
 from rnnbounds.experiments.engine.record import Certified, Run
 from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.engine.scores import picked
 from rnnbounds.experiments.stable import norms_told as norms
 from rnnbounds.experiments.stable.gated_cells import DRAWN, EDGE, TRAINED, drawn
 from rnnbounds.experiments.stable.norms import CELL, CHO, EXPERIMENT, units
@@ -35,12 +36,12 @@ def record(small_run):
 
 def test_run(record):
     """All are certified, although ‖W‖₂ ≥ 1."""
-    random = norms.of_task(record.runs, norms.RNNS)
+    random = picked(record.runs, task=norms.RNNS)
     assert len(norms.of_norm(random, norms.AUTO)) == SMALL.seeds
     assert not norms.of_norm(random, "spectral")
     assert record.outcome.holds == "holds"
     for task in (norms.LSTMS, norms.GRUS):
-        some = norms.of_task(record.runs, task)
+        some = picked(record.runs, task=task)
         assert len(some) == SMALL.seeds
         assert all(set(norms.PUBLISHED) & set(norms.names([one])) for one in some)
 

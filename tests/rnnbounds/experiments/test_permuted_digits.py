@@ -119,14 +119,6 @@ def test_bad_folders(refused, tmp_path, monkeypatch, name, content, words):
     assert not (tmp_path / "out").exists()
 
 
-def test_unknown_data(refused, tmp_path):
-    """What is neither a name nor a folder: one line that names the choices."""
-    for name in ("letters", tmp_path / "missing", "\0"):
-        line = refused("experiment", "permuted-digits", "--data", name, "--out", tmp_path / "out")
-        assert "choose among digits, mnist28, or a folder with MNIST's idx files" in line
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize(
     ("module", "data", "remedy"),
     [

@@ -166,10 +166,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(folder / "project-0.3.safetensors", folder / "model.safetensors")
     (folder / "pyproject.toml").write_text(ASKED)
     (folder / "torn.pt").write_bytes(b"PK\x03\x04")
-    for name, text in {
-        "empty.pt": "", "text.pt": "not a model", "short.pt2": "PK", "short.onnx": "PK",
-        "empty.toml": "", "torn.toml": "[tool", "number.toml": "tool.rnnbounds.models = 3",
+    texts = {
+        "empty.pt": "",
+        "text.pt": "not a model",
+        "short.pt2": "PK",
+        "short.onnx": "PK",
+        "record.json": '{"schema": "rnnbounds/sunspots/1"}',
+        "empty.toml": "",
+        "torn.toml": "[tool",
+        "number.toml": "tool.rnnbounds.models = 3",
         "other.toml": "[tool.rnnbounds.model.a]\nmodel='m'",
-    }.items():  # fmt: skip
+    }
+    for name, text in texts.items():
         (folder / name).write_text(text)
     return folder

@@ -18,46 +18,13 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from shown import Shown, kept
 
 HERE = Path(__file__).parent
 INDENT = "    "
-OWN_LINE = "h1 h2 h3 p li tr dt pre summary figcaption".split()
-SILENT = ("style", "script", "title", "svg")
-
-
-class Shown(HTMLParser):
-    """The text of a page, a line for each piece or row; a figure is its description."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.lines = [""]
-        self.inside: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in SILENT:
-            self.inside.append(tag)
-        if tag == "svg":
-            self.lines.append(f"figure: {dict(attrs)['aria-label']}")
-        elif tag in ("td", "th", "dd"):
-            self.lines[-1] += "| "
-        elif tag in OWN_LINE:
-            self.lines.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.inside and tag == self.inside[-1]:
-            self.inside.pop()
-
-    def handle_data(self, data: str) -> None:
-        if not self.inside and data.strip():
-            self.lines[-1] += f"{' '.join(data.split())} "
-
-    def __str__(self) -> str:
-        return "\n".join(line.strip() for line in self.lines)
 
 
 def settled(text: str, folder: Path) -> str:
@@ -132,11 +99,9 @@ def transcript(text: str, answer: Callable[[str], str]) -> Iterator[str]:
             yield from (f"{INDENT}{told}\n" for told in answer(line[2:]).splitlines() if told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.txt")), ids=lambda path: path.stem)
 def test_transcript(path, answer, request):
     """Every answer is the one that is kept."""
-    kept = path.read_text(encoding="utf-8")
-    now = "".join(transcript(kept, answer))
-    if request.config.getoption("--renew-golden"):
-        path.write_text(now, encoding="utf-8")
-    assert now == path.read_text(encoding="utf-8")
+    now = "".join(transcript(path.read_text(encoding="utf-8"), answer))
+    assert now == kept(path, now, request)

@@ -11,6 +11,7 @@ from rnnbounds import properties
 from rnnbounds.plugin import ATTACKS, PROFILE, SEED, check_options
 from rnnbounds.properties.runs import parts
 from rnnbounds.reports import comparable, load, problems
+from rnnbounds.theory import claim
 from rnnbounds.theory.kernel.solver.client import Solver
 
 CLAIM = "certified-norm"
@@ -58,8 +59,14 @@ def test_the_same_record_as_verify(session, python, plugin, call, tiny, tmp_path
     assert runs[2].environment.command.startswith("pytest ")
 
 
+@pytest.fixture
+def alone(monkeypatch) -> None:
+    """The claim is the only one: a session collects no other's parts."""
+    monkeypatch.setattr(parts, "CLAIMS", (claim(CLAIM),))
+
+
 @pytest.mark.slow
-def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
+def test_a_failing_part_fails_the_session(session, alone, tmp_path, monkeypatch):
     """An unproved ledger fails its test, the record and the session."""
     honest = parts.ledger_records
     monkeypatch.setattr(
@@ -77,7 +84,7 @@ def test_a_failing_part_fails_the_session(session, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_solver_that_dies_ends_the_session(session, tmp_path, monkeypatch):
+def test_a_solver_that_dies_ends_the_session(session, alone, tmp_path, monkeypatch):
     """No part is judged: exit 2, one line, and nothing is written."""
     monkeypatch.setattr(parts, "ledger_records", lambda *asked: Solver(memory=2**25).ask(""))
     code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
@@ -87,7 +94,7 @@ def test_a_solver_that_dies_ends_the_session(session, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_missing_part_fails_the_session(session, tmp_path):
+def test_a_missing_part_fails_the_session(session, alone, tmp_path):
     """All tests that ran pass, but the record lacks parts: that is no pass."""
     code, told = session("-k", f"{CLAIM}/proof", "--bounds-report", tmp_path / "report")
     assert "1 passed" in told
@@ -96,7 +103,7 @@ def test_a_missing_part_fails_the_session(session, tmp_path):
 
 
 @pytest.mark.slow
-def test_without_a_report_nothing_is_written(session, tmp_path):
+def test_without_a_report_nothing_is_written(session, alone, tmp_path):
     """Chosen attacks run, the others are no cases at all; no file, no summary."""
     chosen = f"{CLAIM}/random or {CLAIM}/targeted"
     code, told = session("-k", chosen, "--bounds-attacks", "random")
@@ -107,7 +114,7 @@ def test_without_a_report_nothing_is_written(session, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} <= {".hypothesis"}
 
 
-def test_collecting_writes_nothing(session, tmp_path):
+def test_collecting_writes_nothing(session, alone, tmp_path):
     """--collect-only looks at nothing, so it must not overwrite a report."""
     folder = tmp_path / "report"
     assert session("--collect-only", "--bounds-report", folder)[0] == 0

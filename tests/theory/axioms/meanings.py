@@ -28,7 +28,7 @@ from rnnbounds.theory.language.terms import (
 )
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.language.terms.vectors import Norm, Term
-from rnnbounds.theory.models.unitary import local_maps, returns
+from rnnbounds.theory.models.unitary import local_maps, relations
 
 HALF, ONE, ZERO = fmpq(1, 2), fmpq(1), fmpq(0)
 Meaning = Callable[..., Any]
@@ -139,7 +139,7 @@ EVERYWHERE: dict[Any, Any] = {
     exp: lambda z: arb(z).exp(),
     Max: lambda *values: max(values),
     Min: lambda *values: min(values),
-    returns.power: lambda A, v, j: A ** int(j) * v,
+    relations.power: lambda A, v, j: A ** int(j) * v,
     local_maps.pattern: always(1),
 }
 for function in (unitary.rank, unitary.rows):

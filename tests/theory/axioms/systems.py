@@ -11,7 +11,7 @@ from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, runni
 from rnnbounds.theory.claims.memory import instability
 from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
-from rnnbounds.theory.models.gates import gru_model
+from rnnbounds.theory.models.gates import gru
 from rnnbounds.theory.models.unitary import moves
 
 # What is otherwise for a claim, or for one of its forms: functions, and numbers by name.
@@ -80,7 +80,7 @@ def nudging(w: fmpq) -> dict[Any, Any]:
 OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "contraction-lstm": (CONSTANT | CLIPPED, LSTM),
     "contraction-gru": (
-        HALVES | CLIPPED | {gru_model.reset: lambda h, x: h / 2},
+        HALVES | CLIPPED | {gru.reset: lambda h, x: h / 2},
         dict.fromkeys(("most_r", "most_z", "output_box"), ONE),
     ),
     "contraction-gru/sufficient": ({}, STABLE_GRU),

@@ -8,8 +8,6 @@ import pytest
 from sympy import Expr, oo
 
 from rnnbounds.theory import claim
-from rnnbounds.theory.axioms.base import AXIOMS
-from rnnbounds.theory.axioms.jets import JET_AXIOMS
 from rnnbounds.theory.language import ONE, Assumption, Clause, Statement, Use, at, law, le, lt
 from rnnbounds.theory.language.terms.jets import (
     ACTIVATION,
@@ -121,21 +119,6 @@ def test_rules_need_their_cross_terms() -> None:
     straight = known[size(p)] * known[bent(q, STATES)] + known[size(q)] * known[bent(p, STATES)]
     assert straight < 1e-6
     assert derivatives(values)[1] == pytest.approx(2)
-
-
-def test_no_new_kind_of_axiom() -> None:
-    """The lemmas on jets stand under names that the table had before."""
-    others = {axiom.id for axiom in AXIOMS if axiom not in JET_AXIOMS}
-    assert {axiom.id for axiom in JET_AXIOMS} <= others
-
-
-def test_largest_row_in_numbers() -> None:
-    """Into max |·|_i/v_i an operator has the norm of its largest row, which a sign vector shows."""
-    generator = np.random.default_rng(3)
-    A, weights = generator.normal(size=(4, 4)), generator.uniform(0.5, 2, 4)
-    rows = np.abs(A) @ weights / weights  # the dual norm of max |·|_j/v_j is Σ v_j |·|
-    signs = np.sign(A[rows.argmax()]) * weights
-    assert np.abs(A @ signs / weights).max() == pytest.approx(rows.max())
 
 
 def test_contraction_is_that_of_the_box() -> None:

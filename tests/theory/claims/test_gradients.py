@@ -15,9 +15,8 @@ from sympy import Integer
 from rnnbounds import theory
 from rnnbounds.theory.axioms import gradients
 from rnnbounds.theory.axioms.base import DIAGONAL_BENDS
-from rnnbounds.theory.language import Instance, Statement, le, lt
+from rnnbounds.theory.language import Instance, Statement, le
 from rnnbounds.theory.language.terms.variables import A, B, a, b, v, z
-from rnnbounds.theory.models.slopes import CURVATURES
 from rnnbounds.theory.numbers.evaluate import ball, certain, enclose, rational
 from rnnbounds.theory.numbers.interval import exact
 from rnnbounds.theory.proof import Form, Proof, Step, check
@@ -200,17 +199,6 @@ def test_truncated_back_propagation_needs_no_smoothness() -> None:
     for form in about("tbptt-gap"):
         smooth = "smooth" in {a.id for a in form.assumptions}
         assert smooth == (form.name == "against-truncated")
-
-
-@pytest.mark.slow
-def test_curvatures_are_those_of_the_table() -> None:
-    """Each activation with a finite β_ρ is a case, ReLU is none, and a smaller constant fails."""
-    ledger = check(Proof((CURVATURES,)), CURVATURES.conclusion, ())
-    assert ledger.proved
-    assert "elu 2" in ledger.steps[0].detail
-    assert "relu" not in ledger.steps[0].detail
-    strict = lt(CURVATURES.conclusion.lhs, CURVATURES.conclusion.rhs)
-    assert not check(Proof((CURVATURES,)), strict, ()).proved
 
 
 GOAL = le(Integer(0), Integer(0))

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from sympy import Expr
 
@@ -184,49 +183,6 @@ def test_the_witness_has_at_most_twice_as_many_rows_or_the_theorem_fails() -> No
     claim = CLAIMS[0]
     fewer = prove_variant(claim, claim.variant("one-state-fewer"))
     assert "counter-model" in fewer.failures[-1].detail
-
-
-Values = dict[str, np.ndarray]  # type: ignore[type-arg]
-
-
-def value(expression: Expr, values: Values) -> np.ndarray:  # type: ignore[type-arg]
-    """The operator in numbers."""
-    if expression.is_Add:
-        return np.sum([value(term, values) for term in expression.args], axis=0)
-    if expression.is_Mul:
-        scalars, factors = expression.args_cnc()
-        product = value(factors[0], values)
-        for factor in factors[1:]:
-            product = product @ value(factor, values)
-        return np.prod([float(scalar) for scalar in scalars]) * product
-    if expression.is_Pow:
-        return np.linalg.matrix_power(value(expression.base, values), int(expression.exp))
-    if isinstance(expression, transpose):
-        return value(expression.args[0], values).T
-    return values[expression.name if expression.is_Symbol else expression.func.__name__]
-
-
-@pytest.mark.parametrize("sigma", [(1.0, 0.6, 0.0), (0.8, 0.5, 0.3), (1.0, 1.0, 0.3)])
-def test_singular_values_in_numbers(sigma: tuple[float, ...]) -> None:
-    """The axioms hold of a matrix with these singular values, also if zeros continue it."""
-    generator = np.random.default_rng(7)
-    P, Q = (np.linalg.qr(generator.normal(size=(3, 3)))[0] for _ in range(2))
-    S, E = np.diag(sigma), np.eye(3)[:, [entry < 1 for entry in sigma]]
-    low = E.T @ S @ E
-    K = np.diag(np.sqrt(1 - np.diag(low) ** 2))
-    fitting = {
-        "A": P @ S @ Q.T, "left": P, "right": Q, "singular": S, "kept": E, "low": low, "cosine": K,
-    }  # fmt: skip
-    continued = {name: np.zeros((5, 5)) for name in fitting}
-    for name, found in fitting.items():
-        continued[name][: found.shape[0], : found.shape[1]] = found
-    for values in (fitting, continued):
-        for axiom in (unitary_axioms.SINGULAR_VALUES, unitary_axioms.COSINES):
-            for clause in axiom.clauses:
-                lhs, rhs = (
-                    value(side, values) for side in (clause.conclusion.lhs, clause.conclusion.rhs)
-                )
-                assert np.allclose(lhs, rhs, atol=1e-12), statement_text(clause.conclusion)
 
 
 def test_monotone_and_extensional_need_all_entries() -> None:

@@ -97,6 +97,7 @@ def test_there_are_many_of_these() -> None:
 ELSEWHERE = ("contradict", "measures there is none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_no_falsehood_is_accepted(name: str) -> None:
     """None of those that can be written down: what the kernel makes no term of has no document."""
@@ -173,6 +174,7 @@ def test_a_power_is_asked_to_be_natural(monkeypatch: pytest.MonkeyPatch) -> None
     assert not check(found, laws()).refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FORMS)[::10])
 def test_no_false_variant_is_accepted(name: str) -> None:
     """A form's proof, re-targeted at the false variants near it."""

@@ -12,9 +12,8 @@ from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, assume, 
 from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run, to_output
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, x
 from rnnbounds.theory.language.terms.vectors import entry
-from rnnbounds.theory.models.gates import gated_steps
-from rnnbounds.theory.models.gates.gate import one, two
-from rnnbounds.theory.models.gates.gru_model import (
+from rnnbounds.theory.models.gates import gate
+from rnnbounds.theory.models.gates.gru import (
     BOX,
     CHO,
     CHO_N,
@@ -28,13 +27,14 @@ from rnnbounds.theory.models.gates.gru_model import (
     R,
     Z,
     c_n_inf,
+    change,
     cho_kappa,
     factor,
     output,
+    steps,
     torch_kappa,
     z_low,
 )
-from rnnbounds.theory.models.gates.gru_steps import change, steps
 from rnnbounds.theory.proof import Claim, Form, Source, step, theorem
 
 gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap h_size lam_box T")
@@ -56,7 +56,7 @@ def contraction(
     ).by(
         at("the outputs move", a, b, 0),
         at("joint state", 0, change.subs(m, 0)),
-        at("joint state", 0, one - two),
+        at("joint state", 0, gate.one - gate.two),
     )
 
 
@@ -97,7 +97,7 @@ SUFFICIENT = theorem(
 ).by(
     at("the outputs move", a, b, 0),
     at("joint state", 0, change.subs(m, 0)),
-    at("joint state", 0, one - two),
+    at("joint state", 0, gate.one - gate.two),
     "factor",
 )
 UNITS, CHO_UNITS = (
@@ -121,9 +121,9 @@ INVARIANT = theorem(
     (GRU,),
     "gru",
     (
-        gated_steps.SIGMOID_POSITIVE,
-        gated_steps.SIGMOID_BELOW_ONE,
-        gated_steps.TANH_BELOW_ONE,
+        gate.SIGMOID_POSITIVE,
+        gate.SIGMOID_BELOW_ONE,
+        gate.TANH_BELOW_ONE,
         step("outputs of the run", le(Abs(output(run)), ONE), forall=(j, i)).by_induction(
             base=(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
             step=(

@@ -19,20 +19,24 @@ from rnnbounds.theory.language.terms.vectors import max_norm
 from rnnbounds.theory.models.box_runs import JOINT
 from rnnbounds.theory.models.gates import lstm_runs
 from rnnbounds.theory.models.gates.gate import one, two
-from rnnbounds.theory.models.gates.lstm_model import (
+from rnnbounds.theory.models.gates.lstm import (
     BOX,
     LSTM,
     OPEN,
     ROWS,
+    STEPS,
     TAU,
     B_c,
     F,
     G,
     I,
     O,
+    moved_a,
+    moved_q,
+    next_one,
+    next_two,
     tau,
 )
-from rnnbounds.theory.models.gates.lstm_steps import STEPS, moved_a, moved_q, next_one, next_two
 from rnnbounds.theory.proof import Claim, Source, step, theorem, thousandth_less
 
 theta, theta_plain, omega, T, lam_box = symbols("theta theta_plain omega T lam_box")

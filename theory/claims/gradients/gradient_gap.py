@@ -4,8 +4,9 @@
 from dataclasses import replace
 
 from sympy import Add, Expr
+from sympy import symbols as bounds
 
-from rnnbounds.theory.claims.gradients.gradient_average import AVERAGED
+from rnnbounds.theory.axioms.base import TRIANGLE
 from rnnbounds.theory.claims.gradients.jacobian_gap import (
     FINITE,
     IN_BOX,
@@ -15,16 +16,89 @@ from rnnbounds.theory.claims.gradients.jacobian_gap import (
     three_terms,
     total_at_most_steps,
 )
-from rnnbounds.theory.language import assume, at, le, symbols
-from rnnbounds.theory.language.terms.variables import y
+from rnnbounds.theory.language import ZERO, assume, at, define, eq, le, symbols
+from rnnbounds.theory.language.quantities.gradients import run_gradient
+from rnnbounds.theory.language.terms.gradients import gap_sum
+from rnnbounds.theory.language.terms.variables import j, m, s, x, y
+from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.models.box_geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
 from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
 from rnnbounds.theory.models.system import MEMORY
 from rnnbounds.theory.proof import Claim, Source, Step, scaled, step, theorem, thousandth_less
 
-T, k, lam, lam_P, L_rho, L_p = symbols("T k lam lam_P L_rho L_p")
-G_0, G_1, D_1, grad_gap = symbols("G_0 G_1 D_1 grad_gap")
+T, k, lam, lam_P, B_h, L_w, L_p, L_rho = symbols("T k lam lam_P B_h L_w L_p L_rho")
+G_0, G_1, D_1, grad_gap, grad_gap_mean = symbols("G_0 G_1 D_1 grad_gap grad_gap_mean")
+
+GAP_SUM = define(
+    "sum of the gaps",
+    (x, m, j),
+    eq(gap_sum(x, m, 0), ZERO),
+    eq(
+        gap_sum(x, m, j + 1), gap_sum(x, m, j) + run_gradient(0, m + j + 1) - run_gradient(j + 1, m)
+    ),
+)
+_, CURVED_LATER, DRIFTED_LATER = terms(EUCLIDEAN, T - k, k, B_h)
+
+
+def averaged(steps: Expr) -> Expr:
+    """Σ of the three terms over s = 1, …, steps, as Σ g(s) = (steps − λ g(steps))/(1 − λ)."""
+    forgotten = lam**k * L_p * L_w * (steps - lam * EUCLIDEAN.total(steps)) / (1 - lam)
+    return forgotten + steps * (CURVED_LATER + DRIFTED_LATER)
+
+
+bound, bound_one, bound_next = bounds("bound bound_one bound_next", real=True)
+ONE_LOSS_BOUND = lam**k * L_p * L_w * EUCLIDEAN.total(j + 1) + CURVED_LATER + DRIFTED_LATER
+ONE_LOSS = norm(run_gradient(0, k + j + 1) - run_gradient(j + 1, k))
+AVERAGED = theorem(
+    "averaged",
+    le(grad_gap_mean, averaged(T - k) / T),
+    FINITE.assumptions,
+    "gradient",
+    (
+        power(EUCLIDEAN.lam),
+        power_at_most_one(EUCLIDEAN.lam),
+        total_at_most_steps(EUCLIDEAN),
+        step(
+            "curved",
+            le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[1], CURVED_LATER),
+            forall=(s,),
+        ).by(at("power not negative", k), at("power at most one", k), "contractive"),
+        step(
+            "drifted",
+            le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[2], DRIFTED_LATER),
+            forall=(s,),
+        ).by(at("power not negative", k - 1), at("total", k), "contractive", "some window"),
+        step("one loss", le(ONE_LOSS, ONE_LOSS_BOUND), forall=(j,)).by(
+            FINITE.lemma("gradient-gap", T).at(k + j + 1),
+            at("curved", j + 1),
+            at("drifted", j + 1),
+            "contractive",
+        ),
+        step(
+            "adding",
+            le(norm(gap_sum(x, k, j + 1)), bound_next),
+            forall=(bound, bound_one, bound_next, j),
+            given=(
+                le(norm(gap_sum(x, k, j)), bound),
+                le(ONE_LOSS, bound_one),
+                eq(bound_next, bound + bound_one),
+            ),
+        ).by(
+            GAP_SUM.at(x, k, j),
+            TRIANGLE.at(gap_sum(x, k, j), run_gradient(0, k + j + 1) - run_gradient(j + 1, k)),
+        ),
+        step("all losses", le(norm(gap_sum(x, k, j)), averaged(j)), forall=(j,)).by_induction(
+            base=GAP_SUM.at(x, k, j),
+            step=(
+                at("adding", averaged(j), ONE_LOSS_BOUND, averaged(j + 1), j),
+                at("one loss", j),
+                "contractive",
+            ),
+        ),
+    ),
+    note="p averaged over t = 1, …, T, each p_t with its own window: no gap for t ≤ k",
+).by(at("all losses", T - k), "window", "some window", "contractive")
 
 MODEL = FINITE.assumptions
 LEMMA = FINITE.lemma("gradient-gap").at()

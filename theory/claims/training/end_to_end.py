@@ -19,8 +19,7 @@ from rnnbounds.theory.models.lemmas.window import (
     surplus,
 )
 from rnnbounds.theory.models.system import ACCURACY, LIPSCHITZ_READOUT, MEMORY
-from rnnbounds.theory.models.weights.descent import FEASIBLE
-from rnnbounds.theory.models.weights.training import GAMMA_BOUND
+from rnnbounds.theory.models.weights.training import FEASIBLE, GAMMA_BOUND
 from rnnbounds.theory.models.weights.weighted_runs import PREDICTIONS, RUNS
 from rnnbounds.theory.proof import Claim, Source, theorem
 

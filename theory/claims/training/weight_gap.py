@@ -18,7 +18,7 @@ from rnnbounds.theory.models.lemmas.growth import (
     TANGENTS,
 )
 from rnnbounds.theory.models.system import MEMORY
-from rnnbounds.theory.models.weights import descent
+from rnnbounds.theory.models.weights import training
 from rnnbounds.theory.models.weights.projection import PROJECTS
 from rnnbounds.theory.models.weights.training import (
     CONSTANT_STEPS,
@@ -40,9 +40,9 @@ c = alpha * beta
 RECURSION = theorem(
     "recursion",
     le(w_gap, (1 + alpha * beta / N) * w_gap_before + alpha / N * eps_k),
-    (*descent.TRAINING, SOME_STEPS),
+    (*training.TRAINING, SOME_STEPS),
     "losses",
-    descent.STEPS,
+    training.STEPS,
     note="one step of size α/N, of any two losses",
 ).by(at("one step", N - 1), at("inverse steps", N - 1), "some steps")
 
@@ -50,14 +50,14 @@ PRODUCT_BOUND = le(w_gap, eps_k / beta * (StepProduct(N, c) - 1))
 OF_LOSSES = theorem(
     "losses",
     PRODUCT_BOUND,
-    (*descent.TRAINING, CURVED),
+    (*training.TRAINING, CURVED),
     "losses",
     (
-        *descent.STEPS,
+        *training.STEPS,
         *PRODUCT,
         step(
             "weights by the product",
-            le(beta * norm(descent.here - descent.there), eps_k * (StepProduct(j, c) - 1)),
+            le(beta * norm(training.here - training.there), eps_k * (StepProduct(j, c) - 1)),
             forall=(j,),
         ).by_induction(
             base=(at("descent", 0), at("empty product", c), "step"),
@@ -69,10 +69,14 @@ OF_LOSSES = theorem(
 LEMMA = OF_LOSSES.lemma("weight-gap, losses").at()
 TIED = ("smooth gradient", "gradient gap")  # what Lemmas 3 and 2 say of a model's losses
 BY_PRODUCT = theorem(
-    "product", PRODUCT_BOUND, (*descent.DESCENTS, CURVED, *chained.MODEL), "training", chained.CHAIN
+    "product",
+    PRODUCT_BOUND,
+    (*training.DESCENTS, CURVED, *chained.MODEL),
+    "training",
+    chained.CHAIN,
 ).by(LEMMA, *TIED, "curved")
 
-MODEL = (*descent.TRAINING, CURVED, SOME_STEPS)
+MODEL = (*training.TRAINING, CURVED, SOME_STEPS)
 BY_LOGARITHM = theorem(
     "logarithm",
     le(w_gap, alpha * eps_k * RealPower(N, c) * (1 + log(N))),
@@ -131,10 +135,10 @@ CONSTANT = theorem(
     (PROJECTS, DESCENT, CONSTANT_STEPS, STEP, SMOOTH, GRADIENT_GAP, CURVED),
     "losses",
     (
-        *descent.CONSTANT_SIZE_STEPS,
+        *training.CONSTANT_SIZE_STEPS,
         step(
             "weights by the power",
-            le(beta * norm(descent.here - descent.there), eps_k * ((1 + c) ** j - 1)),
+            le(beta * norm(training.here - training.there), eps_k * ((1 + c) ** j - 1)),
             forall=(j,),
         ).by_induction(base=at("descent", 0), step=(at("one step", j), at("constant steps", j))),
     ),
@@ -144,7 +148,7 @@ CONSTANT = theorem(
 IN_BOX = theorem(
     "box",
     PRODUCT_BOUND,
-    (*descent.DESCENTS, CURVED, *chained.CELL_MODEL),
+    (*training.DESCENTS, CURVED, *chained.CELL_MODEL),
     "cell",
     chained.CELL_CHAIN,
     note="any cell, by Lemmas 2 and 3 in the norm of a box that no weights of Ω leave",

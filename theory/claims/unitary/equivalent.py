@@ -1,8 +1,11 @@
 """Why the unitary equivalent of a contractive ReLU network does what the network does.
 
 The added units have the bias b_2,i = −B_h ‖row_i(W_3)‖.  As ‖h_t‖ ≤ B_h, they stay off, and V acts
-on the others as W does.
+on the others as W does.  ReLU commutes with a positive diagonal D: the network of D W D⁻¹, D U and
+D b has the states D h_t and the same outputs, and its unitary equivalent may be smaller.
 """
+
+from dataclasses import replace
 
 from sympy import Abs, Expr
 
@@ -10,11 +13,12 @@ from rnnbounds.theory.axioms.base import SUBMULTIPLICATIVE, TRIANGLE
 from rnnbounds.theory.axioms.entries import ENTRIES
 from rnnbounds.theory.axioms.gradients import CAUCHY_SCHWARZ
 from rnnbounds.theory.axioms.unitary import EXTENSIONAL, MONOTONE_NORM
-from rnnbounds.theory.language import ZERO, at, eq, le, symbols
+from rnnbounds.theory.language import ONE, ZERO, Use, assume, at, eq, le, lt, symbols
+from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.terms import unitary
 from rnnbounds.theory.language.terms.gradients import activation
-from rnnbounds.theory.language.terms.variables import i, j, v, x
-from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.language.terms.variables import a, i, j, v, x
+from rnnbounds.theory.language.terms.vectors import Scalar, function, norm
 from rnnbounds.theory.models.cells import U, W, bias
 from rnnbounds.theory.models.unitary.networks import (
     BELOW,
@@ -23,6 +27,8 @@ from rnnbounds.theory.models.unitary.networks import (
     DILATION,
     EMBEDDING,
     EQUIVALENT,
+    PLAIN,
+    Equivalent,
     h,
     inside,
     x_next,
@@ -30,7 +36,7 @@ from rnnbounds.theory.models.unitary.networks import (
 from rnnbounds.theory.proof import Step, step, theorem
 from rnnbounds.theory.proof.methods import Identity, Words
 
-B_h, T, unitary_gap = symbols("B_h T unitary_gap")
+B_h, T, unitary_gap, unitary_gap_rescaled = symbols("B_h T unitary_gap unitary_gap_rescaled")
 SHRINKS_ENTRIES = step(
     "ReLU shrinks entries",
     le(Abs(unitary.part(activation(v), i)), Abs(unitary.part(v, i))),
@@ -76,46 +82,123 @@ def off(reads: Expr) -> tuple[Step, ...]:
     )
 
 
+def equal_states(name: str, of: Equivalent, *commutes: Use) -> tuple[Step, ...]:
+    """The equivalent's states are those of the network, scaled, beside units that are off."""
+    reads, (state, fed, _) = unitary.W_3 * of.scale, of.terms(j)
+    low, same = reads * h + unitary.below(B_h, reads), eq(state, unitary.J * of.scale * h)
+    now = unitary.J * of.scale * inside + unitary.J_2 * low
+    return (
+        *off(reads),
+        step("pre-activation", eq(fed, now), forall=(j,), given=(same,)).by(
+            "dilation", of.at(j), *undone(of, h), method=Words
+        ),
+        step(name, same, forall=(j,)).by_induction(
+            base=(of.at(0), at("network", 0)),
+            step=(
+                of.at(j),
+                at("pre-activation", j),
+                at("blocks", of.scale * inside, low),
+                *commutes,
+                at("the added units are off", j),
+                at("network", j),
+            ),
+            method=Identity,
+        ),
+    )
+
+
+def undone(of: Equivalent, state: Expr) -> tuple[Use, ...]:
+    """D⁻¹ undoes D, where there is one."""
+    return (at("inverse", state),) if of.scale != ONE else ()
+
+
+def equal_outputs(
+    name: str, states: str, of: Equivalent, largest: Definition, gap: Expr
+) -> tuple[Step, ...]:
+    """What is read of the equivalent is the network's state, so that no output differs."""
+    (*_, read), terms = of.terms(j), (*of.biased, x)
+    return (
+        step(name, eq(read, h), forall=(j,)).by(
+            of.at(j), at(states, j), at("embedding", of.scale * h), *undone(of, h), method=Words
+        ),
+        step("equal outputs", eq(gap, ZERO), forall=(j,)).by_induction(
+            base=largest.at(*terms, 0), step=(largest.at(*terms, j), at(name, j + 1))
+        ),
+    )
+
+
 b_2 = unitary.below(B_h, unitary.W_3)
-SAME = eq(unitary.urnn(b_2, x, j), unitary.J * h)
-EQUAL_STATES = (
-    *off(unitary.W_3),
-    step(
-        "pre-activation",
-        eq(
-            unitary.preactivation(b_2, x, j),
-            unitary.J * inside + unitary.J_2 * (unitary.W_3 * h + b_2),
-        ),
-        forall=(j,),
-        given=(SAME,),
-    ).by("dilation", at("unitary equivalent", b_2, j), method=Words),
-    step("equal states", SAME, forall=(j,)).by_induction(
-        base=(at("unitary equivalent", b_2, 0), at("network", 0)),
-        step=(
-            at("unitary equivalent", b_2, j),
-            at("pre-activation", j),
-            at("blocks", inside, unitary.W_3 * h + b_2),
-            at("the added units are off", j),
-            at("network", j),
-        ),
-        method=Identity,
-    ),
-)
-FIRST_UNITS = step("equal first units", eq(unitary.upper(b_2, x, j), h), forall=(j,)).by(
-    at("unitary equivalent", b_2, j), at("equal states", j), at("embedding", h), method=Words
-)
+OWN = replace(PLAIN, biased=(b_2,))
+EQUAL_STATES = equal_states("equal states", OWN)
 EQUIVALENCE = theorem(
     "equivalent",
     eq(unitary_gap, ZERO),
     (*BOUNDED_NETWORK, DILATION, BLOCKS, EMBEDDING, EQUIVALENT, BELOW),
     "unitary",
     (
-        *STATES,
-        *EQUAL_STATES,
-        FIRST_UNITS,
-        step("equal outputs", eq(unitary.largest_gap(b_2, x, j), ZERO), forall=(j,)).by_induction(
-            base=unitary.LARGEST_GAP.at(b_2, x, 0),
-            step=(unitary.LARGEST_GAP.at(b_2, x, j), at("equal first units", j + 1)),
+        *(*STATES, *EQUAL_STATES),
+        *equal_outputs(
+            "equal first units",
+            "equal states",
+            OWN,
+            unitary.LARGEST_GAP,
+            unitary.largest_gap(b_2, x, j),
         ),
     ),
+).by(at("equal outputs", T))
+
+D = unitary.D
+factor = function("factor", Scalar, __name__)  # factor(i) = D_ii
+SCALES = assume("scales", "D is diagonal with positive entries", forall=(v, i)).that(
+    lt(ZERO, factor(i)), eq(unitary.part(D * v, i), factor(i) * unitary.part(v, i))
+)
+INVERSE = assume("inverse", "D⁻¹ undoes D", forall=(a,)).that(eq(unitary.D_inverse * D * a, a))
+SCALED_DILATION = assume("dilation", "V has D W D⁻¹ above W₃ in its first n columns").that(
+    eq(unitary.V * unitary.J, unitary.J * D * W * unitary.D_inverse + unitary.J_2 * unitary.W_3)
+)
+SCALED = Equivalent(
+    "rescaled equivalent",
+    (unitary.scaled_urnn, unitary.scaled_preactivation, unitary.unscaled),
+    scale=D,
+    unscale=unitary.D_inverse,
+)
+SCALED_EQUIVALENT = SCALED.runs(
+    unitary.below(B_h, unitary.W_3 * D),
+    "s_t = ρ(V s_{t−1} + (D U x_t + D b, b₂)) from s_0 = (D h_0, 0), with b₂ = −B_h ‖row of W₃D‖; "
+    "the first n units are read, divided by the scales",
+)
+COMMUTES = (
+    step(
+        "entries of scaled states",
+        eq(unitary.part(activation(D * v), i), unitary.part(D * activation(v), i)),
+        forall=(i,),
+    ).by(
+        at("relu", D * v, i), at("relu", v, i), at("scales", v, i), at("scales", activation(v), i)
+    ),
+    step("ReLU commutes with the scales", eq(activation(D * v), D * activation(v)), forall=(v,)).by(
+        "entries of scaled states",
+        EXTENSIONAL.at(activation(D * v), D * activation(v)),
+        method=Identity,
+    ),
+)
+RESCALED = theorem(
+    "rescaled",
+    eq(unitary_gap_rescaled, ZERO),
+    (
+        *(*BOUNDED_NETWORK, SCALES, INVERSE, SCALED_DILATION, BLOCKS, EMBEDDING),
+        *(SCALED_EQUIVALENT, BELOW),
+    ),
+    "unitary",
+    (
+        *(*STATES, *COMMUTES),
+        *equal_states("scaled states", SCALED, at("ReLU commutes with the scales", inside)),
+        *equal_outputs(
+            "scales undone",
+            "scaled states",
+            SCALED,
+            unitary.LARGEST_SCALED_GAP,
+            unitary.largest_scaled_gap(x, j),
+        ),
+    ),
+    note="the rank is that of DWD⁻¹, which may be smaller",
 ).by(at("equal outputs", T))

@@ -1,37 +1,156 @@
 """The rows of an orthogonal matrix with the block W: n + rank(I − WᵀW) (Emami et al.; Halmos).
 
-With W = PΣQᵀ and K = (I − Σ²)^½ on the q coordinates where Σ < I,
-V = (W PJK; KJᵀQᵀ −Σ_q) is orthogonal, and no orthogonal matrix with the block W has fewer rows.
-An equivalent network may have fewer, with another block: positive scales D change the rank but not
-the outputs, for ReLU commutes with them.
+With W = PΣQᵀ and K = (I − Σ²)^½ on the q coordinates where Σ < I, which E embeds into all n,
+V = (W PEK; KEᵀQᵀ −Σ_q) is orthogonal: the witness of Theorem 3.1, of at most 2n rows.  No
+orthogonal matrix with the block W has fewer.  An equivalent network may have fewer, with another
+block: positive scales D change the rank but not the outputs, for ReLU commutes with them.
 """
 
+from sympy import Max
+
+from rnnbounds.theory.axioms import unitary
 from rnnbounds.theory.axioms.ranks import RANK_GRAM, RANK_PRODUCT, RANK_ROWS
 from rnnbounds.theory.axioms.unitary import COSINES, SINGULAR_VALUES
-from rnnbounds.theory.claims.unitary.existence import (
-    CONTRACTION,
-    MINIMAL,
-    ORTHOGONAL,
-    SMALL,
-    E,
-    K,
-    Q,
-)
-from rnnbounds.theory.claims.unitary.rescaled import RESCALED
-from rnnbounds.theory.language import ZERO, assume, eq, le, symbols
-from rnnbounds.theory.language.terms.unitary import J_2, W_3, J, V, rank, rows
+from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE, RESCALED
+from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, eq, le, symbols
+from rnnbounds.theory.language.terms.unitary import J_2, W_2, W_3, W_4, J, V, eye_all, rank, rows
 from rnnbounds.theory.language.terms.variables import eye
-from rnnbounds.theory.language.terms.vectors import transpose
+from rnnbounds.theory.language.terms.vectors import frobenius, norm, transpose
 from rnnbounds.theory.models.cells import W
+from rnnbounds.theory.models.unitary import networks
 from rnnbounds.theory.models.unitary.networks import NORM
 from rnnbounds.theory.proof import Claim, Source, step, theorem
 from rnnbounds.theory.proof.methods import Words
 
-n, states = symbols("n states")
-unitary_defect_transposed, unitary_defect_short = symbols(
-    "unitary_defect_transposed unitary_defect_short"
+lam, n, T, states = symbols("lam n T states")
+unitary_gap, unitary_defect = symbols("unitary_gap unitary_defect")
+
+CONTRACTION = Assumption("at most one", "λ ≤ 1", le(lam, ONE))
+P, Q, S = unitary.left(W), unitary.right(W), unitary.singular(W)
+K, E, S_q = unitary.cosine(W), unitary.kept(W), unitary.low(W)
+MINIMAL = assume(
+    "minimal dilation",
+    "W₂ = PEK, W₃ = KEᵀQᵀ and W₄ = −Σ_q, from the singular values of W; QQᵀ is the identity of n "
+    "coordinates",
+).that(
+    eq(eye, Q * transpose(Q)),
+    eq(W_2, P * E * K),
+    eq(W_3, K * transpose(E) * transpose(Q)),
+    eq(W_4, -S_q),
 )
-defect_rank, W_rank = symbols("defect_rank W_rank")
+FOUR_BLOCKS = assume("four blocks", "V = (W W₂; W₃ W₄)").that(
+    eq(
+        V,
+        J * W * transpose(J)
+        + J * W_2 * transpose(J_2)
+        + J_2 * W_3 * transpose(J)
+        + J_2 * W_4 * transpose(J_2),
+    )
+)
+COORDINATES = assume(
+    "coordinates of all units",
+    "J embeds the first n of m coordinates and J₂ the q others, I is the identity of all; the "
+    "blocks have as many rows and columns, Q has n rows, and EᵀE is the identity of q coordinates",
+).that(
+    eq(eye_all, J * transpose(J) + J_2 * transpose(J_2)),
+    eq(transpose(J) * J_2, ZERO),
+    eq(transpose(J_2) * J, ZERO),
+    *(eq(transpose(J) * J * block, block) for block in (W, W_2)),
+    *(eq(transpose(J_2) * J_2 * block, block) for block in (W_3, W_4)),
+    *(eq(block * transpose(J) * J, block) for block in (W, W_3)),
+    eq(J * Q * transpose(Q), J),
+    eq(J_2 * transpose(E) * E, J_2),
+)
+SMALL = step("contraction", le(norm(W), ONE)).by("norm of W", "at most one")
+_corner = transpose(W) * W + transpose(W_3) * W_3
+_edge = transpose(W) * W_2 + transpose(W_3) * W_4
+_added = transpose(W_2) * W_2 + transpose(W_4) * W_4
+COLUMNS = (
+    ("first columns are orthonormal", transpose(W) * W, Q * transpose(Q) - transpose(W_3) * W_3),
+    ("first and last columns are orthogonal", transpose(W) * W_2, -transpose(W_3) * W_4),
+    ("last columns are orthonormal", transpose(W_2) * W_2, transpose(E) * E - transpose(W_4) * W_4),
+)
+ORTHOGONAL = theorem(
+    "dilation",
+    eq(unitary_defect, ZERO),
+    (networks.NORM, CONTRACTION, MINIMAL, FOUR_BLOCKS, COORDINATES),
+    "unitary",
+    (
+        SMALL,
+        step(
+            "block by block",
+            eq(
+                transpose(V) * V,
+                J * _corner * transpose(J)
+                + J * _edge * transpose(J_2)
+                + J_2 * transpose(_edge) * transpose(J)
+                + J_2 * _added * transpose(J_2),
+            ),
+        ).by("four blocks", "coordinates of all units", method=Words),
+        *(
+            step(name, eq(product, rest)).by(
+                "contraction",
+                "minimal dilation",
+                *((unitary.SINGULAR_VALUES.at(W),) if product.has(W) else ()),
+                unitary.COSINES.at(W),
+                method=Words,
+            )
+            for name, product, rest in COLUMNS
+        ),
+        step("V is orthogonal", eq(frobenius(transpose(V) * V - eye_all), ZERO)).by(
+            "block by block",
+            *(name for name, _, _ in COLUMNS),
+            "coordinates of all units",
+            method=Words,
+        ),
+    ),
+    note="V, of the rows counted next",
+).by("V is orthogonal")
+
+ROWS = assume(
+    "rows", "V has n + q rows, where E embeds q of n coordinates: q = rank E, and P has n rows"
+).that(eq(states, n + rank(E)), le(rows(P), n))
+EXISTENCE = theorem(
+    "theorem",
+    eq(unitary_gap + unitary_defect + Max(states - 2 * n, 0), ZERO),
+    (
+        *networks.BOUNDED_NETWORK,
+        MINIMAL,
+        FOUR_BLOCKS,
+        COORDINATES,
+        ROWS,
+        networks.BLOCKS,
+        networks.EMBEDDING,
+        networks.EQUIVALENT,
+        networks.BELOW,
+    ),
+    "unitary",
+    (
+        step("at most one", le(lam, ONE)).by("contractive"),
+        *ORTHOGONAL.proof.steps[:-1],
+        step("dilation", eq(V * J, J * W + J_2 * W_3)).by(
+            "four blocks", "coordinates of all units", method=Words
+        ),
+        step("embedded coordinates", eq(rank(E), rank(transpose(P) * P * E))).by(
+            "contraction", unitary.COSINES.at(W), method=Words
+        ),
+        step("few rows", le(states, 2 * n)).by(
+            "rows",
+            "embedded coordinates",
+            RANK_PRODUCT.at(transpose(P), P * E),
+            RANK_PRODUCT.at(P, E),
+            RANK_ROWS.at(P),
+        ),
+        *EQUIVALENCE.proof.steps[:-1],
+    ),
+    note="V is the witness: an orthogonal matrix of at most 2n rows, whose network has the same "
+    "outputs, for every length, every start and all inputs within the bound",
+).by(at("equal outputs", T), "V is orthogonal", "few rows")
+
+
+unitary_defect_transposed, unitary_defect_short, defect_rank, W_rank = symbols(
+    "unitary_defect_transposed unitary_defect_short defect_rank W_rank"
+)
 
 # It has n + rank(I − WᵀW) rows.
 ENOUGH = theorem(
@@ -65,7 +184,7 @@ added = transpose(J_2) * V * J
 BLOCK = assume("block", "V is orthogonal, with the leading block W").that(
     eq(W, transpose(J) * V * J), eq(transpose(J) * transpose(V) * V * J, eye)
 )
-COORDINATES = assume(
+OTHER_COORDINATES = assume(
     "coordinates", "J embeds the first n of V's m coordinates, J₂ the other ones"
 ).that(eq(J_2 * transpose(J_2) * V, V - J * transpose(J) * V))
 NEEDED = theorem(
@@ -73,7 +192,7 @@ NEEDED = theorem(
     le(n + defect_rank, states),
     (
         BLOCK,
-        COORDINATES,
+        OTHER_COORDINATES,
         assume("added rows", "m − n coordinates are added").that(
             eq(rows(transpose(J_2)), states - n)
         ),

@@ -10,7 +10,7 @@ C → C T⁻¹ have the states T h_t, equal maps, whatever the norm of T W T⁻�
 from sympy import Abs, Integer, Max, sqrt
 
 from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
-from rnnbounds.theory.claims.unitary.existence import EXISTENCE
+from rnnbounds.theory.claims.unitary.urnn_defect import EXISTENCE
 from rnnbounds.theory.language import ZERO, Assumption, assume, at, eq, le, lt, ne, symbols
 from rnnbounds.theory.language.definitions import larger
 from rnnbounds.theory.language.terms.unitary import (

@@ -19,25 +19,23 @@ from rnnbounds.theory.models.unitary.lines import UNROLLED
 from rnnbounds.theory.models.unitary.local_maps import n
 from rnnbounds.theory.models.unitary.relations import (
     EQUAL,
+    MOVED_BACK,
+    OF_W,
     ORTHOGONAL,
     SAME,
+    SEQUENCE,
     SIGMOIDAL,
+    SUPPOSED,
     back,
     back_other,
     c,
     e,
+    faded,
+    moved,
     networks,
     others,
     sigmoid_gap,
     units,
-)
-from rnnbounds.theory.models.unitary.returns import (
-    MOVED_BACK,
-    OF_W,
-    SEQUENCE,
-    SUPPOSED,
-    faded,
-    moved,
 )
 from rnnbounds.theory.proof import Claim, Claimed, Source, Step, step, theorem
 

@@ -24,30 +24,27 @@ from rnnbounds.theory.language.terms.unitary import part, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
 from rnnbounds.theory.language.terms.vectors import max_norm, norm, phi
 from rnnbounds.theory.models import box_runs
-from rnnbounds.theory.models.gates.gate import new, one, two
-from rnnbounds.theory.models.gates.gated_steps import by_entries
-from rnnbounds.theory.models.gates.lstm_model import (
+from rnnbounds.theory.models.gates.gate import by_entries, new, one, two
+from rnnbounds.theory.models.gates.lstm import (
     BOX,
     LSTM,
     OPEN,
     OUTPUT_BOX,
     ROWS,
+    SQUASHED,
     STAYS,
+    STEPS,
     TAU,
     B_c,
     F,
     O,
     cell,
-    output,
-    tau,
-)
-from rnnbounds.theory.models.gates.lstm_steps import (
-    SQUASHED,
-    STEPS,
     moved_a,
     moved_q,
     next_one,
     next_two,
+    output,
+    tau,
 )
 from rnnbounds.theory.models.lemmas.powers import decay, power, rate_of
 from rnnbounds.theory.proof import step, theorem

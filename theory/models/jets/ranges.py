@@ -23,7 +23,7 @@ from rnnbounds.theory.language.terms.jets import (
     unit_value,
 )
 from rnnbounds.theory.language.terms.variables import a, v
-from rnnbounds.theory.models.gates.gated_steps import TANH_RISES
+from rnnbounds.theory.models.gates.gate import TANH_RISES
 from rnnbounds.theory.models.jets.model import OPERANDS, g, of_all_units, of_kind, p, q
 from rnnbounds.theory.proof import step
 

@@ -30,9 +30,8 @@ from rnnbounds.theory.language.terms.tubes import (
 )
 from rnnbounds.theory.language.terms.variables import a, b, c, j, m, s, v, x
 from rnnbounds.theory.language.terms.vectors import entry, max_norm, phi
-from rnnbounds.theory.models.tube.line_steps import LINES
-from rnnbounds.theory.models.tube.pair_steps import PAIRS
-from rnnbounds.theory.models.tube.pairs import TWO
+from rnnbounds.theory.models.tube.lines import LINES
+from rnnbounds.theory.models.tube.pairs import PAIRS, TWO
 from rnnbounds.theory.proof import step
 from rnnbounds.theory.proof.methods import HYPOTHESIS
 

@@ -1,8 +1,11 @@
 """What the claims presuppose of a ReLU network and of its unitary equivalent."""
 
-from sympy import Max
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from rnnbounds.theory.language import assume, eq, le, symbols
+from sympy import Expr, Max
+
+from rnnbounds.theory.language import ONE, Assumption, Instance, assume, at, eq, le, symbols
 from rnnbounds.theory.language.terms.gradients import activation
 from rnnbounds.theory.language.terms.unitary import (
     J_2,
@@ -54,17 +57,42 @@ EMBEDDING = assume("embedding", "J embeds the first n units: Jᵀ J a = a", fora
 DILATION = assume("dilation", "V has W above W₃ in its first n columns").that(
     eq(V * J, J * W + J_2 * W_3)
 )
-EQUIVALENT = assume(
-    "unitary equivalent",
-    "s_t = ρ(V s_{t−1} + (U x_t + b, b₂)) from s_0 = (h_0, 0); the first n units are read",
-    forall=(b, j),
-).that(
-    eq(urnn(b, x, 0), J * start),
-    eq(urnn(b, x, j + 1), activation(preactivation(b, x, j))),
-    eq(preactivation(b, x, j), V * urnn(b, x, j) + J * U * x_next + J * bias + J_2 * b),
-    eq(upper(b, x, j), transpose(J) * urnn(b, x, j)),
-)
 
+
+@dataclass(frozen=True)
+class Equivalent:
+    """An equivalent of the network with the states D h_j, and what is read of it."""
+
+    law: str
+    functions: tuple[Callable[..., Expr], ...]
+    biased: tuple[Expr, ...] = ()
+    scale: Expr = ONE
+    unscale: Expr = ONE
+
+    def terms(self, time: Expr | int) -> Iterator[Expr]:
+        """The state at the time, what the activation then makes the next one of, what is read."""
+        return (of(*self.biased, x, time) for of in self.functions)
+
+    def at(self, time: Expr | int) -> Instance:
+        """Its law at the time."""
+        return at(self.law, *self.biased, time)
+
+    def runs(self, low: Expr, text: str) -> Assumption:
+        """The law, with the bias `low` of the added units."""
+        (first, *_), (now, fed, seen), (later, *_) = map(self.terms, (0, j, j + 1))
+        drive = J * self.scale * U * x_next + J * self.scale * bias + J_2 * low
+        return assume(self.law, text, forall=(*self.biased, j)).that(
+            eq(first, J * self.scale * start),
+            eq(later, activation(fed)),
+            eq(fed, V * now + drive),
+            eq(seen, self.unscale * transpose(J) * now),
+        )
+
+
+PLAIN = Equivalent("unitary equivalent", (urnn, preactivation, upper), (b,))
+EQUIVALENT = PLAIN.runs(
+    b, "s_t = ρ(V s_{t−1} + (U x_t + b, b₂)) from s_0 = (h_0, 0); the first n units are read"
+)
 BELOW = assume(
     "bias below",
     "the added units have the bias b₂, of which no entry is above −B_h times the length of the row "

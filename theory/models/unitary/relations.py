@@ -4,13 +4,15 @@ A unitary network s_t = ρ(U s_{t−1} + g x_t + d), ŷ_t = e·s_t + e_0, with m
 h_t = ρ(W h_{t−1} + f x_t + b), y_t = c·h_t, ρ the sigmoid or tanh, are written by tanh alone: with
 σ(z) = ½ + ½ tanh(z/2) all that follows speaks of τ_t = tanh(…) and r_t = tanh(…), whose
 pre-activations carry U/4 and W/4 instead.  Functions of the inputs x_0, …, x_t, each from an
-interval, have as their norm half of how far they vary, which is 0 of constants alone.
+interval, have as their norm half of how far they vary, which is 0 of constants alone.  Outputs come
+from any time before as units(i) (Uᵀ)^j e, which come back, and (Wᵀ)^j c.
 """
 
 from sympy import Expr, Rational, Symbol, tanh
 
 from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
 from rnnbounds.theory.axioms.functions import TANH
+from rnnbounds.theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
 from rnnbounds.theory.language import (
     ONE,
     ZERO,
@@ -26,12 +28,15 @@ from rnnbounds.theory.language import (
     symbols,
 )
 from rnnbounds.theory.language.terms.analytic import FunctionList, support, tangents
+from rnnbounds.theory.language.terms.powers import POWERS, power
 from rnnbounds.theory.language.terms.unitary import J_2, J, rows
-from rnnbounds.theory.language.terms.variables import a, b, j, operator, v, vector, z
+from rnnbounds.theory.language.terms.variables import a, b, i, j, operator, v, vector, z
 from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
+from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.models.unitary.lines import INDEPENDENCE, history, present
 from rnnbounds.theory.models.unitary.local_maps import W, n, states
 from rnnbounds.theory.proof import step
+from rnnbounds.theory.proof.methods import HYPOTHESIS
 
 sigmoid_gap, same_activation, sigmoidal = symbols("sigmoid_gap same_activation sigmoidal")
 
@@ -150,5 +155,54 @@ RELATIONS = (
         at("networks", j, share * back * v, share * back_other * b, weights),
         HOMOGENEITY.at(share, moved_back),
         TRIANGLE.at(share * moved_back + latest(j + 1) * weights - arguments, arguments),
+    ),
+)
+
+
+def moved(steps: Expr) -> Expr:
+    """(Uᵀ)^j e."""
+    return power(back, e, steps)
+
+
+def faded(steps: Expr) -> Expr:
+    """(Wᵀ)^j c."""
+    return power(back_other, c, steps)
+
+
+OF_U, OF_W = POWERS.at(back, e, j), POWERS.at(back_other, c, j)
+# What the axiom on returns is told: the sequence, its space, its size, and what is supposed.
+SEQUENCE = (back, e, states)
+SUPPOSED = (norm(e), unfold(EQUAL).lhs)
+MOVED_BACK = (
+    *RELATIONS,
+    step(
+        "outputs move back",
+        eq(norm(units(i) * moved(j) - others(i) * faded(j)), ZERO),
+        forall=(i, j),
+        given=(EQUAL,),
+    ).inductively(
+        base=("given 1", at("outputs", i, 0), OF_U, OF_W),
+        step=(at(HYPOTHESIS, i + 1), at("relations move back", i, moved(j), -faded(j)), OF_U, OF_W),
+        others=(i,),
+    ),
+    step("m entries", le(rows(moved(j)), states), forall=(j,)).inductively(
+        base=(at("networks", 0, 0, 0, 0), OF_U),
+        step=(at("networks", 0, 0, 0, 0), OF_U, ROWS_OF_PRODUCT.at(back, moved(j))),
+    ),
+    step("lengths stay", le(norm(moved(j)), norm(e)), forall=(j,)).by_induction(
+        base=OF_U, step=(OF_U, at("m entries", j), at("orthogonal", moved(j)))
+    ),
+    step(
+        "distances stay", eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))), forall=(i, j)
+    ).by_induction(
+        base=OF_U,
+        step=(
+            OF_U,
+            POWERS.at(back, e, i + j),
+            at("m entries", j),
+            at("m entries", i + j),
+            ROWS_OF_SUM.at(moved(j), moved(i + j), states, -1),
+            at("orthogonal", moved(j) - moved(i + j)),
+        ),
     ),
 )

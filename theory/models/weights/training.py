@@ -1,4 +1,5 @@
-"""What the claims presuppose of training: projected gradient descent on two losses, side by side.
+"""Projected gradient descent on two losses, side by side, and the steps that each ledger about it
+begins with.
 
 w_{t+1} = Π(w_t − α_t ∇p(w_t)) on one loss and ŵ_{t+1} = Π(ŵ_t − α_t ∇p̂(ŵ_t)) on the other one, from
 one start.
@@ -6,6 +7,7 @@ one start.
 
 from sympy import Expr
 
+from rnnbounds.theory.axioms.base import HOMOGENEITY, PROJECTION_INSIDE, TRIANGLE
 from rnnbounds.theory.language import (
     ONE,
     ZERO,
@@ -13,6 +15,7 @@ from rnnbounds.theory.language import (
     Clause,
     Statement,
     assume,
+    at,
     eq,
     le,
     lt,
@@ -29,6 +32,9 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import j, m, w, w_other
 from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.weights.projection import LEMMAS as PROJECTION_LEMMAS
+from rnnbounds.theory.models.weights.projection import PROJECTS
+from rnnbounds.theory.proof import step
 
 N, k, lam, alpha, beta, eps_k = symbols("N k lam alpha beta eps_k")
 inverse_steps, constant_steps = symbols("inverse_steps constant_steps")
@@ -80,3 +86,46 @@ GRADIENT_BOUND = assume(
 GAMMA_BOUND = assume("gamma", "G_1 = D_1/λ for λ > 0").that(
     Clause(eq(lam * G_1, D_1), (lt(ZERO, lam),))
 )
+
+
+beta, eps_k = symbols("beta eps_k")
+
+here, there, size = weights(j), weights_hat(j), step_size(j)
+gradient, same, other = loss_gradient(here), loss_gradient(there), truncated_gradient(there)
+after, after_hat = moved(here, gradient, size), moved(there, other, size)
+
+FEASIBLE = tuple(
+    step(f"the {name} weights are feasible", eq(feasible(point(j)), ONE), forall=(j,)).inductively(
+        base=(at("descent", 0),),
+        step=(at("descent", j), at("projection", inside), PROJECTION_INSIDE.at(inside)),
+    )
+    for name, point, inside in (("full", weights, after), ("truncated", weights_hat, after_hat))
+)
+STEP_SIZE, CONSTANT_SIZE = (
+    step("step sizes are positive", le(ZERO, size), forall=(j,)).by(at(schedule, j), "step")
+    for schedule in ("inverse steps", "constant steps")
+)
+ONE_STEP = step(
+    "one step",
+    le(
+        norm(weights(j + 1) - weights_hat(j + 1)),
+        (1 + size * beta) * norm(here - there) + size * eps_k,
+    ),
+    forall=(j,),
+).by(
+    at("descent", j),
+    at("non-expansive", after, after_hat),
+    TRIANGLE.at(here - there, -size * (gradient - other)),
+    HOMOGENEITY.at(size, gradient - other),
+    TRIANGLE.at(gradient - same, same - other),
+    at("smooth gradient", here, there),
+    at("gradient gap", there),
+    at("the full weights are feasible", j),
+    at("the truncated weights are feasible", j),
+    at("step sizes are positive", j),
+)
+STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, STEP_SIZE, ONE_STEP)
+CONSTANT_SIZE_STEPS = (*PROJECTION_LEMMAS, *FEASIBLE, CONSTANT_SIZE, ONE_STEP)
+
+DESCENTS = (PROJECTS, DESCENT, INVERSE_STEPS, STEP)
+TRAINING = (*DESCENTS, SMOOTH, GRADIENT_GAP)

@@ -41,19 +41,6 @@ def test_conventions_differ():
     assert torch.allclose(torchs, chos, rtol=0, atol=1e-15)
 
 
-def test_cho_by_his_formula():
-    """h⁺ = (1 − z) tanh(U_n x + b_n + W_n(r∘h)) + z h, written out."""
-    cell = draw(cho, 3)
-    s = corners(torch.ones(1, 3).double(), 1, generator(5))
-    x = directions(cell, 1, generator(6))
-    h = s[0, :, 0]
-    fed = (cell.U @ x)[0, :, 0] + (cell.b_ih + cell.b_hh)[0]
-    W_r, W_z, W_n = cell.W[0].chunk(3)
-    r, z = torch.sigmoid(fed[:3] + W_r @ h), torch.sigmoid(fed[3:6] + W_z @ h)
-    expected = (1 - z) * torch.tanh(fed[6:] + W_n @ (r * h)) + z * h
-    assert torch.allclose(cell.step(s, x)[0, :, 0], expected, rtol=0, atol=1e-15)
-
-
 def published(cell: GRU, B: float) -> float:
     """The coarse factor on [−1, 1]ⁿ: gates and norms at their largest."""
     n, size = cell.n, cell.W[0].abs()

@@ -15,20 +15,6 @@ def model(**options):
     return load_model(net("lstm-projected", 1, dtype=torch.float64, **options))
 
 
-@pytest.mark.parametrize("scale", [0.3, 2.0])
-def test_box(scale):
-    """States stay in the box, which is not much larger than need be."""
-    loaded = model(scale=scale)
-    box = loaded.cell.box(1.0)[0]
-    x, s = inputs(T=40), torch.zeros(1, 8, 8, dtype=torch.float64)
-    largest = torch.zeros(8, dtype=torch.float64)
-    for t in range(40):
-        s = loaded.cell.step(s, x[:, t].mT[None])
-        largest = torch.maximum(largest, s[0].abs().amax(1))
-    assert (largest <= box).all()
-    assert (box <= 100 * largest).all()
-
-
 def test_box_by_hand():
     """Without recurrence and inputs: c = σ(b_i) tanh(b_z)/(1 − σ(b_f)) at most, h = R(o tanh c)."""
     b = {"i": 0.3, "f": -0.2, "z": 0.7, "o": 0.1}

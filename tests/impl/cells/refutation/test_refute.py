@@ -1,150 +1,232 @@
+"""Witnesses of instability: each is replayed in floats, and stable models have none."""
+
 import numpy as np
 import pytest
 import torch
 from draws import doubles
+from flint import arb_mat
+from gated_draws import cho, draw, gru, lstm
 
-from rnnbounds.impl.cells.refutation import refute as module
-from rnnbounds.impl.cells.refutation.refute import refute
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
+from rnnbounds.impl.cells.refutation import gated_refute, refute
+from rnnbounds.impl.cells.refutation.gated_refute import refute_gated
+from rnnbounds.impl.cells.refutation.growth import growth
+from rnnbounds.impl.cells.refutation.refute import ALL, BOX, SIZE
+from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.spectra.krawczyk import column
 from rnnbounds.impl.reading.adapters import load_model
 
-NILPOTENT = [[2.0, 4.0], [-1.0, -2.0]]
+NILPOTENT, TURN = [[2.0, 4.0], [-1.0, -2.0]], [[0.0, -1.0], [1.0, 0.0]]
+POSITIVE = np.random.default_rng(0).random((6, 6))
+PAIR, GROWS, REPELS, EIGEN = "two-orbits", "growth", "unstable-orbit", "eigenvalue"
 
 
-def model(W, cell, b=None, U=None):
-    """A loaded cell of those weights."""
-    n = len(W)
-    tensors = {
-        "weight_hh": torch.tensor(W, dtype=torch.float64),
-        "weight_ih": torch.ones(n, 1, dtype=torch.float64)
-        if U is None
-        else torch.tensor(U, dtype=torch.float64),
+def model(cell, W, b=None, U=None):
+    """A model of those weights in float64, all units fed alike by one input by default."""
+    echo = cell.startswith("leaky")
+    names = ("W", "W_in", "b") if echo else ("weight_hh", "weight_ih", "bias_ih")
+    parts = (W, np.ones((len(W), 1)) if U is None else U, b)
+    held = {
+        name: doubles(part) for name, part in zip(names, parts, strict=True) if part is not None
     }
-    if b is not None:
-        tensors["bias_ih"] = torch.tensor(b, dtype=torch.float64)
-    return load_model(tensors, cell)
+    return load_model(held | ({"leak": torch.ones(len(W)).double()} if echo else {}), cell)
 
 
-REFUTED = {
-    "tanh with two rests": ([[3.0]], "rnn-tanh", None, 0.0, "two-orbits"),
-    "tanh that alternates": ([[-3.0]], "rnn-tanh", None, 0.0, "two-orbits"),
-    "tanh, far bias, reached by inputs": ([[3.0]], "rnn-tanh", [-10.0], 20.0, "two-orbits"),
-    "sigmoid, reached by inputs": ([[5.0]], "rnn-sigmoid", None, 10.0, "two-orbits"),
-    "gelu below 1": ([[0.95]], "rnn-gelu", None, 1.0, "two-orbits"),
-    "silu": ([[1.5]], "rnn-silu", None, 0.0, "two-orbits"),
-    "sin": ([[3.0]], "rnn-sin", None, 0.0, "two-orbits"),
-    "relu with two rests": ([[2.0]], "rnn-relu", [-1.0], 0.0, "two-orbits"),
-    "relu that grows": ([[2.0]], "rnn-relu", [1.0], 0.0, "growth"),
-    "relu at exactly 1": ([[1.0]], "rnn-relu", None, 0.0, "growth"),
-    "nilpotent relu": (NILPOTENT, "rnn-relu", None, 0.0, "growth"),
-    "nilpotent leaky relu": (NILPOTENT, "rnn-leaky-relu", None, 0.0, "growth"),
-    "turning tanh": ([[0.0, -1.02], [1.02, 0.0]], "rnn-tanh", None, 0.0, None),
-    "identity": ([[1.0, 0.0], [0.0, 1.0]], "linear", [1.0, 1.0], 1.0, "eigenvalue"),
-    "rotation": ([[0.0, -1.0], [1.0, 0.0]], "linear", None, 1.0, "eigenvalue"),
-    "integrator": ([[1.0]], "linear", None, 0.0, "eigenvalue"),
-}
+def gated(cell, W, b):
+    """One unit with the recurrent weight W of the candidate, biases b, and small inputs."""
+    rows = [[0.0], [0.0], [W]] + [[0.0]] * (cell == "lstm")
+    return model(cell, rows, b, np.full((len(rows), 1), 0.125))
 
 
-@pytest.mark.parametrize("name", REFUTED)
-def test_refuted(name):
-    """Each unstable model has a witness, with a reason in words."""
-    W, cell, b, bound, kind = REFUTED[name]
-    witness = refute(model(W, cell, b), bound)
-    assert witness is not None
-    assert kind is None or witness.kind == kind
-    assert witness.text
-    assert np.linalg.norm(witness.input) <= bound
-    assert witness.to_json()["kind"] == witness.kind
+def sought(model, B):
+    """The witness of that model under inputs within B."""
+    return kind_of(model.name).analyse(model, B).refute()
 
 
-@pytest.mark.parametrize("name", [n for n, row in REFUTED.items() if row[4] == "two-orbits"])
-def test_orbits_replayed(name):
-    """The two points, run in floats under the witness' input, come back and stay apart."""
-    W, cell, b, bound, _ = REFUTED[name]
-    loaded = model(W, cell, b)
-    witness = refute(loaded, bound)
-    x, first, second = (
-        torch.tensor(vector, dtype=torch.float64)[None, :, None]
-        for vector in (witness.input, *witness.points)
-    )
-    apart = float((first - second).norm())
-    assert apart > 2 * witness.radius
-    for start in (first, second):
+UNSTABLE = {
+    "tanh with two rests": (model("rnn-tanh", [[3.0]]), 0.0, PAIR, 1),
+    "tanh that alternates": (model("rnn-tanh", [[-3.0]]), 0.0, PAIR, 2),
+    "tanh, far bias, reached by inputs": (model("rnn-tanh", [[3.0]], [-10.0]), 20.0, PAIR, 1),
+    "sigmoid, reached by inputs": (model("rnn-sigmoid", [[5.0]]), 10.0, PAIR, 1),
+    "gelu below 1": (model("rnn-gelu", [[0.95]]), 1.0, PAIR, None),
+    "silu": (model("rnn-silu", [[1.5]]), 0.0, PAIR, None),
+    "sin": (model("rnn-sin", [[3.0]]), 0.0, PAIR, None),
+    "a cycle of three": (model("rnn-sin", [[2.3]], [-1.8]), 0.0, PAIR, None),
+    "relu with two rests": (model("rnn-relu", [[2.0]], [-1.0]), 0.0, PAIR, 1),
+    "turning tanh": (model("rnn-tanh", 1.5 * np.array(TURN)), 0.0, None, None),
+    "gaussian": (model("rnn-tanh", np.random.default_rng(6).normal(size=(16, 16)) / 2), 0.0, None,
+                 None),
+    "relu that grows": (model("rnn-relu", [[2.0]], [1.0]), 0.0, GROWS, 2.0),
+    "relu at exactly 1": (model("rnn-relu", [[1.0]]), 0.0, GROWS, 1.0),
+    "relus that swap": (model("rnn-relu", [[0.0, 1.0], [1.0, 0.0]]), 0.0, GROWS, 1.0),
+    "nilpotent relu": (model("rnn-relu", NILPOTENT), 0.0, GROWS, 2.0),
+    "nilpotent relu, biased": (model("rnn-relu", NILPOTENT, [0.3, -0.7]), 0.0, GROWS, 2.0),
+    "nilpotent leaky relu": (model("rnn-leaky-relu", NILPOTENT), 0.0, GROWS, 1.98),
+    "beside a contraction": (model("rnn-relu", [[2.0, 0.0], [0.0, 0.5]], [1.0, 1.0]), 0.0, GROWS,
+                             2.0),
+    "a fixed point beyond": (model("rnn-relu", [[2.0, 0.0], [-1.0, 0.0]], [-3.0, -1.0]), 0.0, None,
+                             None),
+    "positive": (model("rnn-relu", POSITIVE), 0.0, GROWS,
+                 np.abs(np.linalg.eigvals(POSITIVE)).max()),
+    "positive, leaky": (model("rnn-leaky-relu", POSITIVE, [0.1] * 6), 0.0, GROWS, None),
+    "identity": (model("linear", np.eye(2), [1.0, 1.0]), 1.0, EIGEN, 1.0),
+    "rotation": (model("linear", TURN), 1.0, EIGEN, 1.0),
+    "integrator": (model("linear", [[1.0]]), 0.0, EIGEN, 1.0),
+    "lstm that latches": (gated("lstm", 6.0, [9.0, 2.0, 0.0, 9.0]), 0.5, PAIR, 1),
+    "lstm that hardly keeps": (gated("lstm", 6.0, [9.0, -9.0, 0.0, 9.0]), 1.0, PAIR, 1),
+    "gru that latches": (gated("gru", 3.0, [9.0, -3.0, 0.0]), 1.0, PAIR, 1),
+    "gru of Cho's that latches": (gated("gru-cho", 3.0, [9.0, -3.0, 0.0]), 1.0, PAIR, 1),
+    "gru that alternates": (gated("gru", -6.0, [9.0, -9.0, 0.0]), 0.0, PAIR, 2),
+    "echo state, reached by inputs": (model("leaky-tanh", [[3.0]], [-4.0], [[8.0]]), 1.0, PAIR, 1),
+    "echo states that turn": (model("leaky-tanh", 1.5 * np.array([[0.6, -0.8], [0.8, 0.6]])), 0.0,
+                              None, None),
+    "stack": (load_model({"weight_hh_l0": doubles([[0.5]]), "weight_ih_l0": doubles([[1.0]]),
+                          "weight_hh_l1": doubles([[3.0]]), "weight_ih_l1": doubles([[1.0]])},
+                         "rnn-tanh"), 1.0, PAIR, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSTABLE)
+def test_witnesses_are_replayed(name):
+    """The input is within B, points of a period come back, pairs stay apart or part by the factor,
+    and eigenvalues are those of the Jacobian; a proved box holds the points."""
+    held, B, kind, more = UNSTABLE[name]
+    found = sought(held, B)
+    assert kind in (None, found.kind)
+    assert found.to_json()["kind"] == found.kind
+    assert found.text
+    assert found.bound == B
+    assert float(norm_up(doubles(found.input or [0.0]))) <= B
+    x = doubles(found.input or [0.0])[None, :, None]
+    points = [doubles(point)[None, :, None] for point in found.points]
+    if found.states == BOX:
+        box = held.cell.held(B).box[0]
+        assert all(bool((point[0, :, 0].abs() <= box + found.radius).all()) for point in points)
+    if found.kind == EIGEN:
+        assert found.modulus == pytest.approx(np.abs(np.linalg.eigvals(held.cell.W[0])).max())
+        assert found.modulus >= 1
+        return
+    assert found.kind == GROWS or more in (None, found.period)
+    if found.kind == GROWS:
+        assert more is None or found.modulus == pytest.approx(more, abs=1e-9)
+        for _ in range(12):
+            before = float((points[0] - points[1]).norm())
+            points = [held.cell.step(point, x) for point in points]
+            assert float((points[0] - points[1]).norm()) >= before * (found.modulus - 1e-6)
+        return
+    for start in points:
         h = start
-        for _ in range(witness.period):
-            h = loaded.cell.step(h, x)
+        for _ in range(found.period):
+            h = held.cell.step(h, x)
         assert float((h - start).norm()) < 1e-9 * max(1.0, float(start.norm()))
+    if found.kind == PAIR:
+        assert float((points[0] - points[1]).norm()) > 2 * found.radius
+        return
+    J = torch.eye(points[0].shape[1]).double()
+    for _ in range(found.period):
+        one = torch.func.jacrev(lambda s: held.cell.step(s[None, :, None], x)[0, :, 0])
+        J, h = one(h[0, :, 0]) @ J, held.cell.step(h, x)
+    assert 1 < found.modulus <= np.abs(np.linalg.eigvals(J)).max() + 1e-9
 
 
-NOT_REFUTED = {
-    "tanh at exactly 1": ([[1.0]], "rnn-tanh", None, 1.0),
-    "tanh, bias out of reach": ([[3.0]], "rnn-tanh", [-10.0], 1.0),
-    "sigmoid at 3.9": ([[3.9]], "rnn-sigmoid", None, 10.0),
-    "contraction": ([[0.3, 0.2], [0.1, 0.4]], "rnn-tanh", [0.1, 0.2], 1.0),
-    "zero": ([[0.0]], "rnn-relu", [1.0], 1.0),
-    "nilpotent, linear": (NILPOTENT, "linear", None, 1.0),
-    "one below 1, linear": ([[np.nextafter(1, 0)]], "linear", None, 1.0),
-    "softplus that diverges": ([[2.0]], "rnn-softplus", None, 0.0),
+STABLE = {
+    "tanh at exactly 1": (model("rnn-tanh", [[1.0]]), 1.0),
+    "tanh, nearly fixed": (model("rnn-tanh", [[1 - 1e-9]]), 0.0),
+    "tanh, bias out of reach": (model("rnn-tanh", [[3.0]], [-10.0]), 1.0),
+    "sigmoid at 3.9": (model("rnn-sigmoid", [[3.9]]), 10.0),
+    "contraction": (model("rnn-tanh", [[0.3, 0.2], [0.1, 0.4]], [0.1, 0.2]), 1.0),
+    "zero": (model("rnn-relu", [[0.0]], [1.0]), 1.0),
+    "relu below 1": (model("rnn-relu", [[np.nextafter(1, 0)]]), 0.0),
+    "relu below 0": (model("rnn-relu", [[-3.0]]), 0.0),
+    "relu that shifts": (model("rnn-relu", [[0.0, 5.0], [0.0, 0.0]]), 0.0),
+    "relu that drifts": (model("rnn-relu", [[1.0]], [1.0]), 0.0),
+    "units on the wrong side": (model("rnn-relu", [[2.0, 0.0], [0.0, 3.0]], [1.0, 1.0]), 0.0),
+    "weights that overflow": (model("rnn-relu", np.full((2, 2), 1e308)), 0.0),
+    "states that overflow": (model("rnn-relu", [[0.5, 0.0], [0.0, 2.0]], [1.0, 1e308]), 0.0),
+    "nilpotent, linear": (model("linear", NILPOTENT), 1.0),
+    "one below 1, linear": (model("linear", [[np.nextafter(1, 0)]]), 1.0),
+    "softplus that diverges": (model("rnn-softplus", [[2.0]]), 0.0),
+    "dead inputs": (model("rnn-tanh", [[0.5]], None, [[0.0]]), 1.0),
+    "inputs that no float can scale": (model("rnn-tanh", [[0.5]], [1e308], [[5e-324]]), 1.0),
 }
 
 
-@pytest.mark.parametrize("name", NOT_REFUTED)
-def test_not_refuted(name):
+@pytest.mark.parametrize("name", STABLE)
+def test_no_witness(name):
     """Stable models, and those without a witness, are never convicted."""
-    W, cell, b, bound = NOT_REFUTED[name]
-    assert refute(model(W, cell, b), bound) is None
+    assert sought(*STABLE[name]) is None
 
 
-@pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-relu", "rnn-gelu", "linear"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "cell", ["rnn-tanh", "rnn-relu", "rnn-gelu", "linear", "lstm", "gru", "cho"]
+)
 def test_contractions_are_never_refuted(cell):
-    """Random models with L_ρ‖W‖₂ < 1 have no witness, whatever their bias."""
-    generator = torch.Generator().manual_seed(5)
+    """Random models that contract have no witness, whatever their bias."""
+    by = np.random.default_rng(5)
+    if (make := {"lstm": lstm, "gru": gru, "cho": cho}.get(cell)) is not None:
+        cells = [draw(make, 2, scale=0.1, seed=seed) for seed in range(3)]
+        assert [refute_gated(one, one.held(1.0).box[0], 1.0) for one in cells] == [None] * 3
+        return
     for n in (1, 2, 5, 9):
-        W = torch.randn(n, n, generator=generator, dtype=torch.float64)
-        W = W * (0.88 / torch.linalg.matrix_norm(W, 2))
-        b = 3 * torch.randn(n, generator=generator, dtype=torch.float64)
-        assert refute(model(W.tolist(), cell, b.tolist()), 5.0) is None
+        W = by.normal(size=(n, n))
+        W *= 0.88 / np.linalg.norm(W, 2)
+        assert sought(model(cell, W, 3 * by.normal(size=n)), 5.0) is None
 
 
-def test_unstable_random_models():
-    """Gaussian tanh models with twice the critical gain are refuted; the pair or orbit is real."""
-    generator = torch.Generator().manual_seed(6)
-    for n in (4, 16):
-        W = 2 * torch.randn(n, n, generator=generator, dtype=torch.float64) / n**0.5
-        witness = refute(model(W.tolist(), "rnn-tanh"), 0.0)
-        assert witness is not None
-
-
-def test_dead_inputs():
-    """Input weights of zero, and inputs that no float can scale, do no harm."""
-    assert refute(model([[0.5]], "rnn-tanh", U=[[0.0]]), 1.0) is None
-    assert refute(model([[0.5]], "rnn-tanh", [1e308], U=[[5e-324]]), 1.0) is None
-
-
-def test_limits(monkeypatch):
+@pytest.mark.parametrize("home", [refute, gated_refute])
+def test_limits(monkeypatch, home):
     """Large models are not tried, and a float search that fails claims nothing."""
-    unstable = model([[3.0]], "rnn-tanh")
-    monkeypatch.setattr(module, "SIZE", 0)
-    assert refute(unstable, 1.0) is None
-    monkeypatch.undo()
+    small = model("rnn-tanh", [[3.0]])
+    large = model("rnn-tanh", 3 * np.eye(SIZE + 1))
+    seek = refute.refute if home is refute else (
+        lambda held, B: refute_gated(draw(gru, 2), torch.ones(2 if held is small else SIZE + 1), B)
+    )  # fmt: skip
+    assert seek(large, 1.0) is None
 
     def lost(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(module, "candidates", lost)
-    assert refute(unstable, 1.0) is None
+    monkeypatch.setattr(home, "candidates" if home is refute else "periodic", lost)
+    assert seek(small, 1.0) is None
 
 
 @pytest.mark.parametrize("bound", [2.0**-700, 2.0**-1074])
-def test_witness_inputs_keep_their_bound_where_squares_underflow(bound: float) -> None:
+def test_witness_inputs_keep_their_bound_where_squares_underflow(bound):
     """No witness has an input longer than B, however small B is."""
-    weights = {
-        "weight_ih_l0": doubles([[2.0**560, 0.0]]),
-        "weight_hh_l0": doubles([[2.0]]),
-        "bias_ih_l0": doubles([1.0]),
-    }
-    assert refute(load_model(weights, "rnn-tanh"), bound) is None
-    witness = refute(load_model(weights, "rnn-tanh"), 2.0**-530)
-    assert witness is not None
+    held = model("rnn-tanh", [[2.0]], [1.0], [[2.0**560, 0.0]])
+    assert sought(held, bound) is None
+    witness = sought(held, 2.0**-530)
     assert float(norm_up(doubles(witness.input))) <= 2.0**-530
     assert "zero input" not in witness.text
+
+
+@pytest.mark.parametrize("cell", ["rnn-tanh", "rnn-relu", "linear"])
+def test_witnesses_without_a_box_speak_of_all_states(cell):
+    """Of vanilla cells and linear systems ℝⁿ is refuted, whether inputs reach it or not."""
+    witness = sought(model(cell, [[2.0]], None, [[0.0]]), 1.0)
+    assert witness.states == ALL
+    assert "ℝⁿ" in witness.speaks
+    speaks = sought(*UNSTABLE["lstm that latches"][:2]).speaks
+    assert BOX in speaks
+    assert "‖x_t‖₂ ≤ 0.5" in speaks
+
+
+@pytest.mark.parametrize(
+    ("W", "b"),
+    [
+        ([[1.0]], [1.0]),  # drifts: no fixed point
+        ([[2.0, 0.0], [0.0, 3.0]], [1.0, 1.0]),  # whose fixed point is on the wrong side
+        ([[1e308, 1e308], [1e308, 1e308]], [0.0, 0.0]),
+        ([[0.5, 0.0], [0.0, 2.0]], [1.0, 1e308]),
+    ],
+)
+def test_no_growth(W, b):
+    """Nothing is claimed where no ray is certainly kept, or where numbers overflow."""
+    assert growth(np.array(W), column(np.array(b)), ACTIVATIONS["relu"]) is None
+
+
+def test_growth_under_constants_in_balls():
+    """A constant that is only known as a ball serves as well."""
+    assert growth(np.array([[2.0]]), arb_mat([[2]]) / 3, ACTIVATIONS["relu"]) is not None

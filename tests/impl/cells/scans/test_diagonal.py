@@ -5,7 +5,6 @@ import pytest
 import torch
 from flint import acb, arb, ctx
 from program_draws import cells, inputs, weights
-from scipy import signal
 
 from rnnbounds.impl.arithmetic.entries.balls import Balls
 from rnnbounds.impl.cells.scans.diagonal import from_s4d, layout
@@ -40,28 +39,6 @@ def states(held, x: torch.Tensor) -> np.ndarray:
     found = np.array(told)
     n = len(held["B_re"])
     return found[:, :n] + (1j * found[:, n:] if found.shape[1] > n else 0)
-
-
-@pytest.mark.parametrize("name", CONVENTIONS)
-def test_against_scipy(name):
-    """Each unit is SciPy's first-order filter of what feeds it."""
-    held = {key: part for key, part in weights(name, seed=3).items() if key != "b"}
-    x = inputs(1, 50, 2, 1.0)[0]
-    lam, B = system(held)
-    fed = x.numpy() @ B.T
-    told = np.stack([signal.lfilter([1.0], [1.0, -a], fed[:, j]) for j, a in enumerate(lam)], 1)
-    assert np.allclose(states(held, x), told, rtol=0, atol=1e-13)
-
-
-def test_real_systems_against_dlsim():
-    """The real one is SciPy's state-space model, one step ahead."""
-    held = weights("real", seed=5)
-    del held["b"]
-    x = inputs(1, 40, 2, 1.0)[0]
-    A, B = np.diag(held["lambda_re"].numpy()), held["B_re"].numpy()
-    later = np.concatenate([x.numpy(), np.zeros((1, 2))])
-    _, _, told = signal.dlsim((A, B, np.eye(4), np.zeros((4, 2)), 1.0), later)
-    assert np.allclose(states(held, x).real, told[1:], rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)

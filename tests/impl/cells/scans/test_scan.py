@@ -2,10 +2,8 @@ import math
 
 import pytest
 import torch
-from flint import arb, arb_mat, ctx
 from program_draws import cells, inputs, weights
 
-from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.cells.programs import jacobian
 from rnnbounds.impl.cells.scans.scan import measured_rate
 from rnnbounds.impl.cells.table import kind_of
@@ -15,51 +13,6 @@ from rnnbounds.impl.errors import ShapeError
 
 SCANS = ("min-gru", "min-lstm", "selective")
 EACH = pytest.mark.parametrize("name", SCANS)
-
-
-def published(name: str, part, h: list[arb], x: list[arb]) -> list[arb]:
-    """One step by the formula of the paper, number by number in balls."""
-
-    def affine(gate: str) -> list[arb]:
-        rows = part[f"weight_{gate}"]
-        b = part.get(f"bias_{gate}", [0.0] * len(rows))
-        return [
-            sum((arb(w) * v for w, v in zip(row, x, strict=True)), arb(c))
-            for row, c in zip(rows, b, strict=True)
-        ]
-
-    def sigmoid(a: arb) -> arb:
-        return 1 / (1 + (-a).exp())
-
-    told = []
-    if name == "min-gru":
-        for z, c, s in zip(map(sigmoid, affine("z")), affine("h"), h, strict=True):
-            told.append((1 - z) * s + z * c)
-    elif name == "min-lstm":
-        gates = zip(map(sigmoid, affine("f")), map(sigmoid, affine("i")), strict=True)
-        for (f, i), c, s in zip(gates, affine("h"), h, strict=True):
-            told.append(f / (f + i) * s + i / (f + i) * c)
-    else:
-        for d, c, a, s in zip(affine("delta"), affine("B"), part["A_log"], h, strict=True):
-            delta = (1 + d.exp()).log()
-            told.append((delta * -arb(a).exp()).exp() * s + delta * c)
-    return told
-
-
-@EACH
-def test_against_the_published_formula(name):
-    """The step over balls is the paper's formula, to the last of 150 bits, along a run."""
-    cell, x = cells(name, 1, seed=3), inputs(1, 8, 2, 1.0)[0]
-    part = {key: value[0].tolist() for key, value in cell.parameters.items()}
-    with ctx.workprec(150):
-        m = Balls({key: value[0] for key, value in cell.parameters.items()})
-        mine, told = Columns.of(arb_mat(4, 1)), [arb(0)] * 4
-        for row in x.tolist():
-            drive = [arb(a) for a in row]
-            told = published(name, part, told, drive)
-            mine = cell.program(m, mine, Columns([[a] for a in drive]))
-            for a, b in zip(mine.matrix.entries(), told, strict=True):
-                assert abs(a - b) < 1e-35
 
 
 @EACH

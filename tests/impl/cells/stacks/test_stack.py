@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 from draws import doubles
-from flint import arb_mat
 from stack_draws import MODULES, inputs, net
 
 from rnnbounds.impl.cells.stacks.stack import stacked
@@ -58,23 +57,6 @@ def test_layers_keep_to_their_order(name):
     late = unrolled(load_model(module), 9)(x)[:, :-1]
     assert not torch.allclose(wrong, module(x)[0], rtol=0, atol=1e-3)
     assert not torch.allclose(late, module(x)[0][:, 1:], rtol=0, atol=1e-3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("layers", [1, 3])
-def test_truncated_within_epsilon(name, layers):
-    """Certified, and the truncated model is within ε of torch's module for every input tried."""
-    module = net(name, layers, dtype=torch.float64)
-    short, certificate = truncate(module, 1e-3, 1.0)
-    assert certificate["cell"] == told(name, layers)
-    x = torch.cat([inputs(T=60, seed=seed) for seed in range(3)])
-    full = module(x)[0]
-    assert float((full - short(x)).detach().norm(dim=2).max()) <= 1e-3
-    largest = float(full.detach().norm(dim=2).max())
-    assert largest <= certificate["constants"]["B_h"]
-    few = unrolled(load_model(module), 1 if layers > 1 else 0)
-    assert float((full - few(x)).detach().norm(dim=2).max()) > 1e-3
 
 
 def stacked_analysis(model):
@@ -186,33 +168,6 @@ def test_unbounded_below():
     lstm = dict(net("lstm", 2).state_dict())
     lstm["bias_hh_l0"][5:10] = 60.0  # a forget gate that may round to 1
     assert certify(lstm, 1.0).verdict == "undecided"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_one_program(name):
-    """The stack as one program: its step, its enclosure in balls, and a sound comparison."""
-    model = load_model(net(name, 2, dtype=torch.float64))
-    cell = model.cell
-    comparison = cell.comparison(1.0)
-    box, N = comparison.box, comparison.box.shape[1]
-    assert comparison.n == cell.n
-    assert float(box.amax()) < 20
-    generator = torch.Generator().manual_seed(1)
-    draws = 2 * torch.rand(4, N, 50, generator=generator, dtype=torch.float64) - 1
-    s, other = box[:, :, None] * draws[0], box[:, :, None] * draws[1]
-    x, far = (part[None, :3] / part[:3].norm(dim=0) for part in (draws[2], draws[3]))
-    moved = cell.step(s, x)
-    bound = comparison.matrices.amax(1) @ (s - other).abs()
-    assert ((moved - cell.step(other, x)).abs() <= bound + 1e-14).all()
-    reached = comparison.inputs @ (x - far).abs()
-    assert ((moved - cell.step(s, far)).abs() <= reached + 1e-14).all()
-    upper = comparison.matrices[:, :, : cell.widths[0], cell.widths[0] :]
-    assert not upper.any()
-    columns = [arb_mat([[a] for a in part[0, :, 0].tolist()]) for part in (s, x)]
-    enclosed, _ = cell.ball_step(*columns)
-    assert all(abs(float(a.mid()) - b) < 1e-12 * (1 + abs(b)) for a, b in zip(
-        enclosed.entries(), moved[0, :, 0].tolist(), strict=True
-    ))  # fmt: skip
 
 
 def test_what_a_stack_has_not():

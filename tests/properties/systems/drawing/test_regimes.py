@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from rnnbounds.properties.systems.drawing.matrices import orthogonal, recurrent_matrices, scaled_to
 from rnnbounds.properties.systems.drawing.regimes import (
@@ -18,7 +17,6 @@ from rnnbounds.properties.systems.drawing.regimes import (
 )
 from rnnbounds.properties.systems.spec import INPUTS, REGIMES, SystemSpec
 from rnnbounds.properties.systems.table import system
-from rnnbounds.properties.systems.vanilla.drawn import drawn
 
 
 def inputs_of(
@@ -189,18 +187,3 @@ def test_helpers_on_edges() -> None:
 def test_a_zero_reflection_is_the_identity() -> None:
     """A Householder vector that happens to be zero is left out."""
     assert (orthogonal(np.zeros((1, 2, 2))) == np.eye(2)).all()
-
-
-@pytest.mark.parametrize("n", [1, 3])
-@pytest.mark.parametrize("regime", REGIMES)
-def test_a_member_is_drawn_the_same_alone(regime: str, n: int) -> None:
-    """To the last bit, whoever else is drawn with it; so are its other weights."""
-    spec = system(
-        kind="smooth", n=n, d=2, T=3, K=2, lam=0.9, bias=0.5, seed=11, batch=6, sequences=3
-    )
-    spec = replace(spec, regime=regime)
-    whole = drawn(spec)
-    for member in (0, 4):
-        alone = drawn(spec.alone(member, 0))
-        assert alone.keys() == whole.keys()
-        assert all(alone[name].tobytes() == whole[name][member].tobytes() for name in whole)

@@ -93,19 +93,19 @@ class TestCandidates:
             V = found.urnn.W
             assert V * V.transpose() == identity(spec.states)
             assert contractive(found.rnn.W)
-            assert all(all(step.pattern) for step in found.network_cell)
+            assert all(all(step.pattern) for step in found.at.network)
             assert found.parameters() == {"states": spec.states}
-            assert not any(step.kinked for step in (*found.network_cell, *found.candidate_cell))
+            assert not any(step.kinked for step in (*found.at.network, *found.at.candidate))
 
     def test_tangents_are_differences(self) -> None:
         """In the cell both networks are affine, with the derivatives of the linearisation."""
         for regime in KINDS["candidate"].regimes:
             found = candidate(replace(CANDIDATE, regime=regime, lam=0.6, T=3, seed=5), 0)
-            for net, cell in ((found.rnn, found.network_cell), (found.urnn, found.candidate_cell)):
-                at = net.states(found.centre)
+            for net, cell in ((found.rnn, found.at.network), (found.urnn, found.at.candidate)):
+                at = net.states(found.at.centre)
                 assert at == [step.states for step in cell]
                 for t, j in product(range(3), range(2)):
-                    moved = [list(x) for x in found.centre]
+                    moved = [list(x) for x in found.at.centre]
                     moved[t][j] += found.radius
                     for here, there, step in zip(
                         at, net.states([tuple(x) for x in moved]), cell, strict=True
@@ -121,10 +121,10 @@ class TestCandidates:
             for signs in product((-1, 1), repeat=4):
                 corner = [
                     tuple(v + s * found.radius for v, s in zip(x, part, strict=True))
-                    for x, part in zip(found.centre, (signs[:2], signs[2:]), strict=True)
+                    for x, part in zip(found.at.centre, (signs[:2], signs[2:]), strict=True)
                 ]
                 there = linearise(found.urnn, corner)
-                assert [s.pattern for s in there] == [s.pattern for s in found.candidate_cell]
+                assert [s.pattern for s in there] == [s.pattern for s in found.at.candidate]
 
     @pytest.mark.parametrize("regime", MATCHES)
     def test_matches_match_exactly(self, regime: str) -> None:
@@ -134,7 +134,7 @@ class TestCandidates:
                 found = candidate(replace(spec, regime=regime, lam=lam, T=4), 0)
                 assert found.separation_square == 0
                 off = fmpq_mat(found.E)
-                read = next(i for i, s in enumerate(found.candidate_cell[0].pattern) if s)
+                read = next(i for i, s in enumerate(found.at.candidate[0].pattern) if s)
                 off[0, read] += fmpq(1, 2**80)
                 assert changed(found, E=off).separation_square > 0
                 shifted = changed(found, e=(found.e[0] + fmpq(1, 2**80), *found.e[1:]))
@@ -155,9 +155,7 @@ class TestCandidates:
         for units in (1, 2, 3):
             for spec in sizes(units):
                 seeds = [candidate(replace(spec, regime="solved", seed=s), 0) for s in range(6)]
-                found = [
-                    c for c in seeds if c.pattern_constant and all(c.candidate_cell[0].pattern)
-                ]
+                found = [c for c in seeds if c.pattern_constant and all(c.at.candidate[0].pattern)]
                 assert found
                 for one in found:
                     assert (one.separation_square == 0) == (spec.states >= 2 * units)
@@ -175,9 +173,9 @@ class TestCandidates:
     def test_agreement_at_the_centre_alone_is_none(self) -> None:
         """A candidate with the right value and no derivative is told apart."""
         found = candidate(CANDIDATE, 0)
-        level = found.network_cell[0].states
+        level = found.at.network[0].states
         blind = changed(found, E=fmpq_mat(2, 4), e=level)
-        assert found.rnn.states(found.centre) == [level, level]
+        assert found.rnn.states(found.at.centre) == [level, level]
         assert blind.separation_square == found.radius**2
 
     def test_kinks_move_the_centre(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +202,7 @@ class TestCandidates:
             c for c in (candidate(replace(CANDIDATE, regime="solved", seed=s), 0) for s in range(9))
             if not c.pattern_constant
         )  # fmt: skip
-        assert len({step.pattern for step in changing.candidate_cell}) == 2
+        assert len({step.pattern for step in changing.at.candidate}) == 2
 
     def test_a_regime_without_room_is_unrelated(self) -> None:
         """Too few states or a weight without a rational dilation: nothing matches or fails."""

@@ -1,14 +1,8 @@
 """``certify`` on training: γ and β, the k of a training run, and calls that make no sense."""
 
-from pathlib import Path
-
 import pytest
-import torch
-from safetensors.torch import save_file
 
 import rnnbounds
-from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.errors import factor
 
 NAN, INF = float("nan"), float("inf")
 TANH = ("--cell", "rnn-tanh", "--input-bound", 1)
@@ -85,33 +79,3 @@ def test_loss_and_its_bounds(call, stable_model):
     assert (squared["L_p"], squared["beta_p"]) == (squared["B_h"], 1.0)
     assert wide["L_p"] == pytest.approx(4 * squared["L_p"])
     assert wide["beta_p"] == 4.0
-
-
-def test_help(call):
-    """The options are explained."""
-    text = call("certify", "--help").out
-    for option in ("--steps", "--alpha", "--loss", "--readout-norm", "--target-bound", "--length"):
-        assert option in text
-
-
-SHIFT = {
-    "weight_hh_l0": torch.tensor([[0.0, 0.0], [0.75, 0.0]]),
-    "weight_ih_l0": torch.tensor([[1.0], [0.5]]),
-}
-
-
-def test_the_rate_is_printed_beside_the_constant(tmp_path: Path, call) -> None:
-    """γ k λ^k is false with the λ of the norm that has the shortest memory."""
-    path = tmp_path / "shift.safetensors"
-    save_file(SHIFT, path)
-    found = certify(path, 1.0, cell="linear")
-    assert found.training is not None
-    rate = found.training.constants.lam
-    assert found.lam < 0.5 < rate < 1
-    outcome = call("certify", str(path), "--cell", "linear", "--input-bound", "1")
-    assert f"γ k λ^k, λ = {factor(rate)} in the Euclidean norm, γ = " in outcome.out
-    document = call(
-        "certify", str(path), "--cell", "linear", "--input-bound", "1", "--format", "json"
-    ).json
-    assert document["training"]["lambda"] == rate
-    assert document["lambda"] == found.lam

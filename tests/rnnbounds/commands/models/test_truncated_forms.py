@@ -1,7 +1,6 @@
 """``truncate --latest`` and ``--export``, and ``check`` of what commands about a model wrote."""
 
 import errno
-import json
 import os
 
 import pytest
@@ -85,20 +84,3 @@ def test_an_export_that_fails_leaves_nothing(refused, gru, tmp_path, monkeypatch
     files = ("--export", tmp_path / "short.pt2", "--page", tmp_path / "page")
     assert "export it to .pt2" in refused("truncate", *asked(gru, out), *files)
     assert [path.name for path in tmp_path.iterdir()] == [gru.name]
-
-
-def test_certificates_are_checked(call, refused, gru, tmp_path):
-    """The certificate.json of 'certify --out', of its model; of none without it."""
-    folder = tmp_path / "page"
-    model = ("--cell", "stacked-gru")
-    assert call("certify", gru, *model, "--input-bound", 1, "--out", folder).code == 0
-    path = folder / "certificate.json"
-    assert "name it with --source" in refused("check", path)
-    outcome = call("check", path, "--source", gru, *model, "--format", "json")
-    assert (outcome.code, outcome.json["holds"]) == (0, True)
-    told = json.loads(path.read_text())
-    told["lambda"] *= 0.5
-    path.write_text(json.dumps(told))
-    outcome = call("check", path, "--source", gru, *model)
-    assert (outcome.code, outcome.err) == (1, "")
-    assert "the certificate FAILS" in outcome.out

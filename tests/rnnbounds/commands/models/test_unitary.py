@@ -5,10 +5,6 @@ import torch
 from safetensors.torch import load_file
 
 NAN, INF = float("nan"), float("inf")
-PARTS = [
-    "shape", "rank", "defect", "weights", "contraction", "input norm", "states", "killed",
-    "computed states", "killed in float64", "difference (float64)", "difference (own_dtype)",
-]  # fmt: skip
 
 
 @pytest.fixture
@@ -48,27 +44,6 @@ def test_unitary(call, relu_model, tmp_path, format):
         assert (told["states"], told["verdict"], told["input_bound"]) == (4, "certified", 2.0)
         assert told["orthogonality_defect"] <= 2e-14
         assert told["difference"]["exact"] == 0.0
-
-
-@pytest.mark.parametrize("format", ["text", "json"])
-def test_check(call, relu_model, tmp_path, format):
-    """Every part is proved again; the source too where it is given."""
-    out = tmp_path / "u.safetensors"
-    told = write(call, relu_model, out, "--format", "json").json
-    outcome = call("check", out, *of(relu_model), "--format", format)
-    assert (outcome.code, outcome.err) == (0, "")
-    if format == "text":
-        assert outcome.out.startswith(f"{out}: the certificate holds\n")
-        assert "FAILS" not in outcome.out
-        for part in (*PARTS, "source"):
-            assert f"\n{part} " in outcome.out
-    else:
-        document = outcome.json
-        assert document["holds"] is True
-        assert [found["name"] for found in document["findings"]] == [*PARTS, "source"]
-        assert all(found["holds"] for found in document["findings"])
-        assert document["certificate"] == told
-        assert told["states"] == 4
 
 
 def test_check_refuses_other_files(refused, call, relu_model, tmp_path):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rnnbounds.experiments.tasks.chunks import chunks, count_chunks
 from rnnbounds.experiments.tasks.files import DataError
 from rnnbounds.experiments.tasks.headers import tagged
+from rnnbounds.experiments.tasks.score import chunks, count_chunks
 from rnnbounds.experiments.tasks.slots import slots
 
 

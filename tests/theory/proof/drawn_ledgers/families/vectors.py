@@ -27,7 +27,20 @@ from rnnbounds.theory.language import Instance, Statement, eq, le, lt
 from rnnbounds.theory.language.law import Law
 from rnnbounds.theory.language.terms.powers import POWERS, power
 from rnnbounds.theory.language.terms.unitary import identity, part, rank, rows
-from rnnbounds.theory.language.terms.variables import A, B, X, Y, a, b, j, m, s, y, z
+from rnnbounds.theory.language.terms.variables import (
+    A,
+    B,
+    OperatorSymbol,
+    X,
+    Y,
+    a,
+    b,
+    j,
+    m,
+    s,
+    y,
+    z,
+)
 from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     entry,
@@ -203,6 +216,6 @@ def _fitting(chance: Chance, one: Symbol) -> Expr:
         return chance.one((j, j + 1, Integer(0), Integer(2), j - 1))
     if one.is_commutative:
         return chance.one((z, Integer(-1), Integer(2), lam, 1 / z, norm(a)))
-    if getattr(one, "sort", "") == "operator":
+    if isinstance(one, OperatorSymbol):
         return operator(chance)
     return chance.one((*VECTORS, a + b, a - b, Integer(0), A * a, -a))
