@@ -3,7 +3,6 @@ and of quantities that those systems have."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging.judge import free_names
-from rnnbounds.properties.measures.table import ALL, MEASURES
+from rnnbounds.properties.measures.table import MEASURES, paths
 from rnnbounds.properties.systems.batch import Batch, build
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, kinds_about
 from rnnbounds.theory.language.vocabulary import quantity
@@ -59,10 +58,8 @@ def registered(table: Sequence[Claim], chosen: Sequence[Claim]) -> None:
         InputError: the first fault, in one line.
     """
     check_claims(table)
-    for name, count in Counter(measure.name for measure in ALL).items():
-        if count > 1:
-            raise InputError(f"{name} is measured twice; leave one of the measures out")
-        quantity(name)  # raises UnknownNameError
+    for path in paths():
+        quantity(path.name)  # raises UnknownNameError
     for claim in chosen:
         for form in claim.forms:
             if form.about not in KINDS and form.about not in FAMILIES:

@@ -11,8 +11,8 @@ from flint import ctx
 
 from rnnbounds.properties.errors import DisagreementError
 from rnnbounds.properties.judging.judge import Judgement, Verdict, free_names
-from rnnbounds.properties.measures.readings.balls import float_ends
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Statement

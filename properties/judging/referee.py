@@ -13,8 +13,9 @@ from flint import arb, ctx, fmpq
 
 from rnnbounds.properties.judging.equivalent import divided, scalar_output
 from rnnbounds.properties.judging.precisions import LARGEST_PRECISION, precisions
-from rnnbounds.properties.measures.readings.balls import Ends, ball_pair, float_ends
+from rnnbounds.properties.measures.readings.balls import ball_pair
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.numbers.evaluate import ball, rational
@@ -160,13 +161,12 @@ def by_rationals(statement: Statement, pair: Batch, k: int, precision: int) -> O
     """Decide the check exactly, or None where a side has no known rational square."""
     lhs, rhs = statement.lhs, statement.rhs
     if isinstance(lhs, sympy.Symbol) and lhs.name in MEASURES and statement.relation == "<=":
-        at_most, env = MEASURES[lhs.name].at_most, rational_numbers(rhs, pair, k)
-        bound = rational(rhs, env) if at_most is not None and env is not None else None
-        met = at_most(pair, bound, k) if at_most is not None and bound is not None else None
+        measure, env = MEASURES[lhs.name], rational_numbers(rhs, pair, k)
+        bound = None if env is None else rational(rhs, env)
+        met = None if bound is None else measure.at_most(pair, bound, k)
         if met is not None:
             return Outcome("HOLDS" if met else "VIOLATED")
-        cap = MEASURES[lhs.name].cap
-        most = None if cap is None else cap(pair, k)
+        most = measure.cap(pair, k)
         allowed = None if most is None else signed_square(rhs, pair, k, precision)
         if most is not None and allowed is not None and most <= allowed:
             return Outcome("HOLDS")

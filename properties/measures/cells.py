@@ -1,40 +1,51 @@
-"""Cells of any kind: states, gaps and derivatives of runs that start at several times."""
+"""Fast paths of cells in float64: all windows of a batch in one sweep, and ascent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import torch
 
-from flint import arb
-
-from rnnbounds.properties.measures.measure import Measure, only_where
-from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.measures.measure import FastPath
 from rnnbounds.properties.measures.runs import readings as of
-from rnnbounds.properties.measures.runs import single
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.theory.numbers.interval import Interval
+from rnnbounds.properties.systems.certified.batch import Certified
+
+Tensor = torch.Tensor
 
 
-def own(
-    name: str, seen: Callable[[Batch], Interval], balls: Callable[[BallPair, int], arb]
-) -> Measure:
-    """What only cells have."""
-    return only_where(
-        lambda batch: batch.cells is not None, Measure(name, enclosure=seen, balls=balls)
-    )
+def cells(batch: Batch) -> bool:
+    """Whether the systems are cells."""
+    return batch.cells is not None
 
 
-MEASURES = (
-    own(
-        "h_norm_box",
-        of.box_norm(lambda batch: of.runs(batch).states[-1]),
-        of.box_balls(lambda runs, batch, k: runs.states[-1].matrix.entries()),
-    ),
-    own(
-        "h_gap_box",
-        of.box_norm(lambda batch: of.runs(batch).gaps),
-        of.box_balls(lambda runs, batch, k: runs.gap(k).entries()),
-    ),
-    own("dphi_w_box", single.dphi_w, single.dphi_w_ball),
-    own("dphi_w_gap_box", single.dphi_w_gap, single.dphi_w_gap_ball),
-    own("dphi_h_gap_box", single.dphi_h_gap, single.dphi_h_gap_ball),
+def boxed(batch: Batch) -> bool:
+    """Whether the norm that is named is that of their box."""
+    return cells(batch) and not isinstance(batch.cells, Certified)
+
+
+def gated(batch: Batch) -> bool:
+    """Whether they are LSTMs or GRUs."""
+    return batch.gated is not None
+
+
+def climbed(batch: Batch) -> Tensor:
+    """‖φ(s, x_1) − φ(s', x_1)‖_∞, differentiable, (B, S, 1)."""
+    x, step = batch.x[:, 0], batch.its_cells.cell.step
+    gap: Tensor = step(batch.h, x) - step(batch.h_other, x)
+    return gap.abs().amax(1)[:, :, None]
+
+
+def begun(batch: Batch) -> Tensor:
+    """‖s − s'‖_∞, differentiable, (B, S, 1)."""
+    return (batch.h - batch.h_other).abs().amax(1)[:, :, None]
+
+
+FAST = (
+    FastPath("h_gap", cells, enclosure=of.lengths(of.output_gaps)),
+    FastPath("y_gap", cells, enclosure=of.lengths(of.predictions)),
+    FastPath("h_gap_box", boxed, enclosure=of.box_norm(lambda batch: of.runs(batch).gaps)),
+    FastPath("dh_dx", cells, enclosure=of.input_jacobians),
+    FastPath("grad_gap", cells, enclosure=of.lengths(of.gradient_gaps, 3)),
+    FastPath("tbptt_gap", cells, enclosure=of.lengths(of.early_gradients, 3)),
+    FastPath("gate_gap", gated, climbed),
+    FastPath("gate_state_gap", gated, begun),
 )

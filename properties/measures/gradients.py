@@ -1,27 +1,14 @@
-"""Gradients in the weights, and the derivatives of single steps and losses."""
+"""Fast paths of gradients in the weights: adjoints that all windows share, in every carrier."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import torch
 
-from flint import fmpq
-
-from rnnbounds.properties.measures.measure import Error, Measure, OfCells, Value
-from rnnbounds.properties.measures.readings.exact_steps import (
-    Rows,
-    Single,
-    dphi_h_gap_ball,
-    longest_ball,
-    longest_square,
-    steepest_square,
-)
+from rnnbounds.properties.measures.measure import FastPath, enclosed
 from rnnbounds.properties.measures.readings.gradients import (
-    distance_ball,
-    distance_slack,
-    distance_square,
+    READINGS,
     gap_ball,
     gap_square,
-    weight_distance,
     weights_ball,
     weights_gap,
     weights_slack,
@@ -29,82 +16,82 @@ from rnnbounds.properties.measures.readings.gradients import (
     windowed_gap,
     windowed_slack,
 )
-from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
-from rnnbounds.properties.measures.readings.steps import (
-    dp,
-    dp_gap,
-    dp_gap_slack,
-    dp_slack,
-    dphi_h_gap,
-    dphi_h_gap_enclosure,
-    dphi_w,
-    dphi_w_gap,
-    dphi_w_gap_slack,
-    dphi_w_slack,
-)
-from rnnbounds.properties.measures.runs import pairs
-from rnnbounds.properties.measures.runs import readings as of
+from rnnbounds.properties.measures.readings.slack import norms
+from rnnbounds.properties.measures.vanilla import vanilla
 from rnnbounds.properties.systems.batch import Batch
 
-Squares = Callable[[Rows], Callable[[Batch, int], fmpq | None]]
+Tensor = torch.Tensor
 
 
-def windowed(name: str, needs: Needs, of_cells: OfCells | None = None) -> Measure:
-    """A difference of the gradients of two runs, one for each window."""
-    return Measure(
-        name, value=windowed_gap(name), error=windowed_slack(name), balls=gap_ball(name),
-        square=gap_square(name), of_cells=of_cells, needs=needs,
-    )  # fmt: skip
+def slopes(batch: Batch, h: Tensor) -> Tensor:
+    """ρ′(W h + U x_1 + b), (B, n, S)."""
+    before = torch.baddbmm(batch.cell.drive(batch.x[:, 0]), batch.cell.W, h)
+    return batch.cell.activation.derivative(before)
 
 
-def in_rows(
-    name: str,
-    rows: Rows,
-    value: Value,
-    error: Error,
-    square: Squares = longest_square,
-    needs: Needs = NOTHING,
-) -> Measure:
-    """The length of the longest of the rows that one step gives."""
-    balls, exact = longest_ball(rows), square(rows)
-    return Measure(name, value=value, error=error, balls=balls, square=exact, needs=needs)
+def features(batch: Batch, h: Tensor) -> Tensor:
+    """The trained parts of [h x_1 1], (B, m, S)."""
+    parts = {"W": h, "U": batch.x[:, 0], "b": torch.ones_like(h[:, :1])}
+    return torch.cat([parts[name] for name in batch.spec.trained], dim=1)
 
 
-# One adjoint sweep reads many systems as fast as few.
-SWEPT = Needs(room=(128, 1))
+def dphi_w(batch: Batch) -> Tensor:
+    """‖∂_wφ(h, x)‖ = max_i |ρ′_i| ‖(h, x, 1)‖, (B, S, 1)."""
+    steepest = slopes(batch, batch.h).abs().amax(dim=1)
+    return (steepest * norms(features(batch, batch.h)))[:, :, None]
 
-MEASURES = (
-    windowed(
-        "grad_gap",
-        Needs(room=(448, 1)),
-        OfCells(of.lengths(of.gradient_gaps, 3), of.ball_lengths(of.ball_gradient_gap)),
+
+def dphi_w_gap(batch: Batch) -> Tensor:
+    """‖∂_wφ(h, x) − ∂_wφ(h', x)‖ = max_i ‖d_i (h, x, 1) − d'_i (h', x, 1)‖, (B, S, 1)."""
+    one, two = (
+        slopes(batch, h)[:, :, None] * features(batch, h)[:, None] for h in (batch.h, batch.h_other)
+    )
+    return norms(one - two, 2).amax(dim=1)[:, :, None]
+
+
+def dphi_h_gap(batch: Batch) -> Tensor:
+    """‖∂_hφ(h, x) − ∂_hφ(h', x)‖₂ = ‖(D − D')W‖₂, (B, S, 1)."""
+    gap = (slopes(batch, batch.h) - slopes(batch, batch.h_other)).transpose(1, 2)
+    size: Tensor = torch.linalg.matrix_norm(gap[..., None] * batch.cell.W[:, None], 2)
+    return size[:, :, None]
+
+
+def dp(batch: Batch) -> Tensor:
+    """‖∇p(h)‖, (B, S, 1)."""
+    return norms(batch.loss.gradient(batch.h))[:, :, None]
+
+
+def dp_gap(batch: Batch) -> Tensor:
+    """‖∇p(h) − ∇p(h')‖, (B, S, 1)."""
+    gap = batch.loss.gradient(batch.h) - batch.loss.gradient(batch.h_other)
+    return norms(gap)[:, :, None]
+
+
+def weight_distance(batch: Batch) -> Tensor:
+    """‖w − w'‖ over the trained weights, (B, S, 1)."""
+    other, found = batch.other or batch.cell, []
+    for name in batch.spec.trained:
+        found.append((getattr(batch.cell, name) - getattr(other, name)).flatten(1))
+    size: Tensor = torch.linalg.vector_norm(torch.cat(found, dim=1), dim=1)
+    return size[:, None, None].expand(-1, batch.x.shape[3], -1)
+
+
+def adjoint(name: str) -> FastPath:
+    """A difference of the gradients of two runs, at all windows."""
+    value = windowed_gap(name)
+    enclosure = enclosed(value, windowed_slack(name))
+    return FastPath(name, vanilla, value, enclosure, gap_ball(name), gap_square(name))
+
+
+CLIMBED = {
+    "dphi_w": dphi_w, "dphi_w_gap": dphi_w_gap, "dphi_h_gap": dphi_h_gap, "dp": dp,
+    "dp_gap": dp_gap, "weight_distance": weight_distance,
+}  # fmt: skip
+FAST = (
+    *map(adjoint, READINGS),
+    FastPath(
+        "grad_gap_weights", vanilla, weights_gap, enclosed(weights_gap, weights_slack),
+        weights_ball, weights_square,
     ),
-    windowed("grad_gap_mean", Needs(most=(16, 2), apart=True, slow=True, longest=64)),
-    windowed(
-        "tbptt_gap",
-        SWEPT,
-        OfCells(of.lengths(of.early_gradients, 3), of.ball_lengths(of.ball_early_gradient)),
-    ),
-    windowed("tb_gap", SWEPT),
-    Measure(
-        "grad_gap_weights", value=weights_gap, error=weights_slack, balls=weights_ball,
-        square=weights_square,
-        of_cells=OfCells(pairs.grad_gap_weights, pairs.grad_gap_weights_ball),
-    ),
-    Measure(
-        "weight_distance", value=weight_distance, error=distance_slack, balls=distance_ball,
-        square=distance_square,
-        of_cells=OfCells(pairs.weight_distance, pairs.weight_distance_ball),
-    ),
-    in_rows("dphi_w", Single.weights, dphi_w, dphi_w_slack, steepest_square),
-    in_rows(
-        "dphi_w_gap", Single.weights_gap, dphi_w_gap, dphi_w_gap_slack, steepest_square,
-        Needs(most=(16, 4)),
-    ),
-    Measure(
-        "dphi_h_gap", value=dphi_h_gap, enclosure=dphi_h_gap_enclosure, balls=dphi_h_gap_ball,
-        needs=Needs(most=(16, 2)),
-    ),
-    in_rows("dp", Single.loss, dp, dp_slack),
-    in_rows("dp_gap", Single.loss_gap, dp_gap, dp_gap_slack),
+    *(FastPath(name, vanilla, value) for name, value in CLIMBED.items()),
 )  # fmt: skip

@@ -1,81 +1,118 @@
-"""A measured quantity: a name of the vocabulary, bound to what is seen on a system.
+"""A measured quantity: read from its definition, or by a fast path, or opaque.
 
-A measure has up to six readings. ``value`` is a differentiable float64 reading of a whole batch
-and ``error`` a rigorous bound on |reading − truth|; together, or as an ``enclosure``, they enclose
-the truth. ``balls`` reads one pair at any precision, ``square`` gives the exact square where it is
-rational, ``cap`` a rational bound of the square that holds whatever the inputs are, and ``at_most``
-decides an exact comparison where it can. Shapes are (B, S, K+1) with k,
-else (B, S, 1). Where the systems are cells of any kind, ``of_cells`` has the readings. ``needs`` is
-what reading it asks of an attack.
+A fast path is a quicker reading of what a definition says, on some systems: a sweep over all
+windows, a shared adjoint, a descent. An opaque quantity is none that a definition computes. Shapes
+are (B, S, K+1) with k, else (B, S, 1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import cached_property
 
-import numpy as np
 import torch
 from flint import arb, fmpq
 
 from rnnbounds.properties.measures.readings.balls import BallPair, ball_pair
-from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
+from rnnbounds.properties.measures.readings.needs import NEEDS, NOTHING, Needs
+from rnnbounds.properties.read import climbed, quantity
+from rnnbounds.properties.read.numbers.enclosures import around, blank
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.unitary.exact import square
-from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.language.vocabulary import QUANTITIES, VOCABULARY
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
-T = TypeVar("T")
 Value = Callable[[Batch], Tensor]
 Error = Callable[[Batch, Tensor], Tensor]
+SHIPPED = {one.name for one in QUANTITIES}  # where ascent pays, a fast path has a value
 
 
-@dataclass(frozen=True)
-class OfCells:
-    """The readings of a quantity on cells of any kind."""
-
-    enclosure: Callable[[Batch], Interval]
-    balls: Callable[[BallPair, int], arb] | None = None
+def everywhere(batch: Batch) -> bool:
+    """True: of all systems."""
+    return True
 
 
-@dataclass(frozen=True)
-class Measure:
-    """One measured quantity."""
+@dataclass(frozen=True, eq=False)
+class FastPath:
+    """Readings of the quantity of that name, of the systems ``where`` is true of.
+
+    ``value`` is differentiable, for ascent; what is None is read from the definition.
+    """
 
     name: str
-    value: Callable[[Batch], Tensor] | None = None
-    error: Callable[[Batch, Tensor], Tensor] | None = None
+    where: Callable[[Batch], bool] = everywhere
+    value: Value | None = None
     enclosure: Callable[[Batch], Interval] | None = None
     balls: Callable[[BallPair, int], arb] | None = None
     square: Callable[[Batch, int], fmpq | None] | None = None
     at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
-    cap: Callable[[Batch, int], fmpq | None] | None = None
-    of_cells: OfCells | None = None
-    needs: Needs = NOTHING
 
-    def needing(self, needs: Needs) -> Measure:
-        """The same measure, with what it asks of an attack."""
-        return replace(self, needs=needs)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Opaque(FastPath):
+    """A quantity whose definition names what no reading computes, for a reason."""
+
+    reason: str
+
+
+def enclosed(value: Value, error: Error) -> Callable[[Batch], Interval]:
+    """The enclosure of a value and a bound on its error."""
+
+    def enclosure(batch: Batch) -> Interval:
+        with torch.no_grad():
+            found = value(batch)
+            return around(found, error(batch, found))
+
+    return enclosure
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One measured quantity, with its fast paths: the first that is of a system is taken."""
+
+    name: str
+    paths: tuple[FastPath, ...] = ()
+
+    @property
+    def needs(self) -> Needs:
+        """What reading it asks of an attack."""
+        return NEEDS.get(self.name, NOTHING)
+
+    @cached_property
+    def opaque(self) -> bool:
+        """Whether it is none that is read."""
+        return any(isinstance(path, Opaque) for path in self.paths)
+
+    @cached_property
+    def value(self) -> Value | None:
+        """A differentiable reading of a whole batch, for ascent: that of a fast path, or of what a
+        claim brings its definition."""
+        found = next((path.value for path in self.paths if path.value is not None), None)
+        formula = VOCABULARY[self.name].definition
+        brought = self.name not in SHIPPED and formula is not None and climbed.climbable(formula)
+        return climbed.value(self.name) if found is None and brought else found
+
+    def path(self, batch: Batch) -> FastPath:
+        """The fast path of these systems."""
+        return next((path for path in self.paths if path.where(batch)), NONE)
 
     def enclose(self, batch: Batch) -> Interval:
         """Float64 enclosures over the batch; [nan, nan] where only the referee can read it."""
-        if batch.cells is not None and self.of_cells is not None:
-            return self.of_cells.enclosure(batch)
-        if self.enclosure is not None:
-            return self.enclosure(batch)
-        if self.value is None or self.error is None:
-            return blank(batch)
-        with torch.no_grad():
-            value = self.value(batch)
-            return around(value, self.error(batch, value))
+        path = self.path(batch)
+        if path.enclosure is not None:
+            return path.enclosure(batch)
+        if not self.opaque:
+            return quantity.enclose(self.name, batch)
+        return blank(batch, batch.K + 1 if VOCABULARY[self.name].windowed else 1)
 
     def ball(self, pair: Batch, k: int, precision: int) -> arb:
         """A ball of one pair at one window; NaN where there is no reading."""
-        balls = self.balls if pair.cells is None or self.of_cells is None else self.of_cells.balls
+        balls = self.path(pair).balls
         if balls is None:
-            return arb("nan")
+            if self.opaque:
+                return arb("nan")
+            return quantity.size(self.name, pair, k, precision).ball
         read, key = ball_pair(pair, precision), f"{self.name} at {k}"
         if key not in read.cache:
             read.cache[key] = balls(read, k)
@@ -84,56 +121,32 @@ class Measure:
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
         """The square, if it is known to be rational: from rational states or a ball that is 0."""
-        apart = pair.cells is not None and self.of_cells is not None
+        path = self.path(pair)
+        if path.square is None and path.balls is None and not self.opaque:
+            return quantity.exact_square(self.name, pair, k, precision)
         key = f"square of {self.name} at {k}"
         if key not in pair.cache:
-            pair.cache[key] = None if self.square is None or apart else self.square(pair, k)
+            read = path.square or (None if self.opaque else self.rational)
+            pair.cache[key] = None if read is None else read(pair, k)
         found: fmpq | None = pair.cache[key]
         if found is None and self.ball(pair, k, precision).is_zero():
             return fmpq(0)
         return found
 
+    def rational(self, pair: Batch, k: int) -> fmpq | None:
+        """The square, as it is read in rationals."""
+        return quantity.rational_square(self.name, pair, k)
 
-def blank(batch: Batch, windows: int = 1) -> Interval:
-    """[nan, nan] of each pair, at so many windows: nothing is read."""
-    nothing = np.full((batch.cell.batch, batch.x.shape[3], windows), np.nan)
-    return Interval(nothing, nothing)
+    def at_most(self, pair: Batch, bound: fmpq, k: int) -> bool | None:
+        """Whether it is at most a number, where that is decided exactly."""
+        path = self.path(pair)
+        if path.at_most is not None:
+            return path.at_most(pair, bound, k)
+        return None if self.opaque or path.balls else quantity.at_most(self.name, pair, bound, k)
 
-
-def only_where(has: Callable[[Batch], bool], measure: Measure) -> Measure:
-    """The measure, with nothing to be read off systems that have no such quantity."""
-    read, balls = measure.enclosure, measure.balls
-    assert read is not None
-
-    def enclosure(batch: Batch) -> Interval:
-        windows = batch.K + 1 if VOCABULARY[measure.name].windowed else 1
-        return read(batch) if has(batch) else blank(batch, windows)
-
-    def ball(pair: BallPair, k: int) -> arb:
-        return balls(pair, k) if balls is not None and has(pair.batch) else arb("nan")
-
-    def exact(read: Callable[..., T | None] | None) -> Callable[..., T | None] | None:
-        return None if read is None else lambda b, *more: read(b, *more) if has(b) else None
-
-    return replace(
-        measure, enclosure=enclosure, balls=ball, square=exact(measure.square),
-        at_most=exact(measure.at_most), cap=exact(measure.cap),
-    )  # fmt: skip
+    def cap(self, pair: Batch, k: int) -> fmpq | None:
+        """A rational bound of the square that holds whatever the inputs are."""
+        return None if self.opaque else quantity.range_square(self.name, pair, k)
 
 
-def around(value: Tensor, error: Tensor) -> Interval:
-    """value ± error, rounded outward and cut at 0 (norms are ≥ 0); exact where error is 0."""
-    v, e = value.detach().cpu().numpy(), error.detach().cpu().numpy()
-    exact = e == 0
-    with np.errstate(invalid="ignore"):
-        low, high = v - e, v + e
-    for end, beyond in ((low, -np.inf), (high, np.inf)):
-        np.nextafter(end, beyond, out=end)
-        if exact.any():
-            np.copyto(end, v, where=exact)
-    return Interval(np.maximum(low, 0.0, out=low), high)
-
-
-def square_of(vector: list[fmpq] | None) -> fmpq | None:
-    """‖v‖₂², if v is there."""
-    return None if vector is None else square(vector)
+NONE = FastPath("")

@@ -1,44 +1,63 @@
-"""Measured quantities: each name of the vocabulary bound once.
+"""Measured quantities: each name of the vocabulary is read from its definition.
 
-Every module of this folder that has `MEASURES` is read: a new one is found. It may also have
-`ON_CELLS`, readings on cells of what another module measures, by name.
+The fast paths and opaque quantities of all modules of this folder, in `FAST`, are found.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
 
-from rnnbounds.properties import measures as package
-from rnnbounds.properties.measures.measure import Measure, OfCells, around
-from rnnbounds.properties.measures.readings.needs import CONSTANTS, NOTHING, Needs
+import rnnbounds.properties.measures
+from rnnbounds.properties.measures.measure import FastPath, Measure
+from rnnbounds.properties.measures.readings.needs import NEEDS, NOTHING, Needs
+from rnnbounds.theory.language.vocabulary import VOCABULARY
 
-__all__ = ["ALL", "MEASURES", "Measure", "around", "needs_of"]
+__all__ = ["MEASURES", "Measure", "needs_of", "paths"]
 
 
 def modules() -> tuple[ModuleType, ...]:
     """The modules of this folder, in the order of their names."""
+    package = rnnbounds.properties.measures
     names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
     return tuple(import_module(name) for name in names if name != __name__)
 
 
-def found() -> tuple[Measure, ...]:
-    """The measures of all modules, with the readings on cells that others add."""
-    known = modules()
-    also: dict[str, OfCells] = {}
-    for module in known:
-        also |= getattr(module, "ON_CELLS", {})
-    every = (one for module in known for one in getattr(module, "MEASURES", ()))
-    return tuple(
-        replace(one, of_cells=also[one.name]) if one.name in also else one for one in every
-    )
+@cache
+def paths() -> tuple[FastPath, ...]:
+    """The fast paths of all modules."""
+    return tuple(path for module in modules() for path in getattr(module, "FAST", ()))
 
 
-ALL = found()
-MEASURES = {measure.name: measure for measure in ALL}
+class Measures(Mapping[str, Measure]):
+    """The measure of each measured quantity, those of claims too."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Measure] = {}
+
+    def __getitem__(self, name: str) -> Measure:
+        if name not in self:
+            raise KeyError(name)
+        if name not in self.made:
+            own = tuple(path for path in paths() if path.name == name)
+            self.made[name] = Measure(name, own)
+        return self.made[name]
+
+    def __contains__(self, name: object) -> bool:
+        known = VOCABULARY.get(name) if isinstance(name, str) else None
+        return known is not None and known.role == "measured" and known.definition is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in VOCABULARY if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+MEASURES = Measures()
 
 
 def needs_of(names: set[str]) -> tuple[Needs, ...]:
     """What speaking of these quantities asks of an attack, by their names in order."""
-    measured = {name: MEASURES[name].needs for name in names if name in MEASURES}
-    return tuple((CONSTANTS | measured).get(name, NOTHING) for name in sorted(names))
+    return tuple(NEEDS.get(name, NOTHING) for name in sorted(names))

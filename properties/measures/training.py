@@ -1,78 +1,80 @@
-"""Projected gradient descent, what it ends at, and the projections on the way."""
+"""Fast paths of projected gradient descent, on the full and the truncated loss at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from flint import arb
+from flint import arb, fmpq
 
-from rnnbounds.properties.measures.measure import Error, Measure, OfCells, Value, around, blank
+from rnnbounds.properties.measures.cells import cells
+from rnnbounds.properties.measures.measure import FastPath, Opaque, enclosed
 from rnnbounds.properties.measures.readings import exact_training as exact
-from rnnbounds.properties.measures.readings import projections, training
-from rnnbounds.properties.measures.readings.needs import NOTHING, Needs
+from rnnbounds.properties.measures.readings import training
 from rnnbounds.properties.measures.runs import ball_descent, descent
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.unitary.exact import rational
 from rnnbounds.theory.numbers.interval import Interval
 
 
-def trained(value: Value, error: Error) -> Callable[[Batch], Interval]:
-    """The enclosure of what training gives; nothing is known of systems that are not trained."""
+def of_kind(kind: str) -> Callable[[Batch], bool]:
+    """Whether the systems are of that kind."""
+    return lambda batch: batch.spec.kind == kind
+
+
+def quadratic(name: str, before: int) -> FastPath:
+    """A distance of the weights of the quadratic instance, which is known exactly."""
+
+    def gap(batch: Batch) -> fmpq:
+        return exact.quadratic_gap(batch, max(batch.spec.steps - before, 0))
 
     def enclosure(batch: Batch) -> Interval:
-        if batch.spec.kind == "training":
-            found = value(batch)
-            return around(found, error(batch, found))
-        return blank(batch, batch.K + 1)
+        shape = (batch.cell.batch, batch.x.shape[3], batch.K + 1)
+        return exact.interval(abs(arb(gap(batch))), shape)
 
-    return enclosure
-
-
-def weights(name: str, before: int, value: Value, error: Error) -> Measure:
-    """A distance of two weights: of both descents, or of the quadratic instance's."""
-
-    def enclosure(batch: Batch) -> Interval:
-        if batch.spec.kind != "quadratic":
-            return trained(value, error)(batch)
-        gap = exact.quadratic_gap(batch, max(batch.spec.steps - before, 0))
-        return exact.interval(abs(arb(gap)), (batch.cell.batch, batch.x.shape[3], batch.K + 1))
-
-    return Measure(
-        name,
-        enclosure=enclosure,
-        balls=exact.w_gap_ball(before),
-        square=exact.w_gap_square(before),
-    )
-
-
-def between(
-    name: str, one: tuple[str, str], two: tuple[str, str], needs: Needs = NOTHING
-) -> Measure:
-    """The distance of what becomes of A or of B from what becomes of either."""
-    return Measure(
-        name, enclosure=projections.enclosure(one, two), balls=projections.ball(one, two),
-        square=projections.square(one, two), needs=needs,
+    return FastPath(
+        name, of_kind("quadratic"), enclosure=enclosure,
+        balls=lambda pair, k: abs(arb(gap(pair.batch))), square=lambda batch, k: gap(batch) ** 2,
     )  # fmt: skip
 
 
-FEW = Needs(most=(16, 1))
+def descent_square(batch: Batch, k: int) -> fmpq:
+    """min (a_{t+1}/a_t)² over three steps α/t of descent on p_T(a) = ½ Σ_{i<T} a^{2i} from a = lam.
 
-MEASURES = (
-    replace(
-        weights("w_gap", 0, training.w_gap, training.w_gap_slack),
-        of_cells=OfCells(descent.w_gap, ball_descent.w_gap_ball),
-        needs=replace(FEW, trained=True),
+    a = 0 is a fixed point: the growth is then 0.
+    """
+    a, alpha, growths = rational(batch.spec.lam), rational(batch.spec.alpha), []
+    for t in (1, 2, 3):
+        if a == 0:
+            return fmpq(0)
+        # p_T'(a) = Σ_{i=1}^{T−1} i a^{2i−1}, and the factor is 1 − (α/t) p_T'(a)/a.
+        slope = sum((i * a ** (2 * i - 2) for i in range(1, batch.spec.T)), fmpq(0))
+        factor = 1 - alpha / t * slope
+        growths.append(factor**2)
+        a = a * factor
+    return min(growths)
+
+
+TRAINED = of_kind("training")
+FAST = (
+    FastPath("w_gap", cells, enclosure=descent.w_gap, balls=ball_descent.w_gap_ball),
+    FastPath(
+        "w_gap", TRAINED, enclosure=enclosed(training.w_gap, training.w_gap_slack),
+        balls=exact.w_gap_ball(0),
     ),
-    weights("w_gap_before", 1, training.w_gap_before, training.w_gap_before_slack),
-    Measure(
-        "trained_gap",
-        enclosure=trained(training.trained_gap, training.trained_gap_slack),
+    FastPath(
+        "w_gap_before", TRAINED,
+        enclosure=enclosed(training.w_gap_before, training.w_gap_before_slack),
+        balls=exact.w_gap_ball(1),
+    ),
+    FastPath(
+        "trained_gap", TRAINED,
+        enclosure=enclosed(training.trained_gap, training.trained_gap_slack),
         balls=exact.trained_gap_ball,
-        needs=FEW,
     ),
-    between("proj_gap", ("projected", "A"), ("projected", "B"), FEW),
-    between("matrix_gap", ("itself", "A"), ("itself", "B")),
-    between("rescaled_gap", ("rescaled", "A"), ("rescaled", "B"), FEW),
-    between("proj_distance", ("itself", "A"), ("projected", "A"), FEW),
-    between("feasible_distance", ("itself", "A"), ("rescaled", "B")),
+    quadratic("w_gap", 0),
+    quadratic("w_gap_before", 1),
+    Opaque(
+        "descent_growth", balls=lambda pair, k: arb(descent_square(pair.batch, k)).sqrt(),
+        square=descent_square, reason="it is the least growth of three steps",
+    ),
 )  # fmt: skip

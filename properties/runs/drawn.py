@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
 import torch
 
+from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.impl.models.surroundings import undisturbed
 from rnnbounds.properties.judging.evidence import LONGEST
 from rnnbounds.properties.judging.judge import windowed
-from rnnbounds.properties.measures.runs.of_run import Run, floats
 from rnnbounds.properties.runs.replay import replay, statement_of
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.kind import about
@@ -50,21 +50,21 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     if about(batch.spec).route.causal:
         return None
     with torch.no_grad():
-        run = floats(batch)
-        states = table_of(run)
+        inputs_of = [Rows(x.mT) for x in batch.x.unbind(1)]
+        states = run(batch, inputs_of)
         others: Table = ()
         second: Table = ()
         if windowed(statement):
-            k = max(1, min(batch.K, run.T // 3))
-            others = table_of(run.last(k))
+            k = max(1, min(batch.K, batch.spec.T // 3))
+            others = run(batch, inputs_of[batch.spec.T - k :])
             if batch.exact and not _near(math.dist(states[-1], others[-1]), replayed.checks[k]):
                 return None  # in floats it is another system than the one in rationals
         elif other_inputs in batch.made:
             second = rows(other_inputs(batch)[0, :, :, 0].numpy())
-            others = table_of(run.under([type(run.start)(x) for x in _given(batch)]))
+            others = run(batch, [Rows(x.mT) for x in _given(batch)])
         elif batch.exact or not _near(math.hypot(*states[-1]), replayed.checks[0]):
             return None  # the statement is about another thing than where the run ends
-    at = range(len(replayed.checks)) if windowed(statement) else (run.T,)
+    at = range(len(replayed.checks)) if windowed(statement) else (batch.spec.T,)
     sides = tuple(
         Point(at=place, lhs=one.lhs, rhs=one.rhs)
         for place, one in zip(at, replayed.checks, strict=True)
@@ -84,9 +84,16 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     )  # fmt: skip
 
 
-def table_of(run: Run) -> Table:
-    """h_0 … h_T of the first pair, a row each."""
-    return rows(np.stack([h.value[0, 0].numpy() for h in run.h]))
+def run(batch: Batch, inputs: Sequence[Rows]) -> Table:
+    """h_0, h_1, … of the first pair from zero under these inputs, a row each."""
+    cells = batch.cells
+    cell = batch.cell if cells is None else cells.cell
+    made = Floats(batch.cell.parameters if cells is None else cells.parameters)
+    n, units = (batch.cell.n,) * 2 if cells is None else (cells.n, cells.units)
+    found = [Rows(batch.x.new_zeros(len(batch.x), batch.x.shape[3], units))]
+    for x in inputs:
+        found.append(cell.program(made, found[-1], x))
+    return rows(np.stack([s.part(units - n, units).value[0, 0].numpy() for s in found]))
 
 
 def rows(array: np.ndarray) -> Table:

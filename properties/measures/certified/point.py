@@ -6,24 +6,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import hypot
-from typing import Any
+from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, activation
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
 from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.memory.adversary.attack import Attacked
-from rnnbounds.properties.measures.certified.norms import ball_norm as norm_of
-from rnnbounds.properties.measures.certified.norms import of_layer
 from rnnbounds.properties.measures.certified.spectral import Norm, Secant
-from rnnbounds.properties.measures.runs.ball_runs import BallRuns
-from rnnbounds.properties.measures.runs.ball_runs import Step as Local
+from rnnbounds.properties.read.entries import BALLS
+from rnnbounds.properties.read.worlds.printed import of_layer, size_of_one
 from rnnbounds.properties.systems.cells.batch import INWARD
 from rnnbounds.properties.systems.unitary.exact import rational
+
+
+class Local(NamedTuple):
+    """A = ∂φ/∂s and B = ∂φ/∂w."""
+
+    A: arb_mat
+    B: arb_mat
+
 
 Seen = arb | fmpq | Norm | Secant
 
@@ -119,8 +126,11 @@ class Point:
     def local(self, s: Sequence[float], weights: Mapping[str, Tensor] | None = None) -> Local:
         """The derivatives of one step."""
         held = {name: part[None] for name, part in (weights or self.weights).items()}
-        runs = BallRuns(self.program, held, len(s), [list(self.x)])
-        return runs.local(column(s), column(self.x))
+        of: Any = BALLS.directions(held, len(s), 0, tuple(held))
+        start = Dual(column(s), of.unit(column(s), 0))
+        made = Duals(BALLS.arithmetic(held), of)
+        found = self.program(made, start, of.still(self.x)).tangent
+        return Local(*(BALLS.cut(found, part).matrix for part in (of.of_state, of.of_parameters)))
 
     def loss_gradient(self, s: Sequence[float]) -> arb_mat:
         """∇p(h)."""
@@ -158,7 +168,7 @@ class Point:
             row = rows[l]
             assert isinstance(row, tuple)
             found = of_layer(told.norm, row[1:], starts[l], self.widths[l], 1.0)
-            return arb("nan") if found is None else norm_of(found, v)
+            return arb("nan") if found is None else size_of_one(found, v).ball
 
         below = size(after, layer - 1)
         left = size(after, layer) - arb(told.constants[f"lam_l{layer}"]) * size(before, layer)

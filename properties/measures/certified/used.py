@@ -13,17 +13,24 @@ from rnnbounds.impl.convert.unitary import UnitaryModel
 from rnnbounds.impl.gradients.loss import loss
 from rnnbounds.impl.memory.adversary.attack import Attacked
 from rnnbounds.properties.measures.certified.attacked import attacked
-from rnnbounds.properties.measures.certified.orbits import held, widths
 from rnnbounds.properties.measures.certified.point import Point, largest
 from rnnbounds.properties.measures.certified.shares import at_most, share, shares
-from rnnbounds.properties.measures.readings.balls import float_ends
+from rnnbounds.properties.measures.measure import Opaque
+from rnnbounds.properties.read.numbers.sizes import float_ends
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.certified.batch import Certified
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import alone, equivalent
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
 PRECISION, PRECISE = 128, 1024  # bits
+
+
+def held(batch: Batch) -> Certified:
+    """The cells of a batch that has certificates."""
+    assert isinstance(batch.cells, Certified)
+    return batch.cells
 
 
 def shipped(batch: Batch, i: int) -> UnitaryModel | None:
@@ -67,7 +74,7 @@ def point(batch: Batch, i: int, s: int, like: Point | None = None) -> Point:
         cells.cell.program,
         {role: part[i] for role, part in cells.parameters.items()},
         cells.certificates[i],
-        widths(cells),
+        tuple(getattr(cells.cell, "widths", (cells.units,))),
         cells.n,
         near={role: part[i] for role, part in near(batch).items()},
         loss=loss(batch.spec.loss, batch.C[i : i + 1], targets(batch)[i : i + 1]),
@@ -98,3 +105,15 @@ def share_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
     with ctx.workprec(PRECISE):
         found = [at_most(name, *told, bound) for name, told in shares(point(batch, 0, 0)).items()]
     return False if False in found else None if None in found else True
+
+
+FAST = (
+    Opaque(
+        "share_used",
+        lambda batch: isinstance(batch.cells, Certified),
+        enclosure=share_used,
+        balls=lambda pair, k: greatest_share(point(pair.batch, 0, 0)),
+        at_most=share_at_most,
+        reason="its shares are those of all constants that a certificate prints",
+    ),
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -13,33 +12,20 @@ from rnnbounds.properties.measures.exact.rooted import (
     alone,
     counted,
     each_pair,
+    in_rationals,
+    of,
     rooted,
 )
-from rnnbounds.properties.measures.measure import Measure
-from rnnbounds.properties.measures.readings.balls import BallPair, Ends, float_ends
-from rnnbounds.properties.measures.readings.needs import Needs
+from rnnbounds.properties.measures.measure import Opaque
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.limits.candidates import Candidate
 from rnnbounds.properties.systems.limits.planted import Planted
 from rnnbounds.properties.systems.limits.sigmoid_pairs import SigmoidPair
 
 
-def of_candidate(count: Callable[[Candidate], int | bool]) -> Callable[[Any], int | None]:
-    """What only a candidate has."""
-    return lambda member: int(count(member)) if isinstance(member, Candidate) else None
-
-
-def of_planted(count: Callable[[Planted], int]) -> Callable[[Any], int | None]:
-    """What only a network with planted relations has."""
-    return lambda member: count(member) if isinstance(member, Planted) else None
-
-
-def separation(member: Any, s: int, k: int) -> fmpq | None:
-    """The square of the largest ‖y − ŷ‖ in one cell of activity patterns."""
-    return member.separation_square if isinstance(member, Candidate) else None
-
-
-def gap_ends(member: Any, s: int, k: int) -> Ends:
+def gap_ends(member: Any, s: int) -> Ends:
     """The sigmoid networks' gap: at least what probes see, at most what any input can do."""
     if not isinstance(member, SigmoidPair):
         return BLANK
@@ -62,7 +48,7 @@ def gap_square(batch: Batch, k: int) -> fmpq | None:
     return fmpq(0) if isinstance(member, SigmoidPair) and member.equal else None
 
 
-def rank_ends(member: Any, s: int, k: int) -> Ends:
+def rank_ends(member: Any, s: int) -> Ends:
     """Between the minor that is found and the classes of units, which are the same functions."""
     if not isinstance(member, Planted):
         return BLANK
@@ -71,33 +57,27 @@ def rank_ends(member: Any, s: int, k: int) -> Ends:
 
 def rank_ball(pair: BallPair, k: int) -> arb:
     """The same as a ball."""
-    low, high = rank_ends(alone(pair.batch), 0, k)
+    low, high = rank_ends(alone(pair.batch), 0)
     return arb(low).union(arb(high)) if low <= high else arb("nan")
 
 
-FEW = Needs(most=(16, 1))
+CELL = "the cell of activity patterns is searched for"
+MAPS = "it counts functions of the inputs that are equal, or their rank"
 
-MEASURES = (
-    rooted("separation", separation).needing(FEW),
-    counted("active", of_candidate(lambda member: member.active)),
-    counted("pattern_constant", of_candidate(lambda member: member.pattern_constant)),
-    counted("scalar_W", of_candidate(lambda member: member.scalar_W)),
-    Measure(
-        "sigmoid_gap",
-        enclosure=lambda batch: each_pair(batch, gap_ends),
-        balls=gap_ball,
-        square=gap_square,
-        needs=FEW,
+FAST = (
+    rooted("separation", of(Candidate, lambda member, s: member.separation_square), CELL),
+    counted("active", Candidate, lambda member: member.active, CELL),
+    counted("pattern_constant", Candidate, lambda member: member.pattern_constant, CELL),
+    Opaque(
+        "sigmoid_gap", in_rationals, None, each_pair(gap_ends), gap_ball, gap_square,
+        reason="it is of all inputs of an interval, which probes see from below",
     ),
-    Measure(
-        "sample_rank",
-        enclosure=lambda batch: each_pair(batch, rank_ends),
-        balls=rank_ball,
-        needs=FEW,
+    Opaque(
+        "sample_rank", in_rationals, None, each_pair(rank_ends), rank_ball, reason=MAPS
     ),
-    counted("sign_classes", of_planted(lambda member: member.sign_classes)),
-    counted("equal_classes", of_planted(lambda member: member.equal_classes)),
-    counted("unit_count", of_planted(lambda member: member.unit_count)),
-    counted("analytic_rank", of_planted(lambda member: member.analytic[0])),
-    counted("analytic_classes", of_planted(lambda member: member.analytic[1])),
-)
+    counted("sign_classes", Planted, lambda member: member.sign_classes, MAPS),
+    counted("equal_classes", Planted, lambda member: member.equal_classes, MAPS),
+    counted("unit_count", Planted, lambda member: member.unit_count, MAPS),
+    counted("analytic_rank", Planted, lambda member: member.analytic[0], MAPS),
+    counted("analytic_classes", Planted, lambda member: member.analytic[1], MAPS),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Measures that are read exactly, member by member: roots of rationals, and counts.
+"""What members in rationals say of themselves: roots of rationals, and counts.
 
 The enclosure of what is a float64 is a point; of other numbers, the float64 to both sides. The
 squares are the referee's.
@@ -12,39 +12,47 @@ from typing import Any, TypeVar
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from rnnbounds.properties.measures.measure import Measure
-from rnnbounds.properties.measures.readings.balls import Ends, float_ends
+from rnnbounds.properties.measures.measure import FastPath, Opaque
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.read.numbers.sizes import Ends, float_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
-# What a member has to say of one sequence at one window; None where it has nothing to say.
-Square = Callable[[Any, int, int], fmpq | None]
-Ended = Callable[[Any, int, int], Ends]
+# What a member has to say of one sequence; None where it has nothing to say.
+Square = Callable[[Any, int], fmpq | None]
+Ended = Callable[[Any, int], Ends]
 M = TypeVar("M")
 BLANK = (float("nan"), float("nan"))
 PRECISION = 128
 
 
-def of(
-    kind: type[M], read: Callable[[M, int, int], fmpq | None]
-) -> Callable[[Any, int, int], fmpq | None]:
+def of(kind: type[M], read: Callable[[M, int], fmpq | None]) -> Square:
     """What only members of a kind have to say."""
-    return lambda member, s, k: read(member, s, k) if isinstance(member, kind) else None
+    return lambda member, s: read(member, s) if isinstance(member, kind) else None
 
 
 def alone(batch: Batch) -> Any:
-    """The member of a batch of one, None of systems that are not exact."""
-    return batch.exact[0] if batch.exact else None
+    """The member of a batch of one."""
+    return batch.exact[0]
 
 
-def each_pair(batch: Batch, ends: Ended, windows: bool = False) -> Interval:
-    """The ends for every member, sequence and, if it has any, window."""
-    S, K = len(batch.spec.chosen), batch.K + 1 if windows else 1
-    found = np.full((2, batch.cell.batch, S, K), np.nan)
-    for i, member in enumerate(batch.exact):
-        for s, k in np.ndindex(S, K):
-            found[:, i, s, k] = ends(member, s, k)
-    return Interval(found[0], found[1])
+def in_rationals(batch: Batch) -> bool:
+    """Whether the members are."""
+    return bool(batch.exact)
+
+
+def each_pair(ends: Ended) -> Callable[[Batch], Interval]:
+    """The ends for every member and sequence."""
+
+    def enclosure(batch: Batch) -> Interval:
+        S = len(batch.spec.chosen)
+        found = np.full((2, batch.cell.batch, S, 1), np.nan)
+        for i, member in enumerate(batch.exact):
+            for s in range(S):
+                found[:, i, s, 0] = ends(member, s)
+        return Interval(found[0], found[1])
+
+    return enclosure
 
 
 def root_ends(square: fmpq | None) -> Ends:
@@ -57,31 +65,22 @@ def root_ends(square: fmpq | None) -> Ends:
     return BLANK if ends[0] <= 0 < ends[1] else ends
 
 
-def rooted(name: str, square: Square, windows: bool = False) -> Measure:
-    """The root of a rational that each pair has, at each window if it has ``windows``."""
+def rooted(name: str, square: Square, reason: str = "") -> FastPath:
+    """The root of a rational that each pair has; opaque for a reason, if one is given."""
 
     def of_pair(batch: Batch, k: int) -> fmpq | None:
-        return square(alone(batch), 0, k) if batch.exact else None
+        return square(alone(batch), 0)
 
-    def ball(batch: Batch, k: int) -> arb:
-        found = of_pair(batch, k)
+    def ball(pair: BallPair, k: int) -> arb:
+        found = of_pair(pair.batch, k)
         return arb("nan") if found is None else arb(found).sqrt()
 
-    return Measure(
-        name,
-        enclosure=lambda batch: each_pair(
-            batch, lambda m, s, k: root_ends(square(m, s, k)), windows
-        ),
-        balls=lambda pair, k: ball(pair.batch, k),
-        square=of_pair,
-    )
+    enclosure = each_pair(lambda member, s: root_ends(square(member, s)))
+    if reason:
+        return Opaque(name, in_rationals, None, enclosure, ball, of_pair, reason=reason)
+    return FastPath(name, in_rationals, None, enclosure, ball, of_pair)
 
 
-def counted(name: str, count: Callable[[Any], int | None]) -> Measure:
-    """A whole number of each member."""
-
-    def square(member: Any, s: int, k: int) -> fmpq | None:
-        found = count(member)
-        return None if found is None else fmpq(found * found)
-
-    return rooted(name, square)
+def counted(name: str, kind: type[M], count: Callable[[M], int], reason: str) -> FastPath:
+    """A whole number of each member of a kind."""
+    return rooted(name, of(kind, lambda member, s: fmpq(int(count(member)) ** 2)), reason)

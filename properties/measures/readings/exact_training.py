@@ -14,9 +14,9 @@ from flint import arb, arb_mat, fmpq
 
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
 from rnnbounds.properties.measures.readings.adjoints import Cell, Run, flat, vanishes
-from rnnbounds.properties.measures.readings.balls import BallPair, float_ends, length
+from rnnbounds.properties.measures.readings.balls import BallPair, matrix_of
 from rnnbounds.properties.measures.readings.gradients import ball_run
-from rnnbounds.properties.measures.readings.states import mapped
+from rnnbounds.properties.read.numbers.sizes import float_ends, length
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -124,10 +124,6 @@ def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
 
     def read(pair: BallPair, k: int) -> arb:
         steps = max(pair.batch.spec.steps - before, 0)
-        if pair.batch.spec.kind == "quadratic":
-            return abs(arb(quadratic_gap(pair.batch, steps)))
-        if pair.batch.spec.kind != "training":
-            return arb("nan")
         moved = ball_descents(pair, k)[steps]
         return length([v for name in pair.batch.spec.trained for v in flat(getattr(moved, name))])
 
@@ -136,11 +132,9 @@ def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
 
 def trained_gap_ball(pair: BallPair, k: int) -> arb:
     """‖C(h_T(w_{N+1}) − h_T^k(ŵ_{N+1}))‖ in balls."""
-    if pair.batch.spec.kind != "training":
-        return arb("nan")
     here, moved = full_descent(pair)[1], ball_descents(pair, k)[-1]
     gap = here.drift(max(pair.batch.spec.T - k, 0), moved).last
-    return length(mapped(pair.batch.C[0], flat(gap)))
+    return length(flat(matrix_of(pair.batch.C[0]) * gap))
 
 
 def quadratic_gap(batch: Batch, steps: int) -> fmpq:
@@ -162,15 +156,3 @@ def quadratic_gap(batch: Batch, steps: int) -> fmpq:
 def interval(value: arb, shape: tuple[int, ...]) -> Interval:
     """One number as a float64 enclosure of that shape."""
     return Interval(*(np.full(shape, end) for end in float_ends(value)))
-
-
-def w_gap_square(before: int) -> Callable[[Batch, int], fmpq | None]:
-    """The exact square, of the quadratic instance alone."""
-
-    def read(batch: Batch, k: int) -> fmpq | None:
-        if batch.spec.kind != "quadratic":
-            return None
-        gap = quadratic_gap(batch, max(batch.spec.steps - before, 0))
-        return gap * gap
-
-    return read

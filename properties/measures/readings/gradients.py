@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.activation import Activation
-from rnnbounds.impl.arithmetic.entries.rationals import known
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, known
 from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -24,16 +23,16 @@ from rnnbounds.impl.gradients.adjoint_error import (
     tbptt_error,
 )
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.properties.measures.readings.adjoints import Arithmetic, Cell, Run, flat
-from rnnbounds.properties.measures.readings.balls import BallPair, length
-from rnnbounds.properties.measures.readings.rationals import Square, where_rational
+from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.measures.readings.slack import UP, norm_slack
 from rnnbounds.properties.measures.readings.vanishing import where_apart
+from rnnbounds.properties.read.numbers.sizes import length
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.unitary.exact import rational, square
 
 Tensor = torch.Tensor
+Square = Callable[[Batch, int], fmpq | None]
 # Which part of the difference from a run that starts later a quantity measures.
 PARTS: dict[str, Callable[[Run, int], Any]] = {
     "grad_gap": lambda run, start: run.against(start),
@@ -78,15 +77,6 @@ def weights_gap(batch: Batch) -> Tensor:
     return gap[:, :, None]
 
 
-def weight_distance(batch: Batch) -> Tensor:
-    """‖w − w'‖ over the trained weights, (B, S, 1)."""
-    other, found = batch.other or batch.cell, []
-    for name in batch.spec.trained:
-        found.append((getattr(batch.cell, name) - getattr(other, name)).flatten(1))
-    size: Tensor = torch.linalg.vector_norm(torch.cat(found, dim=1), dim=1)
-    return size[:, None, None].expand(-1, batch.x.shape[3], -1)
-
-
 def own_error(batch: Batch, cell: RNN) -> Tensor:
     """How far a computed ∇p_T of a cell on the batch's inputs is from the truth, (B, S, 1)."""
     return gradient_error(cell, batch.x, batch.loss, batch.spec.trained, 0)[:, :, None]
@@ -104,11 +94,6 @@ def weights_slack(batch: Batch, value: Tensor) -> Tensor:
     return inner * UP + norm_slack(entries(batch) + 1, value)
 
 
-def distance_slack(batch: Batch, value: Tensor) -> Tensor:
-    """The norm's own error, (B, S, 1)."""
-    return norm_slack(entries(batch) + 1, value)
-
-
 def cell_of(made: Arithmetic, cell: RNN) -> Cell:
     """One cell's floats in an arithmetic."""
     return Cell(made.rows(cell.W[0].tolist()), made.rows(cell.U[0].tolist()),
@@ -124,33 +109,29 @@ def in_balls(batch: Batch) -> Arithmetic:
     )  # fmt: skip
 
 
+def where_rational(read: Square) -> Square:
+    """The square, None where it leaves the rationals."""
+
+    def found(batch: Batch, k: int) -> fmpq | None:
+        try:
+            return read(batch, k)
+        except IrrationalError:
+            return None
+
+    return found
+
+
 def in_rationals(batch: Batch) -> Arithmetic | None:
     """Rationals, where the loss does not leave them."""
     exactly = batch.loss.rational_gradient
     if exactly([fmpq(0)] * batch.cell.n) is None:
         return None
-    return rational_steps(batch, lambda h: exactly(h) or [])
-
-
-def rational_steps(batch: Batch, gradient: Callable[[Any], Any]) -> Arithmetic:
-    """Rationals with that gradient of the loss; ρ and ρ′ raise IrrationalError outside them."""
     rho = batch.cell.activation
     return Arithmetic(
         number=rational, matrix=fmpq_mat, rho=known(rho.name, rho.rational),
-        slope=known(rho.name, rho.rational_slope), gradient=gradient, linear=rho.name == "identity",
+        slope=known(rho.name, rho.rational_slope), gradient=lambda h: exactly(h) or [],
+        linear=rho.name == "identity",
     )  # fmt: skip
-
-
-def slopes_above(rho: Activation) -> Arithmetic:
-    """Rationals with upper bounds of |ρ′| where ρ′ leaves them, for what asks for slopes alone."""
-
-    def slope(z: fmpq) -> fmpq:
-        found = rho.rational_slope(z)
-        return rational(float_above(abs(rho.ball_derivative(arb(z))))) if found is None else found
-
-    return Arithmetic(
-        number=rational, matrix=fmpq_mat, rho=rho.rational, slope=slope, gradient=lambda h: h
-    )
 
 
 def run_of(made: Arithmetic, batch: Batch) -> Run:
@@ -192,12 +173,6 @@ def other_gap(run: Run, batch: Batch) -> list[Any]:
     return flat(run.against(0, run.cell.minus(other)))
 
 
-def weights_moved(made: Arithmetic, batch: Batch) -> list[Any]:
-    """w − w' of a pair, as a vector."""
-    moved = cell_of(made, batch.cell).minus(cell_of(made, batch.other or batch.cell))
-    return [v for name in batch.spec.trained for v in flat(getattr(moved, name))]
-
-
 def gap_ball(name: str) -> Callable[[BallPair, int], arb]:
     """One of the windowed differences in balls."""
     return lambda pair, k: length(matrix_gap(ball_run(pair), name, k))
@@ -224,14 +199,3 @@ def weights_square(batch: Batch, k: int) -> fmpq | None:
     """Its exact square, where there is one."""
     run = rational_run(batch)
     return None if run is None else square(other_gap(run, batch))
-
-
-def distance_ball(pair: BallPair, k: int) -> arb:
-    """‖w − w'‖ in balls."""
-    return length(weights_moved(ball_run(pair).arithmetic, pair.batch))
-
-
-def distance_square(batch: Batch, k: int) -> fmpq:
-    """‖w − w'‖², exactly."""
-    made = Arithmetic(rational, fmpq_mat, lambda z: z, lambda z: z, lambda h: h)
-    return square(weights_moved(made, batch))

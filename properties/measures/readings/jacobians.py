@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from flint import arb
 
 from rnnbounds.impl.gradients.jacobian import input_jacobians, jacobians_alone
-from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
-from rnnbounds.properties.measures.readings.balls import BallPair
-from rnnbounds.properties.measures.readings.slack import UP, spectral_ends
+from rnnbounds.properties.measures.readings.slack import UP
+from rnnbounds.properties.read.numbers.norms import spectral_ends
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -47,8 +45,3 @@ def dh_dx_enclosure(batch: Batch) -> Interval:
         np.maximum(np.nextafter(low.cpu().numpy(), -np.inf), 0.0),
         np.nextafter(high.cpu().numpy(), np.inf),
     )
-
-
-def dh_dx_ball(pair: BallPair, k: int) -> arb:
-    """The spectral norm of one pair's Jacobian; 0 beyond the first input."""
-    return ball_norm(pair.jacobian(k)) if k < pair.batch.spec.T else arb(0)

@@ -10,20 +10,12 @@ from __future__ import annotations
 import torch
 
 from rnnbounds.impl.gradients.rounding import HEADROOM, local_error
-from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up, underflow
-from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.numbers.outward import mul_up, norm_up, underflow
+from rnnbounds.properties.read.numbers.norms import NORM_FLOOR, gamma
 from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
-U = 2.0**-53
 UP = 1 + 2.0**-50
-# A sum of squares below 2⁻¹⁰²² has lost bits; its root is then below 2⁻⁵¹¹ √n: added to every norm.
-NORM_FLOOR = 2.0**-505
-
-
-def gamma(m: int) -> float:
-    """γ_m, rounded up."""
-    return m * U / (1 - m * U) * UP
 
 
 def norms(vectors: Tensor, axis: int = 1) -> Tensor:
@@ -41,38 +33,25 @@ def norm_slack(n: int, value: Tensor) -> Tensor:
 
 
 def state_slack(batch: Batch) -> Tensor:
-    """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1)."""
-    if "state slack" not in batch.cache:
-        batch.cache["state slack"] = run_slack(batch, 0.0, 0.0)
-    found: Tensor = batch.cache["state slack"]
-    return found
-
-
-def run_slack(batch: Batch, start: Tensor | float, beyond: Tensor | float) -> Tensor:
-    """The same of runs from ‖h_0‖ ≤ ``start``, and under inputs that exceed B_x by at most
-    ``beyond``, (B,) each.
+    """A bound on ‖fl(h_t) − h_t‖ for every t ≤ T and every truncation, (B, 1, 1).
 
     ε(R) g with g ≥ 1 + λ + … + λ^{T−1} as in claim rounding-state, where ε(R) is the error of a
-    step from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), and what starts
-    and inputs add to that, so the computed ones stay within R if B + ε(R) g ≤ R; R = 1.01 B mostly
-    does, and twice the first attempt where S_0 is no larger than the rounding. With S_0 = 0 every
-    state is 0, computed without rounding.
+    step from states of norm ≤ R. The true states are within B = min(B_h, S_0 g), so the computed
+    ones stay within R if B + ε(R) g ≤ R; R = 1.01 B mostly does, and twice the first attempt where
+    S_0 is no larger than the rounding. With S_0 = 0 every state is 0, computed without rounding.
     """
+    if "state slack" in batch.cache:
+        known_slack: Tensor = batch.cache["state slack"]
+        return known_slack
     known, T = batch.constants, float(batch.spec.T)
     lam, drive = known["lam"], known["S_0"]
     steps = torch.clamp(torch.where(lam < 1, UP / (1 - lam), torch.inf), max=T)
     # λ^(T−1) by the library's pow, which is right to far better than 2⁻³⁰.
     steps = torch.where(lam <= 1, steps, T * lam ** (T - 1) * (1 + 2.0**-30))
     size = torch.minimum(known["B_h"], drive * steps * UP)
-    grown = start * torch.clamp(lam, min=1.0) ** T * (1 + 2.0**-30)
-    fed = known["L_x"] * beyond * steps
-    # NaN is 0 · ∞, where nothing is added.
-    added = grown.nan_to_num(0.0, torch.inf) + fed.nan_to_num(0.0, torch.inf)
-    size = torch.where(added == 0, size, (size + added * UP) * UP)
 
     def error(radius: Tensor) -> Tensor:
-        fed = add_up(batch.B_x, beyond)
-        return local_error(batch.cell, radius, fed, known.absolute) * steps * UP
+        return local_error(batch.cell, radius, batch.B_x, known.absolute) * steps * UP
 
     narrow = HEADROOM * size
     found = error(narrow)
@@ -82,14 +61,9 @@ def run_slack(batch: Batch, start: Tensor | float, beyond: Tensor | float) -> Te
         slack = error(wide)
         slack = torch.where((size + slack) * UP <= wide, slack, torch.inf)
         found = torch.where(fits, found, slack)
-    return torch.where((drive == 0) & (added == 0), 0.0, found)[:, None, None]
-
-
-def local_slack(batch: Batch) -> Tensor:
-    """A bound on the error of φ(h, x_1) − φ(h', x_1) before its norm is taken, (B, S, 1)."""
-    sizes = torch.maximum(*(torch.linalg.vector_norm(h, dim=1) for h in (batch.h, batch.h_other)))
-    one = local_error(batch.cell, sizes * UP + NORM_FLOOR, batch.B_x[:, None].expand_as(sizes))
-    return 2 * one[:, :, None] * UP
+    found = torch.where(drive == 0, 0.0, found)[:, None, None]
+    batch.cache["state slack"] = found
+    return found
 
 
 def map_slack(Q: Tensor, size: Tensor, inner: Tensor, value: Tensor) -> Tensor:
@@ -106,13 +80,7 @@ def map_slack(Q: Tensor, size: Tensor, inner: Tensor, value: Tensor) -> Tensor:
     return (product + lost) * UP + norm_slack(max(n, rows) + 1, value)
 
 
-def spectral_ends(J: Tensor) -> tuple[Tensor, Tensor]:
-    """Ends of ‖J‖₂ of matrices (…, n, d) of finite floats: the certified norm above, ‖J v‖/‖v‖ for
-    the leading singular vector v below."""
-    matrices, (n, d) = torch.nan_to_num(J).flatten(0, -3), J.shape[-2:]
-    v = torch.linalg.svd(matrices, full_matrices=False).Vh[:, 0, :, None]
-    image, size = (torch.linalg.vector_norm(a, dim=(1, 2)) for a in (matrices @ v, v))
-    loss = gamma(2 * d + n + 8) * torch.linalg.matrix_norm(matrices) * UP + NORM_FLOOR
-    ends = (image - loss) / (size * UP), certified_norm(matrices)
-    low, high = (end.reshape(J.shape[:-2]) for end in ends)
-    return low, high
+def before_start(batch: Batch, value: Tensor) -> Tensor:
+    """A gap or its error where k < T; at k = T the truncated model is the full one: both are 0."""
+    k = torch.arange(batch.K + 1, device=batch.x.device)
+    return torch.where(k < batch.spec.T, value, 0.0)

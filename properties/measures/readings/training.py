@@ -16,12 +16,12 @@ from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up
 from rnnbounds.impl.training.descent import descend, descent_error
 from rnnbounds.properties.measures.readings.slack import (
     UP,
+    before_start,
     map_slack,
     norm_slack,
     norms,
     state_slack,
 )
-from rnnbounds.properties.measures.readings.states import before_start, readout
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.properties.systems.vanilla.specs import Rnn, turned
@@ -164,7 +164,9 @@ def state_gaps(batch: Batch) -> Tensor:
 
 def trained_gap(batch: Batch) -> Tensor:
     """‖C(h_T(w_{N+1}) − h_T^k(ŵ_{N+1}))‖, (B, 1, K+1)."""
-    return before_start(batch, norms(readout(batch, state_gaps(batch)))[:, None])
+    return before_start(
+        batch, norms(torch.einsum("bpn,bnk->bpk", batch.C, state_gaps(batch)))[:, None]
+    )
 
 
 def trained_gap_slack(batch: Batch, value: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import torch
 
-from rnnbounds.properties.measures.readings.states import before_start
+from rnnbounds.properties.measures.readings.slack import before_start
 from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor

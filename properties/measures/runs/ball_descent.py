@@ -14,11 +14,10 @@ from flint import arb, arb_mat
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Duals
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.properties.measures.readings.balls import BallPair, length
-from rnnbounds.properties.measures.runs.gaps import Gap
-from rnnbounds.properties.measures.runs.pairs import OtherWeights, ball_difference
-from rnnbounds.properties.measures.runs.readings import rows
-from rnnbounds.properties.measures.runs.seeds import BallSeeds
+from rnnbounds.properties.measures.readings.balls import BallPair
+from rnnbounds.properties.read.entries import BALLS
+from rnnbounds.properties.read.numbers.gaps import Gap, OtherWeights
+from rnnbounds.properties.read.numbers.sizes import length
 
 Blocks = dict[str, list[arb]]
 
@@ -62,7 +61,7 @@ class BallDescent:
     def gradients(self, w: Blocks, gap: Blocks) -> tuple[list[arb], list[arb]]:
         """∇p_T(w), and ∇p_T(w) − ∇p_T^k(w − gap)."""
         batch, cells = self.pair.batch, self.pair.batch.its_cells
-        seeds: Any = BallSeeds(cells.parameters, 0, 0)
+        seeds: Any = BALLS.directions(cells.parameters, 0, 0, tuple(cells.parameters))
 
         plain = Duals(self.weights(w), seeds)
         both = OtherWeights(plain, Duals(self.weights(gap)))
@@ -73,9 +72,15 @@ class BallDescent:
         ends = Gap(at, at)
         for x in inputs[cut:]:
             ends = cells.cell.program(both, ends, Gap(x, x - x))
-        g = batch.loss.ball_gradient(rows(ends.value.value.matrix, batch).entries())
-        full = arb_mat([g]) * rows(ends.value.tangent.matrix, batch)
-        return full.entries(), ball_difference(batch, ends)
+        (h, D), (moved, E) = (
+            (shown(part.value, cells.n), shown(part.tangent, cells.n).matrix)
+            for part in (ends.value, ends.gap)
+        )
+        g, dg = (
+            BALLS.row(v, 0).matrix
+            for v in (BALLS.gradient(batch.loss, h), BALLS.gradient_gap(batch.loss, h, moved))
+        )
+        return (g * D).entries(), (dg * D + (g - dg) * E).entries()
 
     def run(self, steps: int) -> Blocks:
         """w − ŵ after so many steps."""
@@ -96,6 +101,11 @@ class BallDescent:
                 apart_now = [a - rate * b for a, b in zip(gap[name], apart[where], strict=True)]
                 offset[name], gap[name] = nearest(moved, apart_now, radii[name])
         return gap
+
+
+def shown(s: Columns, outputs: int) -> Columns:
+    """The last units, which are shown."""
+    return s.part(s.size - outputs, s.size)
 
 
 def summed(one: list[arb], two: list[arb]) -> list[arb]:

@@ -20,12 +20,13 @@ from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.loss import loss as make_loss
 from rnnbounds.impl.norms.readout_norms import magnitude
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
-from rnnbounds.properties.measures.measure import around
-from rnnbounds.properties.measures.readings.states import before_start
-from rnnbounds.properties.measures.runs.losses import gradient
-from rnnbounds.properties.measures.runs.readings import contracted, length_of
-from rnnbounds.properties.measures.runs.rounded import UP, Rounded, RoundedCells
-from rnnbounds.properties.measures.runs.seeds import RoundedSeeds
+from rnnbounds.properties.measures.readings.slack import before_start
+from rnnbounds.properties.measures.runs.readings import contracted
+from rnnbounds.properties.read.numbers.enclosures import around
+from rnnbounds.properties.read.numbers.losses import gradient
+from rnnbounds.properties.read.numbers.norms import length_of
+from rnnbounds.properties.read.numbers.rounded import UP, Rounded, RoundedCells
+from rnnbounds.properties.read.numbers.seeds import RoundedSeeds
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -80,7 +81,7 @@ class Folded:
     def gradient(self, weights: Weights) -> Rounded:
         """∇p at these weights, (M, P)."""
         cells: Any = self.batch.cells
-        seeds: Any = RoundedSeeds(weights, 0, 0)
+        seeds: Any = RoundedSeeds(weights, 0, 0, tuple(weights))
         made = Duals(RoundedCells(weights), seeds)
 
         at = seeds.still(self.x.new_zeros(len(self.x), cells.units, 1))

@@ -1,7 +1,7 @@
 """Runs of a batch of cells that start at several times, and the derivatives of their steps.
 
 The truncated run of window k starts from zero at time T − k, where the full one is s_{T−k}; what is
-carried is the full run and its difference from the truncated one (`properties.measures.runs.gaps`),
+carried is the full run and its difference from the truncated one (`properties.read.numbers.gaps`),
 for all windows at once. A derivative is split where gradients are: D_t = ∂s_t/∂w = A_t D_{t−1} +
 B_t with A_t = ∂φ/∂s and B_t = ∂φ/∂w, whose differences between both runs come from the same
 recursion. Columns are S for each window, the longest first.
@@ -9,7 +9,7 @@ recursion. Columns are S for each window, the longest first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -17,22 +17,12 @@ from typing import Any
 import torch
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from rnnbounds.impl.numbers.outward import TINY, gamma
-from rnnbounds.properties.measures.runs.arrays import marked
-from rnnbounds.properties.measures.runs.gaps import Gap, Gaps
-from rnnbounds.properties.measures.runs.rounded import UP, Rounded, RoundedCells, beside
-from rnnbounds.properties.measures.runs.seeds import RoundedSeeds
+from rnnbounds.properties.read.numbers.gaps import Gap, Gaps
+from rnnbounds.properties.read.numbers.norms import product, repeated
+from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, beside
+from rnnbounds.properties.read.numbers.seeds import RoundedSeeds
 
 Tensor = torch.Tensor
-
-
-def product(a: Rounded, b: Rounded) -> Rounded:
-    """The matrix products of each column: (B, l, M, m) and (B, m, M, n) give (B, l, M, n)."""
-    (av, ae), (bv, be) = ([part.permute(0, 2, 1, 3) for part in (v.value, v.error)] for v in (a, b))
-    carried = av.abs() @ be + ae @ (bv.abs() + be) + gamma(av.shape[3] + 2) * (av.abs() @ bv.abs())
-    met = a.present.permute(0, 2, 1, 3).to(av) @ b.present.permute(0, 2, 1, 3).to(bv)
-    error = carried * UP + marked(met != 0, TINY)
-    return Rounded((av @ bv).permute(0, 2, 1, 3), error.permute(0, 2, 1, 3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +40,17 @@ class Local:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The runs of cells with this program on inputs x (B, T, d, S), for windows 0 … K."""
+    """The runs of cells with this program on inputs x (B, T, d, S), for windows 0 … K.
+
+    ``states`` are s_0 … s_T of the full run, (B, N, S) each.
+    """
 
     program: Any
     parameters: dict[str, Tensor]
     units: int
     x: Tensor
     K: int
-    cache: dict[str, Any] = field(default_factory=dict)
+    states: list[Rounded]
 
     @property
     def T(self) -> int:
@@ -77,15 +70,7 @@ class Runs:
     @cached_property
     def seeds(self) -> Any:
         """The directions of derivatives."""
-        return RoundedSeeds(self.parameters, self.units, self.x.shape[2])
-
-    @cached_property
-    def states(self) -> list[Rounded]:
-        """s_0 … s_T of the full run, (B, N, S) each."""
-        found = [Rounded.exact(self.x.new_zeros(len(self.x), self.units, self.S))]
-        for x in self.x.unbind(1):
-            found.append(self.program(self.plain, found[-1], Rounded.exact(x)))
-        return found
+        return RoundedSeeds(self.parameters, self.units, self.x.shape[2], tuple(self.parameters))
 
     @cached_property
     def trail(self) -> list[Gap[Rounded]]:
@@ -99,15 +84,6 @@ class Runs:
             x = self.inputs(t, at.value.value.shape[2] // self.S)
             at = self.program(made, at, Gap(x, x - x))
         return found if at is None else [*found, at]
-
-    @cached_property
-    def truncated(self) -> Rounded:
-        """s_T^k of runs by themselves, (B, N, K+1, S)."""
-        start, at = self.states[0], None
-        for t in range(self.T - self.K, self.T):
-            at = start if at is None else beside([at, start], dim=2)
-            at = self.program(self.plain, at, self.inputs(t, at.value.shape[2] // self.S))
-        return self.by_window(at, start)
 
     def inputs(self, t: int, windows: int) -> Rounded:
         """x_{t+1} for so many windows."""
@@ -208,9 +184,3 @@ class Runs:
 def cat(one: Gap[Rounded], two: Gap[Rounded]) -> Gap[Rounded]:
     """The columns of both."""
     return Gap(beside([one.value, two.value], dim=2), beside([one.gap, two.gap], dim=2))
-
-
-def repeated(v: Rounded, count: int) -> Rounded:
-    """The same columns so many times."""
-    shape = (1, 1, count, *[1] * (v.value.ndim - 3))
-    return Rounded(v.value.repeat(shape), v.error.repeat(shape))

@@ -9,7 +9,7 @@ from rnnbounds.properties.attacks.attack import Attack
 from rnnbounds.properties.attacks.budget import PROFILES, batch_size, profile
 from rnnbounds.properties.attacks.table import attacks, check_attacks
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
-from rnnbounds.properties.measures.readings.needs import CONSTANTS
+from rnnbounds.properties.measures.readings.needs import NEEDS
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -63,6 +63,6 @@ def test_batches_are_as_small_as_the_costliest_quantity() -> None:
     assert batch_size(budget, claim("rounding-state").forms) == MEASURES["h_rounding"].needs.most
 
 
-def test_constants_that_ask_are_certified_ones() -> None:
-    """No entry is a misspelt name, or that of what has a measure to say it."""
-    assert {VOCABULARY[name].role for name in CONSTANTS} == {"certified"}
+def test_what_asks_is_measured_or_certified() -> None:
+    """No entry is a misspelt name."""
+    assert {VOCABULARY[name].role for name in NEEDS} == {"certified", "measured"}

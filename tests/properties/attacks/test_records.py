@@ -8,8 +8,7 @@ from rnnbounds.properties.attacks.attack import Case, of_single_steps
 from rnnbounds.properties.attacks.budget import apart, batch_size, profile
 from rnnbounds.properties.attacks.typed import kinds_of
 from rnnbounds.properties.judging.judge import windowed
-from rnnbounds.properties.measures.readings.needs import Needs
-from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.measures.readings.needs import NEEDS, Needs
 from rnnbounds.properties.runs.matrix import unmet_ties
 from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory import claim
@@ -65,12 +64,11 @@ def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A field is enough: smaller batches, room for more systems, forms apart, wider draws."""
     budget = profile("quick")
     assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
-    costly = MEASURES["h_norm"].needing(Needs(most=(3, 2), apart=True, wide=True))
-    monkeypatch.setitem(MEASURES, "h_norm", costly)
+    monkeypatch.setitem(NEEDS, "h_norm", Needs(most=(3, 2), apart=True, wide=True))
     assert batch_size(budget, [FORM]) == (3, 2)
     assert apart(FORM)
     assert any(one.wide for one in Case("rnn", [FORM.statement], budget, (1, 1), 0).needs)
-    monkeypatch.setitem(MEASURES, "h_norm", costly.needing(Needs(room=(500, 1))))
+    monkeypatch.setitem(NEEDS, "h_norm", Needs(room=(500, 1)))
     assert batch_size(budget, [FORM]) == (500, 1)
 
 

@@ -16,12 +16,6 @@ from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms import semidefinite
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.certified import models as measured
-from rnnbounds.properties.measures.certified.orbits import ball_orbit, exact_orbit, range_told
-from rnnbounds.properties.measures.certified.unitary import MEASURES as SHIPPED
-from rnnbounds.properties.measures.readings.balls import BallPair
-from rnnbounds.properties.measures.readings.rationals import range_square
-from rnnbounds.properties.measures.runs.readings import ball_runs
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.certified import models, specs
@@ -35,7 +29,10 @@ ALIKE = system(
     T=20, K=16, lam=0.5, scale=2.0**-12, epsilon=2.0**-4, seed=6, sequences=3, bias=0.5,
     dtype="float32",
 )  # fmt: skip
-NAMES = [measure.name for measure in measured.MEASURES]
+NAMES = [
+    "orbit_start", "orbit_start_told", "orbit_gap", "orbit_state", "orbit_gap_told", "state_told",
+    "first_norm", "h_rounding_told", "share_used",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -57,38 +54,19 @@ def test_enclosures_hold_the_balls(cell: str, norm: str) -> None:
         assert seen.held, seen
 
 
-def test_an_orbit_is_followed_again_after_an_error() -> None:
-    """A step that fails, as by Ctrl-C, is a step still to be done."""
-    batch = build(replace(ALIKE, cell="rnn-tanh", regime="gaussian", sequences=1))
-    whole = BallPair(batch)
-    expected = [ball_orbit(ball_runs(whole), batch, k) for k in range(4)]
-    program, left = ball_runs(whole).program, iter([True, False])
-
-    def failing(*args: Any) -> Any:
-        if next(left, True):
-            return program(*args)
-        raise KeyboardInterrupt
-
-    again = dataclasses.replace(ball_runs(whole), program=failing, cache={})
-    with pytest.raises(KeyboardInterrupt):
-        ball_orbit(again, batch, 3)
-    for k in (3, 1, 2, 0):
-        found = ball_orbit(again, batch, k)
-        assert [a.mid() for a in found] == [a.mid() for a in expected[k]]
-
-
 def test_an_orbit_is_exact_where_what_is_irrational_cancels() -> None:
     """h⁺ = (1 − a)∘h + a∘tanh(W h + W_in x) keeps differences rational if W = 0, else not."""
     spec = replace(ALIKE, cell="leaky-tanh", regime="gaussian", sequences=1)
-    related, alone = (build(replace(spec, regime=regime)) for regime in ("gaussian", "zero"))
-    assert exact_orbit(related, 0) is not None
-    assert exact_orbit(related, 1) is None
+    related, alone = (
+        build(replace(spec, regime=regime)).pair(0, 0) for regime in ("gaussian", "zero")
+    )
+    gap = MEASURES["orbit_state"]
+    assert gap.exact_square(related, 0, 4096) is not None
+    assert gap.exact_square(related, 1, 4096) is None
     leaks = [1 - rational(a) for a in alone.its_cells.parameters["leak"][0].tolist()]
-    start = exact_orbit(alone, 0)
-    assert start is not None
-    assert any(start)
-    kept = [a**3 * v for a, v in zip(leaks, start, strict=True)]
-    assert exact_orbit(alone, 3) == kept
+    apart = [rational(v) / 2 for v in (alone.h - alone.h_other)[0, :, 0].tolist()]
+    kept = sum((a**6 * v * v for a, v in zip(leaks, apart, strict=True)), fmpq(0))
+    assert kept == gap.exact_square(alone, 3, 4096) > 0
 
 
 def test_unitary_networks_are_read_exactly() -> None:
@@ -98,20 +76,19 @@ def test_unitary_networks_are_read_exactly() -> None:
     gap = MEASURES["unitary_gap"].enclose(batch)
     assert (gap.lo == 0).all()
     assert (gap.hi == 0).all()
-    for measure in SHIPPED:
-        assert (measure.enclose(batch).hi < 10).all()
+    for name in ("unitary_rounding", "unitary_rounding_own", "unitary_computed"):
+        assert (MEASURES[name].enclose(batch).hi < 10).all()
     assert (MEASURES["unitary_rounding_own"].enclose(batch).lo > 0).any()
 
 
 def test_other_systems_have_none() -> None:
-    """What only models with certificates have is blank elsewhere, and its constants infinite."""
+    """What is of printed numbers is blank elsewhere, and its constants infinite."""
     batch = build(system("lstm", regime="driven", n=1, T=2, K=1))
-    for name in NAMES:
+    for name in ("share_used", "h_rounding_told"):
         measure = MEASURES[name]
         assert np.isnan(measure.enclose(batch).hi).all()
-        assert measure.square is None or measure.square(batch, 0) is None
-        assert measure.cap is None or measure.cap(batch, 0) is None
-        assert measure.at_most is None or measure.at_most(batch, fmpq(1), 0) is None
+        assert measure.exact_square(batch, 0, 64) is None
+        assert measure.at_most(batch, fmpq(1), 0) is None
     assert np.isinf(batch.constant("gain_told").hi).all()
 
 
@@ -235,13 +212,15 @@ def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
 def test_no_range_bounds_states_that_are_no_values_of_an_activation(cell: str) -> None:
     """A gated cell has no activation to ask, a leaky one keeps a part, and ReLU has no bound."""
     batch = build(replace(ALIKE, cell=cell, regime="gaussian"))
-    assert range_square(batch) is None
-    assert range_told(batch, 0) is None
+    assert MEASURES["h_norm"].cap(batch, 0) is None
+    assert MEASURES["state_told"].cap(batch, 0) is None
 
 
 def test_the_range_of_an_activation_bounds_states() -> None:
     """|tanh| < 1: at most n in all, and (1/v)² in max |s_i|/v_i."""
     batch = build(replace(ALIKE, cell="rnn-tanh", norm="perron", regime="gaussian", sequences=1))
     weights = batch.its_cells.certificates[0].weights
-    assert range_square(batch) == 2
-    assert range_told(batch, 0) == max(1 / rational(v) ** 2 for v in weights or (1.0,))
+    assert MEASURES["h_norm"].cap(batch, 0) == 2
+    assert MEASURES["state_told"].cap(batch, 0) == max(
+        1 / rational(v) ** 2 for v in weights or (1.0,)
+    )

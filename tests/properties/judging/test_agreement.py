@@ -12,6 +12,7 @@ from rnnbounds.properties.attacks.shrink import met, shrink, violation
 from rnnbounds.properties.errors import DisagreementError
 from rnnbounds.properties.judging.agreement import require_agreement
 from rnnbounds.properties.judging.judge import judge
+from rnnbounds.properties.measures.measure import FastPath, Measure
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import system
@@ -31,7 +32,8 @@ def doubled(monkeypatch):
         found = honest.enclose(batch)
         return replace(found, lo=2 * found.lo, hi=2 * found.hi)
 
-    monkeypatch.setitem(MEASURES, "h_norm", replace(honest, enclosure=enclosure, of_cells=None))
+    path = FastPath("h_norm", enclosure=enclosure)
+    monkeypatch.setitem(MEASURES.made, "h_norm", Measure("h_norm", (path,)))
     for kept in (campaign._kept, met):
         kept.cache_clear()
     yield

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.readings.exact_steps import Single, steepest_square
+from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build
 from rnnbounds.properties.systems.limits.planted import planted
 from rnnbounds.properties.systems.table import system
@@ -58,13 +58,13 @@ class TestPartlyLinear:
     def test_slopes_that_change_are_left_to_balls(self) -> None:
         """Upper bounds of slopes say nothing about how slopes differ."""
         pair = build(replace(FLAT, regime="orthogonal", lam=0.5).alone(0, 0))
-        assert steepest_square(Single.weights_gap)(pair, 0) is None
+        assert MEASURES["dphi_w_gap"].exact_square(pair, 0, 256) is None
 
     def test_a_longest_row_with_an_irrational_slope_is_left_to_balls(self) -> None:
         """Below 0 all slopes are powers of e."""
         pair = build(FLAT.alone(0, 0))
         pair.cell.b.fill_(-1.0)
-        assert steepest_square(Single.weights)(pair, 0) is None
+        assert MEASURES["dphi_w"].exact_square(pair, 0, 256) is None
 
 
 def test_samples_of_planted_networks_differ() -> None:

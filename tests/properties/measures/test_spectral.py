@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.properties.measures.certified.spectral import Secant, blocks
+from rnnbounds.properties.measures.certified.spectral import Secant
+from rnnbounds.properties.read.numbers.sizes import blocks
 
 BALL = arb(0.5, 1e-9)
 ATOM = fmpq(1, 2**200)
@@ -13,8 +14,8 @@ ATOM = fmpq(1, 2**200)
 
 def shapes(rows: list[list[arb | float]]) -> list[tuple[int, int]]:
     """The sizes of the blocks."""
-    found = blocks(arb_mat(rows))
-    return sorted((block.nrows(), block.ncols()) for block in found)
+    found = blocks(arb_mat(rows).tolist())
+    return sorted((len(block), len(block[0])) for block in found)
 
 
 def test_rows_that_share_columns_are_one_block() -> None:

@@ -9,7 +9,7 @@ from rnnbounds.impl.cells import table as impl_cells
 from rnnbounds.properties.attacks import registry
 from rnnbounds.properties.attacks.search import random_specs
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.measures.runs.of_run import of_run
+from rnnbounds.properties.measures.measure import FastPath, Measure
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.table import FAMILIES, KINDS
 from rnnbounds.theory import CLAIMS
@@ -90,10 +90,13 @@ def test_the_matrix_and_a_typed_statement(call, enter, words, name):
 def test_a_reading_that_fails_is_told(words, monkeypatch):
     """With the place and the length at which it did: not as if nobody had written it."""
 
-    def early(run, k):
-        return run.x[run.T + 1]
+    def early(batch):
+        return [][batch.spec.T]
 
-    monkeypatch.setitem(MEASURES, "seen", of_run("seen", early))
+    path = FastPath("seen", enclosure=early)
+    defined = replace(NEW["seen"], definition=VOCABULARY["h_norm"].definition)
+    monkeypatch.setitem(VOCABULARY, "seen", defined)
+    monkeypatch.setitem(MEASURES.made, "seen", Measure("seen", (path,)))
     with pytest.raises(registry.UnsuppliedError) as refused:
         registry.registered(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
     line = str(refused.value)
@@ -180,13 +183,6 @@ def test_a_quantity_has_a_name_of_its_own(name):
     added = (*QUANTITIES, replace(QUANTITIES[0], symbol=type(lam)(name, real=True)))
     with pytest.raises(RegistrationError, match=r"named 'lam'|no statement can name"):
         check_claims(CLAIMS, added)
-
-
-def test_a_measure_is_given_once(monkeypatch):
-    """The last of two would be read, whatever the first says."""
-    monkeypatch.setattr(registry, "ALL", (*registry.ALL, MEASURES["h_norm"]))
-    with pytest.raises(InputError, match="h_norm is measured twice"):
-        registry.registered(CLAIMS, [])
 
 
 def test_a_cell_is_given_once():

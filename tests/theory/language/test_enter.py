@@ -52,7 +52,7 @@ def test_a_name_is_taken_once() -> None:
 def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is refused with where to measure it, and a measure of what is no quantity by its name."""
     from rnnbounds.properties.attacks import registry
-    from rnnbounds.properties.measures.measure import Measure
+    from rnnbounds.properties.measures.measure import FastPath
     from rnnbounds.theory import CLAIMS, claim
 
     one = claim("state-bound")
@@ -61,6 +61,6 @@ def test_a_brought_quantity_that_nothing_measures(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(registry.UnsuppliedError, match="compute it in properties/measures"):
         registry.registered(CLAIMS, [replace(one, forms=(form,), false_variants=())])
     registry.lack.cache_clear()
-    monkeypatch.setattr(registry, "ALL", (*registry.ALL, Measure("h_nrom")))
+    monkeypatch.setattr(registry, "paths", lambda: (FastPath("h_nrom"),))
     with pytest.raises(ValueError, match="unknown quantity 'h_nrom'; did you mean h_norm"):
         registry.registered(CLAIMS, [])

@@ -16,10 +16,11 @@ from rnnbounds.theory.language.terms.gates import (
     to_output,
     unit_weights,
 )
-from rnnbounds.theory.language.terms.variables import a, b, x
+from rnnbounds.theory.language.terms.variables import a, b, vector, x
 from rnnbounds.theory.language.terms.vectors import entry, max_norm, phi
 
 _first, _other = boxed(a), boxed(b)
+_wide = vector("a_wide"), vector("b_wide")  # states that may lie outside of the box
 
 
 def _step(one: Expr, two: Expr) -> Expr:
@@ -107,9 +108,12 @@ _MEASURED = (
         "lstm",
         MAXIMUM.of(
             "wide_gap", "two states outside of the box, |c| up to 1000, after one step",
-            r"\varphi(s,x)-\varphi(s',x)", _step(a, b), "_{wide}",
+            r"\varphi(s,x)-\varphi(s',x)", _step(*_wide), "_{wide}",
         ),
-        MAXIMUM.of("wide_state_gap", "two states outside of the box", "s-s'", a - b, "_{wide}"),
+        MAXIMUM.of(
+            "wide_state_gap", "two states outside of the box", "s-s'", _wide[0] - _wide[1],
+            "_{wide}",
+        ),
         MAXIMUM.of("c_size", "the cells of a run from zero", "c_T", to_cell * gated_run(0, x, T)),
     ),
     *of(

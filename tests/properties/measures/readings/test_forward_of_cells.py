@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rnnbounds.properties.measures.runs import modules as field
+from rnnbounds.properties.measures import receptive_field as field
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import FAMILIES, system

@@ -7,7 +7,9 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.properties.attacks.search import random_specs
-from rnnbounds.properties.measures.readings import receptive_field as field
+from rnnbounds.properties.measures import receptive_field as field
+from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.worlds.leaves import edge as edge_inputs
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, system
@@ -23,7 +25,7 @@ def test_the_field_is_exactly_the_window() -> None:
     found = field.field_gap(batch)
     assert not found.lo.any()
     assert not found.hi.any()
-    edge = field.edge_gap(batch)
+    edge = MEASURES["edge_gap"].enclose(batch)
     assert np.isnan(edge.lo[..., 0]).all()
     assert (edge.lo[..., 1:] > 0).all()
 
@@ -66,10 +68,10 @@ def test_foreign_inputs_are_the_same_alone() -> None:
         assert (alone[0, ..., 0] == whole[member, ..., sequence]).all()
     assert (whole.abs() >= 1).all()
     zero = build(system(inputs="zero", d=2, T=3))
-    edges = field.edge_inputs(zero)
+    edges = edge_inputs(zero)
     assert (edges[:, :, 0] == 1).all()
     assert (edges[:, :, 1] == 0).all()
-    assert (field.edge_inputs(build(SPEC)) == -build(SPEC).x).all()
+    assert (edge_inputs(build(SPEC)) == -build(SPEC).x).all()
 
 
 def test_gaps_between_programs() -> None:
@@ -78,11 +80,11 @@ def test_gaps_between_programs() -> None:
     same = field.forward_gap(batch)
     assert (same.lo == 0).all()
     assert (same.hi < 1e-12).all()
-    assert (field.recurrent_gap(batch).lo[..., :3] > 0).all()
-    padding = field.padding_gap(batch)
+    assert (MEASURES["recurrent_gap"].enclose(batch).lo[..., :3] > 0).all()
+    padding = MEASURES["padding_gap"].enclose(batch)
     assert (padding.lo[..., 1:3] > 0).all()
     silent = build(system(activation="identity", n=2, T=4, K=4))
-    assert (field.padding_gap(silent).lo == 0).all()
+    assert (MEASURES["padding_gap"].enclose(silent).lo == 0).all()
 
 
 def test_nan_is_not_the_same() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from rnnbounds.properties.measures.runs import rounded
-from rnnbounds.properties.measures.runs.arrays import (
+from rnnbounds.properties.read.numbers import rounded
+from rnnbounds.properties.read.numbers.arrays import (
     held,
     joined,
     least,
@@ -16,9 +16,8 @@ from rnnbounds.properties.measures.runs.arrays import (
     told,
     zeros,
 )
-from rnnbounds.properties.measures.runs.readings import length_of, spectral
-from rnnbounds.properties.measures.runs.rounded import Rounded
-from rnnbounds.properties.measures.runs.runs import product
+from rnnbounds.properties.read.numbers.norms import length_of, product, spectral
+from rnnbounds.properties.read.numbers.rounded import Rounded
 
 
 def test_both_ways() -> None:

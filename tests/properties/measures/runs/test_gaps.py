@@ -6,8 +6,8 @@ from flint import arb
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.entries.balls import Columns
-from rnnbounds.properties.measures.runs.gaps import Gap, either, where_moved
-from rnnbounds.properties.measures.runs.rounded import Rounded
+from rnnbounds.properties.read.numbers.gaps import Gap, either, where_moved
+from rnnbounds.properties.read.numbers.rounded import Rounded
 
 WIDE = arb(0.5, 1e-3)  # a ball whose own difference is no 0
 ROUNDED = {True: (0.0, 0.0), False: (0.25, 0.0)}

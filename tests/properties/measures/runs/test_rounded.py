@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from seen import PRECISION
 
 from rnnbounds.impl.numbers.ball_functions import sigmoid
-from rnnbounds.properties.measures.runs.rounded import Rounded, step
+from rnnbounds.properties.read.numbers.rounded import Rounded, step
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.gated.kinds import GATED_SPECIAL
 from rnnbounds.properties.systems.table import system

@@ -5,11 +5,9 @@ import torch
 
 from rnnbounds.impl.numbers.outward import TINY
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.measures.readings.slack import NORM_FLOOR
-from rnnbounds.properties.measures.runs import rounded
-from rnnbounds.properties.measures.runs.readings import length_of, spectral
-from rnnbounds.properties.measures.runs.rounded import Rounded
-from rnnbounds.properties.measures.runs.runs import product
+from rnnbounds.properties.read.numbers import rounded
+from rnnbounds.properties.read.numbers.norms import NORM_FLOOR, length_of, product, spectral
+from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import system
 from rnnbounds.theory.language.parse import parse_statement

@@ -14,11 +14,10 @@ from seen import readings
 from rnnbounds.impl.arithmetic.base import Floats, Rows
 from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.attacks.shrink import shrink
-from rnnbounds.properties.measures.cells import MEASURES as CELLS
-from rnnbounds.properties.measures.runs.gaps import Gap
 from rnnbounds.properties.measures.runs.readings import runs
-from rnnbounds.properties.measures.runs.rounded import Rounded
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.numbers.gaps import Gap
+from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.runs.replay import dump, replay
 from rnnbounds.properties.systems.batch import Batch, build
 from rnnbounds.properties.systems.spec import LOSSES, SystemSpec, check_spec
@@ -32,7 +31,10 @@ ALSO = (
     *("h_gap", "y_gap", "gate_gap_box", "gate_state_gap_box", "dh_dx", "grad_gap"),
     *("grad_gap_weights", "weight_distance", "w_gap", "tbptt_gap"),
 )
-NAMES = (*(measure.name for measure in CELLS), *ALSO)
+OWN = (
+    "h_norm_box", "h_gap_box", "dphi_w_box", "dphi_w_gap_box", "dphi_h_gap_box",
+)  # fmt: skip
+NAMES = (*OWN, *ALSO)
 PRECISION = 160
 TRUNCATION = "h_gap <= C_box*S_0_box*(lam_box**k - lam_box**T)/(1 - lam_box)"
 

@@ -2,20 +2,14 @@
 
 import numpy as np
 import pytest
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 from msgspec.structs import replace
 from seen import verdicts
 
 from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
 from rnnbounds.properties.attacks.extremal import SPECIAL
-from rnnbounds.properties.measures.exact.derivatives import (
-    at_most,
-    jacobian,
-    norm_ends,
-    norm_square,
-)
 from rnnbounds.properties.measures.table import MEASURES
+from rnnbounds.properties.read.numbers.sizes import Size, spectral
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import KINDS, system
 from rnnbounds.properties.systems.unitary.blocks import multiplicity
@@ -115,27 +109,26 @@ def test_slopes_at_rest_are_recognised() -> None:
 
 def test_norms_are_decided_in_rationals() -> None:
     """‖diag(1, 1/2)‖ = 1 and not less; one 10⁻⁴⁰ above 1 is seen; irrational norms are enclosed."""
-    A = fmpq_mat([[1, 0], [0, fmpq(1, 2)]])
-    assert at_most(A, ONE)
-    assert not at_most(A, 1 - fmpq(1, 10**40))
-    assert not at_most(A, fmpq(-1))
-    assert norm_square(A) == 1
-    more = fmpq_mat([[1 + fmpq(1, 10**40), 0], [0, fmpq(1, 2)]])
-    assert not at_most(more, ONE)
-    assert norm_square(more) is None
-    low, high = norm_ends(more)
-    assert low <= 1 < high
-    assert norm_square(fmpq_mat(2, 2)) == 0
-    assert norm_square(fmpq_mat([[3, 4], [0, 0]])) == 25
-    golden = fmpq_mat([[1, 1], [1, 0]])
-    low, high = norm_ends(golden)
-    assert low < (1 + 5**0.5) / 2 < high < low + 1e-10
+
+    def norm(A: fmpq_mat) -> Size:
+        return spectral(A.tolist())
+
+    turned = fmpq_mat([[fmpq(3, 5), fmpq(-4, 5)], [fmpq(4, 5), fmpq(3, 5)]])
+    A, tiny = turned * fmpq_mat([[1, 0], [0, fmpq(1, 2)]]) * turned, fmpq(1, 10**40)
     with ctx.workprec(128):
-        low, high = norm_ends(arb_mat(golden))
-        assert ball_norm(arb_mat(golden)) > arb(low)
-        assert norm_ends(arb_mat([[arb("1 +/- 1"), arb(0)], [arb(0), arb(1)]]))[1] == np.inf
-    just_below = fmpq_mat([[1 - fmpq(1, 10**40), 0], [0, fmpq(1, 2)]])
-    assert norm_ends(just_below)[1] == 1
+        assert norm(A).at_most(ONE)
+        assert not norm(A).at_most(1 - tiny)
+        assert not norm(A).at_most(fmpq(-1))
+        assert norm(A).square == 1
+        more = norm(turned * fmpq_mat([[1 + tiny, 0], [0, fmpq(1, 2)]]) * turned)
+        assert not more.at_most(ONE)
+        assert more.square is None
+        assert norm(fmpq_mat(2, 2)).square == 0
+        assert norm(fmpq_mat([[3, 4], [0, 0]])).square == 25
+        golden = norm(fmpq_mat([[1, 1], [1, 0]]))
+        assert golden.square is None
+        assert golden.ball.overlaps((1 + arb(5).sqrt()) / 2)
+        assert norm(turned * 3).square == 9
 
 
 def test_vanishing_along_the_equivalent() -> None:
@@ -149,8 +142,3 @@ def test_vanishing_along_the_equivalent() -> None:
     found = MEASURES["dh_dh"].enclose(zero)
     assert (found.hi[:, :, 2:] == 0).all()
     assert (found.lo[:, :, 0] == 1).all()
-
-
-def test_jacobian_of_nothing() -> None:
-    """What has no orthogonal matrix has no such derivative."""
-    assert jacobian(object(), 0, 0) is None

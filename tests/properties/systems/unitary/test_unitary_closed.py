@@ -11,7 +11,6 @@ from rnnbounds.properties.attacks.extremal import SPECIAL
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.exact.rooted import root_ends
-from rnnbounds.properties.measures.exact.unitary import defect
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import Candidate, SystemSpec, check_spec
@@ -109,9 +108,9 @@ def test_a_candidate_on_a_kink_wherever_it_is_moved_is_refused() -> None:
 def test_the_defect_counts_every_entry() -> None:
     """Two columns of length 1 that are not orthogonal: ‖VᵀV − I‖_F² = 2 (3/5)²."""
     V = fmpq_mat([[1, fmpq(3, 5)], [0, fmpq(4, 5)]])
-    member = build(SPECIAL["slow-drive"]).exact[0]
-    vars(member)["V"] = V
-    assert defect(member) == fmpq(18, 25)  # type: ignore[arg-type]
+    pair = build(SPECIAL["slow-drive"].alone(0, 0))
+    vars(pair.exact[0])["V"] = V
+    assert MEASURES["unitary_defect"].exact_square(pair, 0, 128) == fmpq(18, 25)
 
 
 def test_one_step_is_too_few() -> None:

@@ -1,0 +1,77 @@
+"""The carrier of ascent: float64 tensors of a batch, differentiable, without bounds on rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from sympy import Expr, Function
+
+from rnnbounds.impl.arithmetic.base import Floats, Rows
+from rnnbounds.properties.read.carrier import Parameters, Tensor
+from rnnbounds.properties.read.numbers.gaps import where_moved
+from rnnbounds.properties.read.quantity import definition
+from rnnbounds.properties.read.reader import Value, read
+from rnnbounds.properties.read.spaces import OPERATORS
+from rnnbounds.properties.read.worlds.recurrent import Recurrent
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+
+
+@where_moved.register
+def _(difference: Rows, gap: Rows) -> Rows:
+    return difference
+
+
+class Ascended:
+    """Vectors as rows (B, S, N)."""
+
+    def arithmetic(self, parameters: Parameters) -> Floats:
+        """Of all systems."""
+        return Floats(parameters)
+
+    def column(self, tensor: Tensor) -> Rows:
+        """All vectors."""
+        return Rows(tensor.mT)
+
+    def matrix(self, tensor: Tensor) -> Tensor:
+        """The operators as they are."""
+        return tensor
+
+    def number(self, value: float) -> float:
+        """A number."""
+        return float(value)
+
+    def times(self, A: Value, v: Value) -> Value:
+        """A v, and multiples of vectors and sizes."""
+        if isinstance(A, Tensor) and isinstance(v, Rows):
+            return Rows(v.value @ A.mT)
+        return Rows(A * v.value) if isinstance(v, Rows) else A * v
+
+    def euclidean(self, v: Rows) -> Tensor:
+        """‖v‖₂, (B, S, 1); 0 for the zero vector alone."""
+        size: Tensor = torch.linalg.vector_norm(v.value, dim=2)
+        return torch.where(size == 0, v.value.abs().amax(dim=2), size)[:, :, None]
+
+    def largest(self, v: Rows, weights: Tensor | None) -> Tensor:
+        """max |v_j|/w_j, (B, S, 1)."""
+        value = v.value if weights is None else v.value / weights[:, None]
+        return value.abs().amax(dim=2)[:, :, None]
+
+
+def climbable(formula: Expr) -> bool:
+    """Whether a definition is read differentiably: it has no derivatives of its own."""
+    heads = {part.func.__name__ for part in formula.atoms(Function)}
+    return heads.isdisjoint((*OPERATORS, "gradient"))
+
+
+def value(name: str) -> Callable[[Batch], Tensor]:
+    """A quantity of a batch, (B, S, K+1) with windows, else (B, S, 1)."""
+
+    def of(batch: Batch) -> Tensor:
+        world = Recurrent(batch, Ascended())  # type: ignore[arg-type]
+        windows = batch.K + 1 if VOCABULARY[name].windowed else 1
+        terms = [definition(name, batch, k) for k in range(windows)]
+        return torch.cat([read(term, world) for term in terms], dim=2)
+
+    return of

@@ -1,0 +1,190 @@
+"""The carriers of one system: balls of the precision that is current, and rationals."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import reduce
+from math import isfinite
+from typing import Any, ClassVar
+
+from flint import arb, fmpq
+
+from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, Rationals, Ratios
+from rnnbounds.impl.arithmetic.entries.units import Entries
+from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.numbers.rationals import identity, rational
+from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
+from rnnbounds.properties.read.numbers import sizes
+from rnnbounds.properties.read.numbers.seeds import Directions, EntrySeeds
+from rnnbounds.properties.read.numbers.sizes import Size
+
+
+class OfEntries(Carrier):
+    """One system and one column of numbers of flint's."""
+
+    made: ClassVar[Any]
+    entries: ClassVar[Any]
+
+    @staticmethod
+    @abstractmethod
+    def number(value: Any) -> Any:
+        """A float or a rational, exactly."""
+
+    def arithmetic(self, parameters: Parameters) -> Any:
+        """Of the first system."""
+        return self.made({name: part[0] for name, part in parameters.items()})
+
+    def directions(
+        self, parameters: Parameters, units: int, inputs: int, trained: Names
+    ) -> Directions:
+        """Those of the first system."""
+        return EntrySeeds(parameters, units, inputs, trained, self.entries, self.number)
+
+    def column(self, tensor: Tensor) -> Value:
+        """The first vector."""
+        return self.vector(tensor[0, :, 0].tolist())
+
+    def vector(self, values: Sequence[Any]) -> Value:
+        """A vector with these entries."""
+        return self.entries([[self.number(v)] for v in values])
+
+    def matrix(self, tensor: Tensor) -> Value:
+        """The first operator."""
+        return self.rows(tensor[0].tolist())
+
+    def rows(self, rows: Sequence[Sequence[Any]]) -> Value:
+        """An operator with these rows."""
+        return self.entries([list(map(self.number, row)) for row in rows])
+
+    def times(self, A: Value, v: Value) -> Value:
+        """The product of matrices, or that of every entry."""
+        if isinstance(A, Entries):
+            return self.entries.of(A.matrix * v.matrix)
+        if isinstance(A, Size) or isinstance(v, Size):
+            return sizes.of(A) * sizes.of(v)
+        if isinstance(v, Entries):
+            return v.mapped(lambda entry: A * entry)
+        return A * v
+
+    def of_numbers(self, head: str, known: Sequence[Any], values: Sequence[Value]) -> Value:
+        """Powers of numbers; the largest or the modulus of sizes."""
+        if head == "^":
+            (exponent,), (base,) = known, values
+            return sizes.root(base) if exponent == Fraction(1, 2) else base ** int(exponent)
+        if head == "Max":
+            return reduce(Size.max, map(sizes.of, values))
+        return sizes.of(values[0])
+
+    def divided(self, v: Value, weights: Tensor) -> Value:
+        """Entry by entry."""
+        w = map(self.number, weights[0].tolist())
+        return self.entries([[a / b for a in unit] for unit, b in zip(v.units, w, strict=True)])
+
+    def cut(self, tangent: Value, columns: slice) -> Value:
+        """Some entries of every row."""
+        return self.entries([row[columns] for row in tangent.units])
+
+    def row(self, v: Value, before: int) -> Value:
+        """One row."""
+        return self.entries([[self.number(0.0)] * before + [unit[0] for unit in v.units]])
+
+    def gradient(self, loss: Loss, h: Value) -> Value:
+        """∇p at the numbers of one column."""
+        return self.entries([[v] for v in self.slope(loss, [unit[0] for unit in h.units])])
+
+    def gradient_gap(self, loss: Loss, h: Value, gap: Value) -> Value:
+        """Values are subtracted, but where they are those of one state."""
+        if all(unit[0] == 0 for unit in gap.units):
+            return gap
+        return self.gradient(loss, h) - self.gradient(loss, h - gap)
+
+    @abstractmethod
+    def slope(self, loss: Loss, h: list[Any]) -> Sequence[Any]:
+        """The entries of ∇p(h)."""
+
+    def euclidean(self, v: Value) -> Size:
+        """The length of the only column, or of the only row."""
+        return sizes.euclidean([entry for unit in v.units for entry in unit])
+
+    def spectral(self, A: Value) -> Size:
+        """‖A‖₂, block by block."""
+        return sizes.spectral(A.units)
+
+    def largest(self, v: Value, weights: Tensor | None) -> Size:
+        """The largest entry over its weight."""
+        return self.over(weights, [sizes.of(unit[0]) for unit in v.units])
+
+    def largest_row(self, A: Value, weights: Tensor) -> Size:
+        """The longest row over its weight."""
+        return self.over(weights, [sizes.euclidean(row) for row in A.units])
+
+    def largest_sum(self, A: Value, weights: Tensor) -> Size:
+        """The largest sum of a row over its weight."""
+        w = list(map(self.number, weights[0].tolist()))
+        rows = ([a * b for a, b in zip(row, w, strict=True)] for row in A.units)
+        return self.over(weights, list(map(sizes.absolute_sum, rows)))
+
+    def transposed(self, A: Value) -> Value:
+        """Aᵀ."""
+        return self.entries([list(column) for column in zip(*A.units, strict=True)])
+
+    def frobenius(self, A: Value) -> Any:
+        """‖A‖_F², a number."""
+        return sum((a * a for row in A.units for a in row), self.number(0.0))
+
+    def over(self, weights: Tensor | None, found: list[Size]) -> Size:
+        """The largest over its weight."""
+        if weights is not None:
+            each = zip(found, weights[0].tolist(), strict=True)
+            found = [size if w == 1.0 else size / sizes.of(self.number(w)) for size, w in each]
+        return sizes.largest(found)
+
+
+class InBalls(OfEntries):
+    """Balls of the precision that is current."""
+
+    made, entries = Balls, Columns
+
+    @staticmethod
+    def number(value: Any) -> arb:
+        """A point, or a ball around a rational."""
+        return arb(fmpq(*value.as_integer_ratio()) if isinstance(value, Fraction) else value)
+
+    def slope(self, loss: Loss, h: list[arb]) -> Sequence[arb]:
+        """∇p(h)."""
+        return loss.ball_gradient(h)
+
+
+class InRationals(OfEntries):
+    """Rationals; what leaves them raises IrrationalError."""
+
+    made, entries = Rationals, Ratios
+
+    @staticmethod
+    def number(value: Any) -> fmpq:
+        """The number itself."""
+        if isinstance(value, float) and not isfinite(value):
+            raise IrrationalError(str(value))
+        return value if isinstance(value, fmpq) else rational(value)
+
+    def rank(self, A: Value) -> fmpq:
+        """Of a matrix."""
+        return fmpq(int(A.matrix.rank()))
+
+    def is_scalar(self, A: Value) -> fmpq:
+        """1 for ρ I with 0 ≤ ρ < 1, else 0."""
+        rho, one = A.units[0][0], identity(A.size)
+        return fmpq(int(0 <= rho < 1 and one * rho == A.matrix))
+
+    def slope(self, loss: Loss, h: list[fmpq]) -> Sequence[fmpq]:
+        """∇p(h)."""
+        found = loss.rational_gradient(h)
+        if found is None:
+            raise IrrationalError(loss.name)
+        return found
+
+
+BALLS, RATIONALS = InBalls(), InRationals()

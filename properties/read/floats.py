@@ -1,0 +1,111 @@
+"""The carrier of batches: float64 with bounds on its rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import torch
+
+from rnnbounds.impl.gradients.criterion import Loss
+from rnnbounds.impl.numbers.outward import UNIT
+from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
+from rnnbounds.properties.read.numbers import losses, norms
+from rnnbounds.properties.read.numbers.norms import length_of, product, spectral
+from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, beside
+from rnnbounds.properties.read.numbers.seeds import Directions, RoundedSeeds
+from rnnbounds.theory.numbers.interval import Interval
+
+
+class InFloats(Carrier):
+    """Batches of B systems with S columns each, in float64 with bounds on the rounding."""
+
+    def arithmetic(self, parameters: Parameters) -> Any:
+        """Of all systems."""
+        return RoundedCells(parameters)
+
+    def directions(
+        self, parameters: Parameters, units: int, inputs: int, trained: Names
+    ) -> Directions:
+        """Those of all systems."""
+        return RoundedSeeds(parameters, units, inputs, trained)
+
+    def column(self, tensor: Tensor) -> Rounded:
+        """All vectors."""
+        return Rounded.exact(tensor)
+
+    def matrix(self, tensor: Tensor) -> Rounded:
+        """The operators, one column of them a system: (B, m, 1, N)."""
+        return Rounded.exact(tensor[:, :, None])
+
+    @staticmethod
+    def number(value: Any) -> Any:
+        """A rational, as it is."""
+        return value
+
+    def times(self, A: Value, v: Value) -> Value:
+        """The product of each column; one operator meets the vectors of all columns."""
+        if isinstance(A, int | Fraction):
+            if A == -1:
+                return -v
+            return v * Interval(*[np.asarray(1.0)] * 2) / Interval(*[np.asarray(float(1 / A))] * 2)
+        if A.v.shape[2] == 1 and v.v.ndim == 3 and not A.e.any():
+            return v.mapped(A.value[:, :, 0])
+        if v.v.ndim == 3:
+            return product(A, v[..., None])[..., 0]
+        return product(A, v)
+
+    def divided(self, v: Rounded, weights: Tensor) -> Rounded:
+        """By the rounded inverse."""
+        w = (1 / weights)[:, :, None].expand(v.value.shape)
+        return v * Rounded(w, 2 * UNIT * w)
+
+    def cut(self, tangent: Rounded, columns: slice) -> Rounded:
+        """Some directions."""
+        return tangent[..., columns]
+
+    def row(self, v: Rounded, before: int) -> Rounded:
+        """(B, 1, M, N) of (B, n, M)."""
+        rest = Rounded.exact(v.value.new_zeros(len(v.value), before, v.value.shape[2]))
+        whole = beside([rest, v], dim=1) if before else v
+        return Rounded(*(part.mT[:, None] for part in (whole.value, whole.error)))
+
+    def gradient(self, loss: Loss, h: Rounded) -> Rounded:
+        """∇p(h)."""
+        return losses.gradient(loss, h)
+
+    def gradient_gap(self, loss: Loss, h: Rounded, gap: Rounded) -> Rounded:
+        """∇p(h) − ∇p(h − gap)."""
+        return losses.gradient_gap(loss, h, gap)
+
+    def euclidean(self, v: Rounded) -> Interval:
+        """Of vectors, or of operators with one row."""
+        return norms.longest(v) if v.v.ndim == 3 else norms.longest(v[:, 0], 2)
+
+    def spectral(self, A: Rounded) -> Interval:
+        """Of rows that share no column that of the longest row."""
+        if (A.reached.sum(1) <= 1).all():
+            return self.largest_row(A, torch.ones_like(A.value[:, :, 0, 0]))
+        value, error = (part.permute(0, 2, 1, 3) for part in (A.value, A.error))
+        low, high = (end.cpu().numpy()[:, :, None] for end in spectral(value, error))
+        return Interval(low, high)
+
+    def largest(self, v: Rounded, weights: Tensor | None) -> Interval:
+        """max |v_j|/w_j; exact where v is and all w are 1."""
+        return norms.largest(v, torch.ones_like(v.value[:, :, 0]) if weights is None else weights)
+
+    def largest_row(self, A: Rounded, weights: Tensor) -> Interval:
+        """The rows' lengths over the weights."""
+        return self.largest(Rounded(*length_of(A, 3)), weights)
+
+    def largest_sum(self, A: Rounded, weights: Tensor) -> Interval:
+        """The rows' weighted sums over the weights."""
+        w = weights[:, None, None].expand(A.value.shape)
+        size = Rounded(A.value.abs(), A.error) * Rounded.exact(w)
+        sums = reduce(Rounded.__add__, (size[..., i] for i in range(w.shape[3])))
+        return self.largest(sums, weights)
+
+
+FLOATS = InFloats()

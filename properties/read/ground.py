@@ -1,0 +1,152 @@
+"""Definitions at numbers: terms without variables, as nested tuples, and how they unfold.
+
+A ground term is a number, or a head with its arguments: a symbol is a head alone, ``("x",)``, and
+h_T at T = 5 is ``("state", ("x",), 0, 5)``. Terms unfold by the equations of theory: definitions
+and the laws that give a function its values at 0 and at j + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache, lru_cache, reduce
+from itertools import groupby
+from operator import mul
+from typing import Any
+
+from sympy import Add, Expr, Function, Mul, Pow, Rational, Symbol
+
+from rnnbounds.theory.axioms import base, gradients, unitary
+from rnnbounds.theory.claims.memory import linear_memory, scan_memory
+from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.law import Clause, Law
+
+Term = Any  # a number, or a tuple of a head and terms
+Numbers = Mapping[Symbol, Term]
+Builder = Callable[[Numbers], Term]
+KEPT = 2**18
+# Laws that say what a function is worth at 0 and at j + 1, beside the definitions.
+LAWS: tuple[Law | None, ...] = (
+    base.CHAIN_RULE_START, base.CHAIN_RULE,
+    gradients.WEIGHTS_START, gradients.CHAIN_RULE_WEIGHTS,
+    gradients.WEIGHTS_START_OTHER, gradients.CHAIN_RULE_OTHER,
+    unitary.STATES_START, unitary.CHAIN_RULE_STATES,
+    linear_memory.DIAGONAL.law, linear_memory.JORDAN.law, scan_memory.SCAN.law,
+)  # fmt: skip
+
+
+@cache
+def builder(expression: Expr) -> Builder:
+    """What makes the ground term of an expression from its variables' values."""
+    if isinstance(expression, Symbol):
+        name: Term = (expression.name,)
+        return lambda values: values.get(expression, name)
+    if isinstance(expression, Rational):
+        number = Fraction(int(expression.p), int(expression.q))
+        value = number.numerator if number.denominator == 1 else number
+        return lambda values: value
+    parts = tuple(map(builder, expression.args))
+    if isinstance(expression, Add):
+        return lambda values: total([part(values) for part in parts])
+    if isinstance(expression, Mul):
+        return lambda values: product([part(values) for part in parts])
+    head = "^" if isinstance(expression, Pow) else expression.func.__name__
+    return lambda values: (head, *(part(values) for part in parts))
+
+
+def is_number(term: Term) -> bool:
+    """Whether it is one, and no tuple."""
+    return not isinstance(term, tuple)
+
+
+def total(terms: list[Term]) -> Term:
+    """Their sum: numbers first."""
+    number = sum(filter(is_number, terms))
+    rest = [term for term in terms if not is_number(term)]
+    if not rest:
+        return number
+    rest = [number, *rest] if number else rest
+    return rest[0] if len(rest) == 1 else ("+", *rest)
+
+
+def product(factors: list[Term]) -> Term:
+    """Their product: numbers first."""
+    number = reduce(mul, filter(is_number, factors), 1)
+    rest = [factor for factor in factors if not is_number(factor)]
+    if not rest or number == 0:
+        return number
+    rest = rest if number == 1 else [number, *rest]
+    return rest[0] if len(rest) == 1 else ("*", *rest)
+
+
+class Rule:
+    """An equation f(…) = value: the arguments name variables, at 0, at j or at j + 1."""
+
+    def __init__(self, arguments: tuple[Expr, ...], value: Builder) -> None:
+        self.value = value
+        # The place of an argument, its variable that no argument before names, and what it adds.
+        self.places: list[tuple[int, Symbol | None, Builder]] = []
+        named: set[Symbol] = set()
+        for i in sorted(range(len(arguments)), key=lambda i: len(arguments[i].free_symbols)):
+            new = [symbol for symbol in arguments[i].free_symbols if symbol not in named]
+            named.update(new)
+            self.places.append((i, new[0] if new else None, builder(arguments[i])))
+
+    def bound(self, found: tuple[Term, ...]) -> dict[Symbol, Term] | None:
+        """The variables' values at these arguments; None where the equation is of others."""
+        values: dict[Symbol, Term] = {}
+        for i, new, build in self.places:
+            term = found[i]
+            if new is None:
+                if build(values) != term:
+                    return None
+                continue
+            values[new] = 0
+            less = build(values)
+            if is_number(term):
+                values[new] = term - less
+                if term < less:
+                    return None
+            elif less == 0:
+                values[new] = term
+            else:
+                return None
+        return values
+
+
+@cache
+def rules() -> dict[tuple[str, int], list[Rule]]:
+    """The equations by the function whose values they give."""
+    found: dict[tuple[str, int], list[Rule]] = {}
+    for law in (*DEFINED.values(), *LAWS):
+        counted = filter(counts, () if law is None else law.clauses)
+        for place, each in groupby(counted, lambda clause: clause.conclusion.lhs):
+            values = [builder(clause.conclusion.rhs) for clause in each]
+            rule = Rule(place.args, values[0] if len(values) == 1 else largest(values))
+            found.setdefault((place.func.__name__, len(place.args)), []).append(rule)
+    return found
+
+
+def counts(clause: Clause) -> bool:
+    """Whether it is an equation for a function at variables, numbers, and sums of these."""
+    left = clause.conclusion.lhs
+    simple = all(part.is_Symbol or part.is_Integer or part.is_Add for part in left.args)
+    return clause.conclusion.relation == "==" and isinstance(left, Function) and simple
+
+
+def largest(values: list[Builder]) -> Builder:
+    """The largest: what `theory.language.definitions.larger` states case by case."""
+    return lambda numbers: ("Max", *(value(numbers) for value in values))
+
+
+@lru_cache(maxsize=KEPT)
+def unfolded(term: Term) -> Term | None:
+    """What an equation says that it is; None where there is none."""
+    if is_number(term):
+        return None
+    head, *arguments = term
+    for rule in rules().get((head, len(arguments)), ()):
+        values = rule.bound(tuple(arguments))
+        if values is not None:
+            return rule.value(values)
+    return None

@@ -1,0 +1,1 @@
+"""Numbers of the carriers: float64 with its rounding, pairs, directions, sizes."""

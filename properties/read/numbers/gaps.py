@@ -1,0 +1,205 @@
+"""Two runs that see the same inputs, carried as the first one and its difference from the other.
+
+A difference is computed from differences, never from values that nearly cancel:
+
+    a b − a′b′ = δa·b + a′·δb,        tanh a − tanh a′ = tanh δ·(1 − tanh a·tanh a′),
+    σ(a) − σ(a′) = tanh(δ/2)·(σ(a)σ(−a′) + σ(−a)σ(a′)),    eᵃ − eᵃ′ = tanh(δ/2)·(eᵃ + eᵃ′),
+
+so that its rounding error shrinks with it, and it is exactly 0 where the runs are one. Over duals
+these are differences of derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, Generic
+
+from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
+from rnnbounds.impl.arithmetic.elementary import Scalable
+from rnnbounds.impl.arithmetic.entries.units import E, Entries
+from rnnbounds.properties.read.numbers.rounded import Rounded, level
+
+
+@dataclass(frozen=True, eq=False)
+class Gap(Scalable, Generic[V]):
+    """The numbers of the first run, and those minus the other run's."""
+
+    value: V
+    gap: V
+
+    @property
+    def other(self) -> V:
+        """The numbers of the other run."""
+        return self.value - self.gap
+
+    @property
+    def size(self) -> int:
+        """How many units."""
+        return self.value.size
+
+    def __add__(self, two: Gap[V]) -> Gap[V]:
+        return Gap(self.value + two.value, self.gap + two.gap)
+
+    def __sub__(self, two: Gap[V]) -> Gap[V]:
+        return Gap(self.value - two.value, self.gap - two.gap)
+
+    def __neg__(self) -> Gap[V]:
+        return Gap(-self.value, -self.gap)
+
+    def __mul__(self, two: Gap[V]) -> Gap[V]:
+        return Gap(self.value * two.value, self.gap * two.value + self.other * two.gap)
+
+    def constant(self, c: float) -> Gap[V]:
+        """That number in both runs."""
+        return Gap(self.value.constant(c), self.gap.constant(0.0))
+
+    def sigmoid(self) -> Gap[V]:
+        """1/(1 + e⁻ᵃ)."""
+        there, other = self.value.sigmoid(), self.other
+        shut, open_ = (-self.value).sigmoid(), other.sigmoid()
+        return Gap(there, half_tanh(self.gap) * (there * (-other).sigmoid() + shut * open_))
+
+    def tanh(self) -> Gap[V]:
+        """tanh a."""
+        there, moved = self.value.tanh(), self.gap.tanh()
+        return Gap(there, moved - moved * (there * self.other.tanh()))
+
+    def exp(self) -> Gap[V]:
+        """eᵃ."""
+        there = self.value.exp()
+        return Gap(there, half_tanh(self.gap) * (there + self.other.exp()))
+
+    def softplus(self) -> Gap[V]:
+        """log(1 + eᵃ)."""
+        return self.through(lambda v: v.softplus())
+
+    def sin(self) -> Gap[V]:
+        """sin a."""
+        return self.through(lambda v: v.sin())
+
+    def cos(self) -> Gap[V]:
+        """cos a."""
+        return self.through(lambda v: v.cos())
+
+    def reciprocal(self) -> Gap[V]:
+        """1/a, and −δ/(a a′)."""
+        there = self.value.reciprocal()
+        return Gap(there, -(self.gap * (there * self.other.reciprocal())))
+
+    def through(self, f: Callable[[V], V]) -> Gap[V]:
+        """Any function: its values are subtracted, but where they are those of one number."""
+        there = f(self.value)
+        return Gap(there, where_moved(there - f(self.other), self.gap))
+
+    def chunk(self, count: int) -> tuple[Gap[V], ...]:
+        """So many equal parts of the units."""
+        parts = zip(self.value.chunk(count), self.gap.chunk(count), strict=True)
+        return tuple(Gap(value, gap) for value, gap in parts)
+
+    def part(self, start: int, stop: int) -> Gap[V]:
+        """The units from start on, before stop."""
+        return Gap(self.value.part(start, stop), self.gap.part(start, stop))
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps(Generic[V]):
+    """Both runs over the arithmetic `base`."""
+
+    base: Arithmetic[V]
+
+    def affine(self, weight: str, bias: str | None, v: Gap[V], rows: slice = ALL) -> Gap[V]:
+        """W v + b, and W δ."""
+        value = self.base.affine(weight, bias, v.value, rows)
+        return Gap(value, self.base.affine(weight, None, v.gap, rows))
+
+    def vector(self, name: str, rows: slice = ALL) -> Gap[V]:
+        """A parameter vector, the same for both."""
+        value = self.base.vector(name, rows)
+        return Gap(value, value - value)
+
+    def activate(self, name: str, v: Gap[V]) -> Gap[V]:
+        """ρ(v)."""
+        if name == "identity":
+            return v
+        if name in ("tanh", "sigmoid"):
+            found: Gap[V] = getattr(v, name)()
+            return found
+        return v.through(lambda a: self.base.activate(name, a))
+
+    def slope(self, name: str, v: Gap[V]) -> Gap[V]:
+        """ρ′(v)."""
+        return v.through(lambda a: self.base.slope(name, a))
+
+    def mix(self, gate: Gap[V], a: Gap[V], b: Gap[V]) -> Gap[V]:
+        """g∘a + (1 − g)∘b, and g′∘δa + (1 − g′)∘δb + δg∘(a − b)."""
+        value = self.base.mix(gate.value, a.value, b.value)
+        moved = self.base.mix(gate.other, a.gap, b.gap)
+        return Gap(value, moved + gate.gap * (a.value - b.value))
+
+    def join(self, *parts: Gap[V]) -> Gap[V]:
+        """All units of the parts, one after another."""
+        value = self.base.join(*(part.value for part in parts))
+        return Gap(value, self.base.join(*(part.gap for part in parts)))
+
+
+@dataclass(frozen=True, eq=False)
+class OtherWeights(Gaps[V]):
+    """Both runs over `base`, whose parameters differ by those of `moved`."""
+
+    moved: Arithmetic[V]
+
+    def affine(self, weight: str, bias: str | None, v: Gap[V], rows: slice = ALL) -> Gap[V]:
+        """W v + b, and W δ + δW v′ + δb."""
+        found = super().affine(weight, bias, v, rows)
+        return Gap(found.value, found.gap + self.moved.affine(weight, bias, v.other, rows))
+
+    def vector(self, name: str, rows: slice = ALL) -> Gap[V]:
+        """A parameter vector, and its difference."""
+        return Gap(self.base.vector(name, rows), self.moved.vector(name, rows))
+
+
+def half_tanh(a: Any) -> Any:
+    """tanh(a/2)."""
+    return (0.5 * a).tanh()
+
+
+@singledispatch
+def where_moved(difference: Any, gap: Any) -> Any:
+    """The difference of two values of a function, exactly 0 where its arguments are one."""
+    raise TypeError(type(difference))
+
+
+@where_moved.register
+def _(difference: Rounded, gap: Rounded) -> Rounded:
+    return difference.masked(gap.present)
+
+
+@where_moved.register(Entries)
+def _(difference: E, gap: E) -> E:
+    return difference.met(gap, lambda a, b: b if b == 0 else a)
+
+
+@where_moved.register
+def _(difference: Dual, gap: Dual) -> Dual:  # type: ignore[type-arg]
+    value = where_moved(difference.value, gap.value)
+    return Dual(value, where_moved(difference.tangent, either(gap.tangent, gap.value)))
+
+
+@singledispatch
+def either(one: Any, two: Any) -> Any:
+    """A number that is exactly 0 where both are: a derivative moves with its argument too."""
+    raise TypeError(type(one))
+
+
+@either.register
+def _(one: Rounded, two: Rounded) -> Rounded:
+    many, few = level(one, two)
+    return Rounded.exact((many.present | few.present).to(many.value))
+
+
+@either.register(Entries)
+def _(one: E, two: E) -> E:
+    return one.met(two, lambda a, b: a if b == 0 else b)

@@ -1,0 +1,273 @@
+"""Float64 numbers that carry a rigorous bound on their own rounding error, and their arithmetic.
+
+Every operation is off by at most u times its result, sums of m products by γ_{m+1} times the sum
+of absolute values, activations by their own error model; errors of what goes in are carried along
+with L_ρ and β_ρ. What is exactly 0 stays so: nothing underflows where nothing is. Tangents have one
+axis more than their values, and meet them along it.
+
+The numbers of a batch are small arrays, on which a call costs more than its arithmetic: they are
+NumPy's (`properties.read.numbers.arrays`). Others give and take tensors.
+Source: Higham, Accuracy and Stability, Sections 3 and 3.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from rnnbounds.impl.arithmetic.activation import activation
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.elementary import Scalable
+from rnnbounds.impl.numbers.outward import TINY, UNIT, gamma
+from rnnbounds.properties.read.numbers.arrays import (
+    Floats,
+    held,
+    joined,
+    least,
+    marked,
+    silent,
+    told,
+    zeros,
+)
+
+Tensor = torch.Tensor
+# Absorbs the roundings of an error's own evaluation: fewer than 2¹² of non-negative terms.
+UP = 1 + 2.0**-40
+LIBRARY = 4 * UNIT
+
+
+class Rounded(Scalable):
+    """|value − truth| ≤ error, entry by entry: (B, N, M) or (B, N, M, directions)."""
+
+    def __init__(self, value: Tensor | Floats, error: Tensor | Floats) -> None:
+        self.v: Floats = held(value)
+        self.e: Floats = held(error)
+
+    @classmethod
+    def exact(cls, value: Tensor | Floats) -> Rounded:
+        """Numbers that stand for themselves."""
+        v = held(value)
+        return cls(v, zeros(v))
+
+    @property
+    def value(self) -> Tensor:
+        """What was computed."""
+        return told(self.v)
+
+    @property
+    def error(self) -> Tensor:
+        """At least how far that is off."""
+        return told(self.e)
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return int(self.v.shape[1])
+
+    @property
+    def present(self) -> Tensor:
+        """Where the truth may be other than 0."""
+        return told(self.reached)
+
+    @property
+    def reached(self) -> Floats:
+        """The same as an array."""
+        return (self.v != 0) | (self.e != 0)
+
+    def __add__(self, other: Rounded) -> Rounded:
+        one, two = level(self, other)
+        return one.summed(two.v, two.e)
+
+    def __neg__(self) -> Rounded:
+        return Rounded(-self.v, self.e)
+
+    def __sub__(self, other: Rounded) -> Rounded:
+        one, two = level(self, other)
+        return one.summed(-two.v, two.e)
+
+    @silent
+    def summed(self, v: Floats, e: Floats) -> Rounded:
+        """The sum with numbers that are off by so much."""
+        value = self.v + v
+        return Rounded(value, (self.e + e + UNIT * abs(value)) * UP)
+
+    @silent
+    def __mul__(self, other: Rounded) -> Rounded:
+        one, two = level(self, other)
+        value, first = one.v * two.v, abs(one.v)
+        size = abs(two.v) + two.e
+        carried = first * two.e + one.e * size
+        lost = marked((first + one.e != 0) & (size != 0), TINY)  # where neither is exactly 0
+        return Rounded(value, (carried + UNIT * abs(value)) * UP + lost)
+
+    def constant(self, c: float) -> Rounded:
+        """That number in the place of each unit."""
+        return Rounded.exact(zeros(self.v) + c)
+
+    @silent
+    def mapped(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
+        """A v + offset for an exact A (B, m, N) and an exact offset (B, m)."""
+        W, wide = held(A), self.v.shape[2:]
+        columns = (*self.v.shape[:2], math.prod(wide))
+        value, error = self.v.reshape(columns), self.e.reshape(columns)
+        weights = abs(W)
+        sums, size, met = W @ value, weights @ abs(value), 0.0
+        if offset is not None:
+            start = held(offset)[:, :, None]
+            met = abs(start)
+            sums, size = start + sums, met + size
+        carried = gamma(W.shape[2] + 2) * size + weights @ error
+        lost = carried > 0
+        if not lost.all():  # of products that underflow nothing else tells
+            present = Rounded(value, error).reached
+            lost = met + marked(W != 0, 1.0) @ marked(present, 1.0) != 0
+        shape = (*sums.shape[:2], *wide)
+        return Rounded(sums.reshape(shape), (carried * UP + marked(lost, TINY)).reshape(shape))
+
+    @silent
+    def applied(self, name: str) -> Rounded:
+        """ρ of that name."""
+        rho, v = activation(name), self.v
+        near = rho.rate < float("inf")
+        library = least(rho.rate * abs(v), rho.cap) if near else rho.cap
+        error = (rho.slope * self.e + library + rho.floor) * UP
+        if name == "relu":  # a unit that is certainly off is exactly 0
+            error = error * (v >= -self.e)
+        return Rounded(rho(self.value), error * self.reached if rho.at_zero == 0 else error)
+
+    def slope(self, name: str) -> Rounded:
+        """ρ′."""
+        rho = activation(name)
+        error = torch.full_like(self.value, rho.derivative_error)
+        if rho.curvature < float("inf"):
+            error = (rho.curvature * self.error + error) * UP
+        else:  # constant on both sides of the kink, where it is torch's choice
+            unsure = (self.value.abs() <= self.error) & (self.error > 0)
+            error = error + marked(unsure, rho.slope)
+        return Rounded(rho.derivative(self.value), error)
+
+    def sigmoid(self) -> Rounded:
+        """1/(1 + e⁻ᵃ)."""
+        return self.applied("sigmoid")
+
+    def tanh(self) -> Rounded:
+        """tanh a."""
+        return self.applied("tanh")
+
+    def softplus(self) -> Rounded:
+        """log(1 + eᵃ)."""
+        return self.applied("softplus")
+
+    def sin(self) -> Rounded:
+        """sin a."""
+        return self.applied("sin")
+
+    def cos(self) -> Rounded:
+        """cos a."""
+        return Rounded(self.value.cos(), (self.error + LIBRARY) * UP)
+
+    def exp(self) -> Rounded:
+        """eᵃ."""
+        value = self.value.exp()
+        off = self.error.expm1() * (1 + LIBRARY) + 2 * LIBRARY
+        return Rounded(value, value * off * UP + TINY)
+
+    def reciprocal(self) -> Rounded:
+        """1/a; infinite errors where a may be 0."""
+        value, least = self.value.reciprocal(), self.value.abs() - self.error
+        off = self.error * value.abs() / (least * (1 - 2.0**-50)) + UNIT * value.abs()
+        return Rounded(value, torch.where(least > 0, off * UP + TINY, torch.inf))
+
+    def chunk(self, count: int) -> tuple[Rounded, ...]:
+        """Equal parts of the units."""
+        size = -(-self.size // count)
+        return tuple(self.part(start, start + size) for start in range(0, self.size, size))
+
+    def part(self, start: int, stop: int) -> Rounded:
+        """The units from start on, before stop."""
+        return self[:, start:stop]
+
+    def __getitem__(self, where: object) -> Rounded:
+        return Rounded(self.v[where], self.e[where])
+
+    def columns(self, start: int, stop: int) -> Rounded:
+        """Some of the columns."""
+        return self[:, :, start:stop]
+
+    @silent
+    def masked(self, where: Tensor | Floats) -> Rounded:
+        """v where that is true, and exactly 0 elsewhere."""
+        kept = held(where)
+        return Rounded(self.v * kept, self.e * kept)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedCells:
+    """Parameters (B, m, N) and (B, m) of B systems, by name."""
+
+    parameters: Mapping[str, Tensor]
+
+    def affine(self, weight: str, bias: str | None, v: Rounded, rows: slice = ALL) -> Rounded:
+        """W v + b."""
+        b = None if bias is None else self.parameters.get(bias)
+        return v.mapped(self.parameters[weight][:, rows], None if b is None else b[:, rows])
+
+    def vector(self, name: str, rows: slice = ALL) -> Rounded:
+        """A parameter vector, one column."""
+        return Rounded.exact(self.parameters[name][:, rows, None])
+
+    def activate(self, name: str, v: Rounded) -> Rounded:
+        """ρ(v)."""
+        return v.applied(name)
+
+    def slope(self, name: str, v: Rounded) -> Rounded:
+        """ρ′(v)."""
+        return v.slope(name)
+
+    def mix(self, gate: Rounded, a: Rounded, b: Rounded) -> Rounded:
+        """g∘a + (1 − g)∘b."""
+        return gate * a + (1.0 - gate) * b
+
+    def join(self, *parts: Rounded) -> Rounded:
+        """All units of the parts, one after another."""
+        most = max(part.v.ndim for part in parts)
+        wide = [raised(part, most) for part in parts]
+        rest = tuple(map(max, *(part.v.shape[2:] for part in wide), (1,) * (most - 2)))
+        return beside([expanded(part, rest) for part in wide], dim=1)
+
+
+def step(cell: Any, s: Rounded, x: Tensor) -> Rounded:
+    """φ(s, x) for M columns a system: s (B, N, M), x (B, d, M)."""
+    found: Rounded = cell.program(RoundedCells(cell.parameters), s, Rounded.exact(x))
+    return found
+
+
+def raised(v: Rounded, ndim: int) -> Rounded:
+    """With so many axes, the last of them of size 1."""
+    more = (None,) * (ndim - v.v.ndim)
+    return v[(..., *more)] if more else v
+
+
+def level(a: Rounded, b: Rounded) -> tuple[Rounded, Rounded]:
+    """Both with as many axes."""
+    if a.v.ndim == b.v.ndim:
+        return a, b
+    most = max(a.v.ndim, b.v.ndim)
+    return raised(a, most), raised(b, most)
+
+
+def expanded(v: Rounded, rest: tuple[int, ...]) -> Rounded:
+    """In so many columns."""
+    if v.v.shape[2:] == rest:
+        return v
+    shape = (*v.v.shape[:2], *rest)
+    return Rounded(v.value.expand(shape), v.error.expand(shape))
+
+
+def beside(parts: list[Rounded], dim: int) -> Rounded:
+    """The parts put together."""
+    return Rounded(joined([part.v for part in parts], dim), joined([part.e for part in parts], dim))

@@ -1,0 +1,156 @@
+"""Directions of a derivative: the units of the state, of the input, then those parameters
+that move.
+
+A parameter matrix W (r, c) has the directions W_11, W_12, …, and moves W v by e_i v_j. These are
+the velocities along which `impl.arithmetic.derivatives.dual_numbers.Duals` differentiates, over
+float64 tensors and over balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import torch
+
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
+from rnnbounds.properties.read.numbers.rounded import Rounded
+
+Tensor = torch.Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Of cells with parameters (B, m, N) and (B, m), N units and d inputs."""
+
+    parameters: Mapping[str, Tensor]
+    units: int
+    inputs: int
+    trained: tuple[str, ...]
+
+    @cached_property
+    def starts(self) -> dict[str, int]:
+        """The first direction of each parameter that moves."""
+        found, at = {}, self.units + self.inputs
+        for name in self.trained:
+            found[name] = at
+            at += prod(self.parameters[name].shape[1:])
+        return found
+
+    @property
+    def of_parameters(self) -> slice:
+        """The directions of all parameters."""
+        return slice(self.units + self.inputs, self.count)
+
+    @property
+    def of_state(self) -> slice:
+        """The directions of the state's units."""
+        return slice(self.units)
+
+    @property
+    def of_input(self) -> slice:
+        """The directions of the input's units."""
+        return slice(self.units, self.units + self.inputs)
+
+    @cached_property
+    def count(self) -> int:
+        """How many there are."""
+        sizes = (prod(self.parameters[name].shape[1:]) for name in self.trained)
+        return self.units + self.inputs + sum(sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedSeeds(Directions):
+    """Velocities of tensors: (B, N, M, directions). Only what Duals ask of them is there."""
+
+    def affine(self, weight: str, bias: str | None, v: Rounded, rows: slice = ALL) -> Rounded:
+        """Ẇ v + ḃ in every direction."""
+        moved = Rounded(self.outer(weight, v.value, rows), self.outer(weight, v.error, rows))
+        if bias is None or bias not in self.starts:
+            return moved
+        return Rounded(moved.value + self.vector(bias, rows).value, moved.error)
+
+    def vector(self, name: str, rows: slice = ALL) -> Rounded:
+        """A parameter vector's velocity, one column."""
+        like = self.parameters[name]
+        eye = torch.eye(like.shape[1], dtype=like.dtype, device=like.device)[rows]
+        found = like.new_zeros(len(like), len(eye), 1, self.count)
+        if name in self.starts:
+            found[..., self.starts[name] : self.starts[name] + eye.shape[1]] = eye[None, :, None]
+        return Rounded.exact(found)
+
+    def still(self, value: Tensor) -> Dual[Rounded]:
+        """Exact numbers that no direction moves."""
+        flat = Rounded.exact(value.new_zeros(*value.shape, self.count))
+        return Dual(Rounded.exact(value), flat)
+
+    def outer(self, weight: str, v: Tensor, rows: slice) -> Tensor:
+        """e_i v_j at the direction of W_ij."""
+        r, c = self.parameters[weight].shape[1:]
+        eye = torch.eye(r, dtype=v.dtype, device=v.device)[rows]
+        block = eye[None, :, None, :, None] * v.mT[:, None, :, None, :]
+        found = v.new_zeros(len(v), len(eye), v.shape[2], self.count)
+        if weight in self.starts:
+            found[..., self.starts[weight] : self.starts[weight] + r * c] = block.flatten(3)
+        return found
+
+    def unit(self, v: Rounded, first: int) -> Rounded:
+        """The velocities of units that are directions themselves, from ``first`` on."""
+        found = v.value.new_zeros(*v.value.shape, self.count)
+        for i in range(v.size):
+            found[:, i, :, first + i] = 1
+        return Rounded.exact(found)
+
+
+@dataclass(frozen=True, eq=False)
+class EntrySeeds(Directions):
+    """Velocities of one system's one column, in balls or rationals: rows of one number for each
+    direction."""
+
+    entries: Any
+    number: Callable[[Any], Any]
+
+    def affine(self, weight: str, bias: str | None, v: Any, rows: slice = ALL) -> Any:
+        """Ẇ v + ḃ in every direction."""
+        places = range(self.parameters[weight].shape[1])[rows]
+        moved = self.zeros(len(places))
+        if weight in self.starts:
+            width = self.parameters[weight].shape[2]
+            for i, row in zip(places, moved, strict=True):
+                at = self.starts[weight] + i * width
+                row[at : at + width] = [unit[0] for unit in v.units]
+        found = self.entries(moved)
+        if bias is None or bias not in self.starts:
+            return found
+        return found + self.vector(bias, rows)
+
+    def vector(self, name: str, rows: slice = ALL) -> Any:
+        """A parameter vector's velocity."""
+        places = range(self.parameters[name].shape[1])[rows]
+        first = self.starts.get(name)
+        return self.placed([None if first is None else first + i for i in places])
+
+    def still(self, values: Sequence[float]) -> Dual[Any]:
+        """Exact numbers that no direction moves, one column."""
+        column = self.entries([[self.number(v)] for v in values])
+        return Dual(column, self.placed([None] * len(values)))
+
+    def unit(self, v: Any, first: int) -> Any:
+        """The velocities of units that are directions themselves, from ``first`` on."""
+        return self.placed([first + i for i in range(v.size)])
+
+    def placed(self, places: Sequence[int | None]) -> Any:
+        """Rows that are 1 at these places, and else 0."""
+        found = self.zeros(len(places))
+        for row, at in zip(found, places, strict=True):
+            if at is not None:
+                row[at] = self.number(1.0)
+        return self.entries(found)
+
+    def zeros(self, rows: int) -> list[list[Any]]:
+        """So many rows of zeros."""
+        return [[self.number(0.0)] * self.count for _ in range(rows)]

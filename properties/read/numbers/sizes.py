@@ -1,0 +1,238 @@
+"""Sizes in balls, with the rationals that their squares are where these are known.
+
+‖A‖₂ of an operator is the largest of its blocks' norms: rows that share no column are blocks of
+their own, and a single row is a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import inf, nextafter
+from typing import Any
+
+from flint import arb, arb_mat, fmpq, fmpq_mat
+
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm, positive_semidefinite
+
+Row = Sequence[Any]
+Ends = tuple[float, float]
+Square = fmpq | None
+ONE = fmpq(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Size:
+    """A number ≥ 0 in balls; ``known`` finds its square, if that is rational."""
+
+    ball: arb
+    known: Callable[[], Square] = lambda: None
+
+    @cached_property
+    def square(self) -> Square:
+        """Its square, None where that is not known."""
+        return self.known()
+
+    def at_most(self, limit: fmpq) -> bool | None:
+        """Whether it is at most a number: exactly, or as the ball says; None where that is open."""
+        if self.square is not None:
+            return bool(limit >= 0 and self.square <= limit**2)
+        bound = arb(limit)
+        return True if self.ball <= bound else False if self.ball > bound else None
+
+    def __mul__(self, other: Size) -> Size:
+        return Size(self.ball * other.ball, self.squares(other, lambda p, q: p * q))
+
+    def __truediv__(self, other: Size) -> Size:
+        return Size(
+            self.ball / other.ball, self.squares(other, lambda p, q: None if q == 0 else p / q)
+        )
+
+    def squares(self, other: Size, f: Callable[[fmpq, fmpq], Square]) -> Callable[[], Square]:
+        """What f makes of both squares."""
+
+        def known() -> Square:
+            if self.square is None or other.square is None:
+                return None
+            return f(self.square, other.square)
+
+        return known
+
+    def max(self, other: Size) -> Size:
+        """The larger one: its square is known if the other is certainly no larger."""
+
+        def known() -> Square:
+            one, two = self.square, other.square
+            if one is not None and two is not None:
+                return max(one, two)
+            if one is None:
+                return two if self.ball <= other.ball else None
+            return one if other.ball <= self.ball else None
+
+        return Size(self.ball.max(other.ball), known)
+
+
+def of_square(square: fmpq) -> Size:
+    """The root of a rational."""
+    return Size(arb(square).sqrt(), lambda: square)
+
+
+def root(number: Any) -> Size:
+    """The root of a number ≥ 0."""
+    if isinstance(number, fmpq):
+        return of_square(number)
+    point = exactly([number])
+    return Size(number.sqrt(), lambda: None if point is None else point[0])
+
+
+def of(number: Any) -> Size:
+    """The size of a number, a ball or a rational; a size as it is."""
+    if isinstance(number, Size):
+        return number
+    point = exactly([number])
+    return Size(abs(arb(number)), lambda: None if point is None else point[0] ** 2)
+
+
+def exactly(row: Row) -> list[fmpq] | None:
+    """The rationals that all entries are; None where one is a ball around more than a point."""
+    if all(isinstance(v, fmpq) or (v.is_finite() and v.is_exact()) for v in row):
+        return [v if isinstance(v, fmpq) else v.fmpq() for v in row]
+    return None
+
+
+def on(row: Row, f: Callable[[list[fmpq]], fmpq]) -> Callable[[], Square]:
+    """What f makes of the entries, where these are known to be rational."""
+
+    def known() -> Square:
+        found = exactly(row)
+        return None if found is None else f(found)
+
+    return known
+
+
+def length(vector: Row) -> arb:
+    """‖v‖₂, never NaN for finite balls: the ends come from |v_i|, whose squares are ≥ 0."""
+    low = sum((v.abs_lower() * v.abs_lower() for v in vector), arb(0))
+    high = sum((v.abs_upper() * v.abs_upper() for v in vector), arb(0))
+    return arb(low.lower() if low > 0 else 0).sqrt().union(arb(high.upper()).sqrt())
+
+
+def euclidean(row: Row) -> Size:
+    """‖v‖₂."""
+    return Size(length(list(map(arb, row))), on(row, lambda v: sum((a * a for a in v), fmpq(0))))
+
+
+def absolute_sum(row: Row) -> Size:
+    """Σ |v_i|."""
+    whole = sum((abs(arb(v)) for v in row), arb(0))
+    return Size(whole, on(row, lambda v: sum(map(abs, v), fmpq(0)) ** 2))
+
+
+def largest(sizes: Sequence[Size]) -> Size:
+    """The largest, 0 of none."""
+    return reduce(Size.max, sizes) if sizes else of_square(fmpq(0))
+
+
+class Spectral(Size):
+    """‖A‖₂ of an operator whose blocks of rows are these."""
+
+    def __init__(self, found: Sequence[Size]) -> None:
+        whole = largest(found)
+        super().__init__(whole.ball, lambda: whole.square)
+        object.__setattr__(self, "blocks", found)
+
+    blocks: Sequence[Size]
+
+    def at_most(self, limit: fmpq) -> bool | None:
+        """Whether each of the blocks is."""
+        found = [block.at_most(limit) for block in self.blocks]
+        return False if False in found else None if None in found else True
+
+
+@dataclass(frozen=True, eq=False)
+class Block(Size):
+    """‖A‖₂ of several rows."""
+
+    rows: Sequence[Row] = ()
+    over: fmpq = ONE
+
+    def at_most(self, limit: fmpq) -> bool | None:
+        """Exactly, where all entries are known to be rational; else as the ball says."""
+        matrix = rational_matrix(self.rows)
+        if matrix is None:
+            return super().at_most(limit)
+        return bool(limit >= 0) and square_at_most(matrix, limit * limit * self.over)
+
+
+def spectral(rows: Sequence[Row], over: fmpq = ONE) -> Size:
+    """‖A‖₂ over the root of a rational."""
+    return Spectral([block_norm(block, over) for block in blocks(rows)])
+
+
+def block_norm(rows: Sequence[Row], over: fmpq) -> Size:
+    """‖A‖₂ of one block: of one row or column its length."""
+    if len(rows) == 1 or len(rows[0]) == 1:
+        size = euclidean([v for row in rows for v in row])
+        return size if over == 1 else size / of_square(over)
+    whole = ball_norm(arb_mat([list(map(arb, row)) for row in rows]))
+
+    def known() -> Square:
+        found = norm_square(rational_matrix(rows), whole)
+        return None if found is None else found / over
+
+    return Block(whole if over == 1 else whole / arb(over).sqrt(), known, rows, over)
+
+
+def rational_matrix(rows: Sequence[Row]) -> fmpq_mat | None:
+    """The matrix of these rows, if all entries are known to be rational."""
+    found = [known for known in map(exactly, rows) if known is not None]
+    return fmpq_mat(found) if len(found) == len(rows) else None
+
+
+def norm_square(A: fmpq_mat | None, size: arb) -> Square:
+    """‖A‖₂², of that size, where it is known in rationals: of rank 1, of a multiple of an isometry,
+    or of norm 1."""
+    if A is None:
+        return None
+    gram = A.transpose() * A
+    if A.rank() < 2:
+        return sum((gram[i, i] for i in range(A.ncols())), fmpq(0))
+    one = identity(A.ncols())
+    if gram == gram[0, 0] * one:
+        return gram[0, 0]
+    if not size.contains(1):
+        return None
+    singular = (one - gram).rank() < A.ncols()
+    return fmpq(1) if singular and square_at_most(A, fmpq(1)) else None
+
+
+def square_at_most(A: fmpq_mat, bound: fmpq) -> bool:
+    """Whether ‖A‖₂² ≤ bound: bound I less the smaller of AᵀA and AAᵀ is positive semidefinite."""
+    gram = A.transpose() * A if A.ncols() <= A.nrows() else A * A.transpose()
+    whole = (identity(gram.ncols()) * bound - gram).numer_denom()[0]
+    return positive_semidefinite([[int(v) for v in row] for row in whole.tolist()])
+
+
+def blocks(rows: Sequence[Row]) -> Iterator[list[list[Any]]]:
+    """The rows that are not 0, together where they share columns; of these columns."""
+    held: list[tuple[set[int], list[Row]]] = []
+    for row in rows:
+        columns = {j for j, zero in enumerate(entry == 0 for entry in row) if not zero}
+        if columns:
+            met = [one for one in held if one[0] & columns]
+            held = [one for one in held if not one[0] & columns]
+            held.append((columns.union(*(one[0] for one in met)),
+                         [*(other for one in met for other in one[1]), row]))  # fmt: skip
+    for columns, together in held:
+        yield [[row[j] for j in sorted(columns)] for row in together]
+
+
+def float_ends(value: arb) -> Ends:
+    """A float64 interval around a ball."""
+    if not value.is_finite():
+        return (-inf, inf)
+    if value.is_exact() and float(value) == value:
+        return (float(value), float(value))
+    return (nextafter(float(value.lower()), -inf), nextafter(float(value.upper()), inf))

@@ -1,0 +1,164 @@
+"""Measured quantities as their definitions say: enclosed, in balls, and as exact squares."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import nan
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx, fmpq
+from sympy import Expr, Symbol
+
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError
+from rnnbounds.properties.read.carrier import Carrier
+from rnnbounds.properties.read.entries import BALLS, RATIONALS
+from rnnbounds.properties.read.floats import FLOATS
+from rnnbounds.properties.read.ground import KEPT, Term, builder, unfolded
+from rnnbounds.properties.read.numbers.sizes import Ends, Size, float_ends, of, of_square
+from rnnbounds.properties.read.plan import GAP, Step, plan
+from rnnbounds.properties.read.reader import ZERO, AbsentError, World, read
+from rnnbounds.properties.read.worlds.table import world_of
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.table import KINDS
+from rnnbounds.theory.language.quantity import Quantity
+from rnnbounds.theory.language.vocabulary import VOCABULARY
+from rnnbounds.theory.numbers.interval import Interval
+
+PRECISION = 128
+WINDOWED = ("x_past", "x_edge", "x_zeroed")  # sequences that differ from x outside of a window
+
+
+def definition(name: str, batch: Batch, k: int) -> Term:
+    """The ground term of a quantity at a batch's lengths and a window."""
+    formula = VOCABULARY[name].definition
+    assert formula is not None
+    if not has(batch, VOCABULARY[name]):
+        raise AbsentError
+    return at(formula, batch.spec.T, k, batch.spec.steps)
+
+
+def has(batch: Batch, quantity: Quantity) -> bool:
+    """Whether systems of the kind may have a quantity: of members in rationals those said of them,
+    and ranks; of others all but these."""
+    if not quantity.about or batch.spec.kind in quantity.about:
+        return True
+    if batch.exact:
+        return quantity.name in ("defect_rank", "W_rank")
+    own = (KINDS[kind] for kind in quantity.about if kind in KINDS)
+    return not any(kind.name == "near" or kind.route.rational for kind in own)
+
+
+@lru_cache(maxsize=KEPT)
+def at(formula: Expr, T: int, k: int, N: int) -> Term:
+    """A formula at these numbers; raises AbsentError."""
+    numbers = {"T": T, "k": k, "t": T - k, "N": N}
+    values: dict[Symbol, Term] = {VOCABULARY[n].symbol: value for n, value in numbers.items()}
+    values |= {one: (one.name, k) for one in formula.free_symbols if one.name in WINDOWED}
+    if k == 0 and ("x_edge", 0) in values.values():
+        raise AbsentError  # an empty window has no oldest input
+    return builder(formula)(values)
+
+
+def world(batch: Batch, carrier: Carrier, pair: tuple[int, int] = (0, 0)) -> Any:
+    """The world of a batch in a carrier, at the precision that is current, or of one of its pairs
+    where the members are in rationals; made once."""
+    key = f"world {type(carrier).__name__} {ctx.prec if carrier is BALLS else ''} {pair}"
+    if key not in batch.cache:
+        batch.cache[key] = world_of(batch, carrier, pair)
+    return batch.cache[key]
+
+
+def read_of(
+    name: str, batch: Batch, k: int, carrier: Carrier, pair: tuple[int, int] = (0, 0)
+) -> Size:
+    """What is read of one pair; raises AbsentError."""
+    value = read(definition(name, batch, k), world(batch, carrier, pair))
+    return of(fmpq(0) if value is ZERO else value)
+
+
+def size(name: str, pair: Batch, k: int, precision: int) -> Size:
+    """A quantity of one pair in balls; NaN where it has none."""
+    with ctx.workprec(precision):
+        try:
+            square = rational_square(name, pair, k) if pair.exact else None
+            return read_of(name, pair, k, BALLS) if square is None else of_square(square)
+        except AbsentError:
+            return Size(arb("nan"))
+
+
+def exact_square(name: str, pair: Batch, k: int, precision: int) -> fmpq | None:
+    """Its square where that is known: in rationals, or since the balls are points."""
+    square = rational_square(name, pair, k)
+    return size(name, pair, k, precision).square if square is None else square
+
+
+def rational_square(name: str, pair: Batch, k: int) -> fmpq | None:
+    """Its square, if it is read in rationals and known there."""
+    try:
+        return read_of(name, pair, k, RATIONALS).square
+    except (AbsentError, IrrationalError):
+        return None
+
+
+def at_most(name: str, pair: Batch, bound: fmpq, k: int) -> bool | None:
+    """Whether a norm of an operator is at most a number, where that is decided exactly."""
+    try:
+        return read_of(name, pair, k, RATIONALS).at_most(bound)
+    except (AbsentError, IrrationalError):
+        return None
+
+
+def ends(name: str, batch: Batch, pair: tuple[int, int], k: int) -> Ends:
+    """Float64 ends of a quantity of a member in rationals and a sequence of it.
+
+    Nothing where it is below all floats but not 0, for ``==`` holds of enclosures that meet.
+    """
+    with ctx.workprec(PRECISION):
+        try:
+            found = read_of(name, batch, k, RATIONALS, pair)
+        except IrrationalError:
+            found = read_of(name, batch, k, BALLS, pair)
+        except AbsentError:
+            return nan, nan
+        ball = found.ball if found.square is None else arb(found.square).sqrt()
+        low, high = float_ends(ball)
+    return (nan, nan) if low <= 0 < high else (low, high)
+
+
+def enclose(name: str, batch: Batch) -> Interval:
+    """Its float64 enclosures, (B, S, K+1) with windows, else (B, S, 1); NaN where it has none."""
+    windows = batch.K + 1 if VOCABULARY[name].windowed else 1
+    shape = batch.cell.batch, batch.x.shape[3], windows
+    low, high = np.full((2, *shape), np.nan)
+    if batch.exact:
+        for i, s, k in np.ndindex(shape):
+            low[i, s, k], high[i, s, k] = ends(name, batch, (i, s), k)
+        return Interval(low, high)
+    for k in range(windows):
+        try:
+            found = read(definition(name, batch, k), world(batch, FLOATS))
+        except AbsentError:
+            continue
+        low[:, :, k : k + 1], high[:, :, k : k + 1] = found.ends
+    return Interval(low, high)
+
+
+def range_square(name: str, pair: Batch, k: int) -> fmpq | None:
+    """The square of what no norm of a run's end exceeds, by the range of the activation; None of
+    other quantities, and where nothing is known."""
+    try:
+        return bounded(definition(name, pair, k), world(pair, RATIONALS))
+    except AbsentError:
+        return None
+
+
+def bounded(term: Term, here: World) -> fmpq | None:
+    """The same of a norm, of a state or of its difference from one that is 0."""
+    if term[0] not in ("norm", "weighted"):
+        return None
+    step = plan(term[1])
+    end = step.of[0] if step.operation in ("apart", "same") else term[1]
+    end = end[1] if end[0] == GAP and plan(end[2]) == Step("same", (), (0,)) else end
+    end = unfolded(end) or end
+    return here.range_square(term) if end[0] == "phi" else None

@@ -1,0 +1,164 @@
+"""Read a term on a system: ``read(term, world)``, in the carrier of the world.
+
+A world says what symbols, functions and norms are on one system, or on a batch of them. Values are
+kept there by their nodes, so that what several terms share is computed once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.numbers.gaps import Gap
+from rnnbounds.properties.read.plan import OF_NUMBERS, SIZES, Step, plan
+
+Value = Any  # a vector, an operator or a number of the carrier, a pair of them, or ZERO
+
+
+class AbsentError(Exception):
+    """The system has nothing of that name, or it cannot be known in this carrier."""
+
+
+class Zero:
+    """The zero of every space."""
+
+    @property
+    def gap(self) -> Zero:
+        """The difference of two zeros."""
+        return self
+
+
+class Identity:
+    """The identity of every space."""
+
+
+ZERO, IDENTITY = Zero(), Identity()
+
+
+class World(ABC):
+    """What the parts of a term are on a system."""
+
+    def __init__(self) -> None:
+        self.known: dict[Term, Value] = {}
+
+    @abstractmethod
+    def leaf(self, head: str, *arguments: Term) -> Value:
+        """A symbol, or a function whose arguments are numbers and names; raises AbsentError."""
+
+    @abstractmethod
+    def apply(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+        """A function of vectors, or what becomes of both of a pair."""
+
+    @abstractmethod
+    def times(self, A: Value, v: Value) -> Value:
+        """The product of an operator and a vector or an operator, or of numbers."""
+
+    @abstractmethod
+    def size(self, head: str, term: Term, value: Value) -> Value:
+        """A norm or a rank of a value, whose term says of which space it is."""
+
+    @abstractmethod
+    def of_numbers(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+        """A power, whose exponent is known, a modulus, or the largest of numbers."""
+
+    @abstractmethod
+    def number(self, value: Any) -> Value:
+        """A rational number other than 0."""
+
+    def range_square(self, term: Term) -> Any:
+        """The square of what no norm of a state exceeds; None where nothing is known."""
+        return None
+
+
+def read(term: Term, world: World) -> Value:
+    """The value of a ground term; raises AbsentError where the system has none."""
+    known, open_ = world.known, [term]
+    while open_:
+        node = open_[-1]
+        if node in known:
+            open_.pop()
+            continue
+        step = plan(node)
+        missing = [other for other in step.of if other not in known]
+        if missing:
+            open_ += missing
+        else:
+            known[node] = computed(step, world, node)
+    return known[term]
+
+
+def computed(step: Step, world: World, node: Term) -> Value:
+    """The value of a node whose parts are known."""
+    operation, values = step.operation, [world.known[other] for other in step.of]
+    match operation:
+        case "number":
+            return world.number(node) if node else ZERO
+        case "same":
+            return values[0]
+        case "apart":
+            return values[0].gap
+        case "sum":
+            return reduce(plus, values)
+        case "product":
+            return reduce(lambda v, A: product(world, A, v), reversed(values))
+        case "still":
+            return ZERO if values[0] is ZERO else Gap(values[0], ZERO)
+        case "begun":
+            return ZERO if values[0] is ZERO else Gap(values[0], values[0])
+        case "ended":
+            return ZERO if values[0] is ZERO else Gap(ZERO, negative(values[0]))
+        case "pair":
+            return Gap(values[0], minus(*values))
+        case "leaf":
+            return world.leaf(node[0], *node[1:])
+    if operation in SIZES:
+        return world.size(operation, step.known[0], values[0])
+    if operation in OF_NUMBERS:
+        numbers = [world.number(0) if value is ZERO else value for value in values]
+        return world.of_numbers(operation, step.known, numbers)
+    return world.apply(operation, step.known, values)
+
+
+def plus(one: Value, two: Value) -> Value:
+    """The sum, of pairs too."""
+    if one is ZERO or two is ZERO:
+        return two if one is ZERO else one
+    if one is IDENTITY or two is IDENTITY:
+        return with_identity(two if one is IDENTITY else one)
+    if isinstance(one, Gap):
+        return Gap(plus(one.value, two.value), plus(one.gap, two.gap))
+    return one + two
+
+
+def with_identity(A: Value) -> Value:
+    """I + A of a matrix of balls or rationals."""
+    rows = enumerate(A.units)
+    return type(A)([[a + int(i == j) for j, a in enumerate(row)] for i, row in rows])
+
+
+def negative(value: Value) -> Value:
+    """What is added to it to give 0."""
+    return value if value is ZERO else -value
+
+
+def minus(one: Value, two: Value) -> Value:
+    """The difference."""
+    return plus(one, negative(two))
+
+
+def product(world: World, A: Value, v: Value) -> Value:
+    """A v; of pairs δ(A v) = δA v + A′ δv."""
+    if A is ZERO or v is ZERO:
+        return ZERO
+    if A is IDENTITY or v is IDENTITY:
+        return v if A is IDENTITY else A
+    if not isinstance(A, Gap) and not isinstance(v, Gap):
+        return world.times(A, v)
+    if not isinstance(A, Gap):
+        A = Gap(A, ZERO)
+    other = minus(A.value, A.gap)
+    moved = plus(product(world, A.gap, v.value), product(world, other, v.gap))
+    return Gap(product(world, A.value, v.value), moved)

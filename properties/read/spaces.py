@@ -1,0 +1,33 @@
+"""The spaces of vectors and operators, by their terms: which values they have, and of what."""
+
+from __future__ import annotations
+
+from rnnbounds.properties.read.ground import Term, is_number
+
+STATES, SHOWN, NUMBERS = "states", "outputs", "numbers"
+WEIGHTS, INPUTS = "weights", "inputs"
+Space = tuple[str, str | None]  # of the values, and of the arguments, which vectors do not have
+OPERATORS: dict[str, Space] = {
+    "d_state": (STATES, STATES), "d_run": (STATES, STATES), "shifted": (STATES, STATES),
+    "d_weights": (STATES, WEIGHTS), "sensitivity": (STATES, WEIGHTS), "recent": (STATES, WEIGHTS),
+    "d_input": (STATES, INPUTS), "jacobian": (STATES, INPUTS), "d_loss": (NUMBERS, STATES),
+    "gap_sum": (NUMBERS, WEIGHTS), "W": (STATES, STATES),
+    **dict.fromkeys(("P_root", "D", "V", "P_c", "P_h", "V_unit"), (SHOWN, STATES)),
+}  # fmt: skip
+# Of a boxed state, the joint one of a gated cell, all is measured.
+OTHERS = (
+    "boxed", "readout", "gradient", "w", "w_other", "project", "rescale", "vec_A", "vec_B", "vec_Z",
+)  # fmt: skip
+
+
+def space(term: Term) -> Space:
+    """Of a term: a state unless it is something else."""
+    head, *arguments = term
+    rest = [argument for argument in arguments if not is_number(argument)]
+    if head in ("+", "-"):
+        return next(filter(lambda one: one[0] == STATES, map(space, rest)), space(rest[0]))
+    if head == "gated_run" and rest[0] == ("boxed", *rest[0][1:]):
+        return SHOWN, None
+    if head == "*":
+        return space(rest[0])[0], space(rest[-1])[1]
+    return OPERATORS.get(head, (SHOWN if head in OTHERS else STATES, None))

@@ -1,0 +1,1 @@
+"""Worlds: what the parts of terms are on systems of each family."""

@@ -1,0 +1,283 @@
+"""The worlds of systems in rationals: networks, deep transitions, stacks and linear recurrences.
+
+What leaves the rationals is read in balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from flint import arb_mat, fmpq, fmpq_mat
+
+from rnnbounds.impl.arithmetic.base import ALL
+from rnnbounds.impl.arithmetic.entries.balls import Balls
+from rnnbounds.impl.arithmetic.entries.rationals import Rationals
+from rnnbounds.impl.cells.stacks.stack import layer
+from rnnbounds.impl.convert.rational_unitary import RationalRNN
+from rnnbounds.impl.numbers.rationals import identity
+from rnnbounds.properties.read.carrier import Carrier
+from rnnbounds.properties.read.entries import BALLS
+from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.numbers.gaps import Gap, Gaps
+from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
+from rnnbounds.properties.read.worlds.steps import Steps
+from rnnbounds.properties.systems.layered.jordan import Block as Jordan
+from rnnbounds.properties.systems.layered.modes import Mode
+from rnnbounds.properties.systems.layered.scan import Scan
+from rnnbounds.properties.systems.layered.shipped import Shipped
+from rnnbounds.properties.systems.layered.stack import Stack
+from rnnbounds.properties.systems.layered.transition import Layered
+from rnnbounds.properties.systems.limits.candidates import Candidate
+from rnnbounds.properties.systems.unitary.blocks import Block
+from rnnbounds.properties.systems.unitary.networks import Network
+from rnnbounds.properties.systems.unitary.orthogonal import Recurrent as Orthogonal
+
+
+class Member(Steps):
+    """One member of a batch and one of its sequences."""
+
+    def __init__(self, member: Any, s: int, carrier: Carrier) -> None:
+        super().__init__(carrier)
+        self.member, self.s = member, s
+        self.units = self.outputs = len(member.tables()["W"])
+        self.inputs = len(member.tables()["U"][0])
+
+    @cached_property
+    def rest(self) -> Value:
+        """0."""
+        return self.carrier.vector([0.0] * self.units)
+
+    def leaf(self, head: str, *arguments: Term) -> Value:
+        """Inputs, and what the member gives by name."""
+        if head in ("entry", "x_t"):
+            t = arguments[1] if arguments else 1
+            return self.carrier.vector(self.member.x[self.s][t - 1])
+        given = getattr(self, f"of_{head}", None)
+        if given is None:
+            raise AbsentError
+        found: Value = given(*arguments)
+        return found
+
+    def of_I(self) -> Value:
+        """The identity."""
+        return IDENTITY
+
+    def linear(self, A: fmpq_mat, v: Value) -> Value:
+        """A v, of a pair too."""
+        if v is ZERO:
+            return v
+        if isinstance(v, Gap):
+            return Gap(self.linear(A, v.value), self.linear(A, v.gap))
+        return self.carrier.times(self.carrier.rows(A.tolist()), v)
+
+
+class ShippedWorld(Member):
+    """A cell that ships, with dyadic weights, and a pair of states."""
+
+    def __init__(self, member: Shipped, s: int, carrier: Carrier) -> None:
+        super().__init__(member, s, carrier)
+        self.cell, self.parameters = member.cell, member.cell.parameters
+        self.units = self.outputs = len(member.h[0])
+
+    def of_a(self) -> Value:
+        """The first state."""
+        return self.carrier.vector(self.member.h[self.s][: self.units])
+
+    def of_b(self) -> Value:
+        """The second state."""
+        return self.carrier.vector(self.member.h_other[self.s][: self.units])
+
+
+class ModeWorld(ShippedWorld):
+    """A mode, whose step is linear."""
+
+    def turned(self, known: Sequence[Term], s: Value) -> Value:
+        """A s."""
+        return self.linear(self.member.A, s)
+
+    def pushed(self, known: Sequence[Term], x: Value) -> Value:
+        """B x."""
+        return self.linear(self.member.B, x)
+
+
+class StackWorld(ShippedWorld):
+    """Two layers of one size, the upper one fed by the lower one's state."""
+
+    def __init__(self, member: Stack, s: int, carrier: Carrier) -> None:
+        super().__init__(member, s, carrier)
+        self.units = self.outputs = member.spec.n
+
+    def of_p(self) -> Value:
+        """The first state of the upper layer."""
+        return self.carrier.vector(self.member.h[self.s][self.units :])
+
+    def of_q(self) -> Value:
+        """The second state of the upper layer."""
+        return self.carrier.vector(self.member.h_other[self.s][self.units :])
+
+    def of_v_top(self) -> Value:
+        """The weight of the upper layer."""
+        return self.carrier.number(self.member.v)
+
+    @cached_property
+    def layers(self) -> list[tuple[Any, Any]]:
+        """The step of each layer and its arithmetic."""
+        model = self.member.model
+        weights = (layer(model.weights, l) for l in (0, 1))
+        made = (self.carrier.arithmetic({n: p[None] for n, p in w.items()}) for w in weights)
+        return list(zip((cell.program for cell in model.cell.layers), made, strict=True))
+
+    def stepped(self, l: int, s: Value, x: Value) -> Value:
+        """One step of a layer, of a pair too."""
+        program, made = self.layers[l]
+        if isinstance(s, Gap) or isinstance(x, Gap):
+            return program(Gaps(made), self.pair(s), self.pair(x))
+        return program(made, self.state(s), self.state(x))
+
+    def lower(self, known: Sequence[Term], s: Value, x: Value) -> Value:
+        """φ_1."""
+        return self.stepped(0, s, x)
+
+    def upper_layer(self, known: Sequence[Term], s: Value, x: Value) -> Value:
+        """φ_2."""
+        return self.stepped(1, s, x)
+
+
+class JordanWorld(Member):
+    """A = ρ I + N."""
+
+    def of_mode_radius(self) -> Value:
+        """ρ."""
+        return self.carrier.number(self.member.radius)
+
+    def of_shifted(self, i: Any, j: Any) -> Value:
+        """Nⁱ."""
+        N = self.member.A - identity(self.units) * self.member.radius
+        found = identity(self.units)
+        for _ in range(i):
+            found = found * N
+        return self.carrier.rows(found.tolist())
+
+
+class ScanWorld(Member):
+    """One unit, whose decay is of the input alone; its state and its inputs are numbers."""
+
+    def of_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
+        """What f makes of an input, or of two."""
+        if isinstance(x, Gap):
+            one = self.of_input(f, x.value)
+            return Gap(one, x.gap if x.gap is ZERO else one - self.of_input(f, x.value - x.gap))
+        return self.carrier.number(f(fmpq(0) if x is ZERO else x.units[0][0]))
+
+    def decay(self, known: Sequence[Term], x: Value) -> Value:
+        """a(x)."""
+        return self.of_input(self.member.decay, x)
+
+    def fed(self, known: Sequence[Term], x: Value) -> Value:
+        """u x + v."""
+        return self.of_input(lambda x: self.member.u * x + self.member.v, x)
+
+    def of_least_decay(self, x: Term, s: Any, j: Any) -> Value:
+        """The least of the decays of these steps, 1 of none."""
+        window = self.member.x[self.s][s : s + j]
+        return self.carrier.number(min((self.member.decay(x) for (x,) in window), default=1.0))
+
+    def of_mean_input(self, x: Term, s: Any, j: Any) -> Value:
+        """The mean input of these steps, 0 of none."""
+        window = self.member.x[self.s][s : s + j]
+        return self.carrier.vector([sum((x for (x,) in window), fmpq(0)) / max(j, 1)])
+
+
+class RationalWorld(Member):
+    """A network ρ(W s + U x + b) of rationals, that starts anywhere."""
+
+    def __init__(
+        self, member: Any, s: int, carrier: Carrier, made: RationalRNN, activation: str
+    ) -> None:
+        super().__init__(member, s, carrier)
+        self.units = self.outputs = made.W.nrows()
+        self.start, self.activation = made.initial, activation
+        b = fmpq_mat(self.units, 1, list(made.b))
+        self.weights = {"weight_hh": made.W, "weight_ih": made.U, "bias_ih": b}
+        self.parameters = {
+            name: torch.empty(1, A.nrows(), A.ncols()) for name, A in self.weights.items()
+        }
+        self.cell = SimpleNamespace(program=self.program)
+
+    def program(self, m: Any, s: Any, x: Any) -> Any:
+        """One step."""
+        driven = m.affine("weight_ih", "bias_ih", x) + m.affine("weight_hh", None, s)
+        return m.activate(self.activation, driven)
+
+    @cached_property
+    def rest(self) -> Value:
+        """Where it starts."""
+        return self.carrier.vector(self.start)
+
+    @cached_property
+    def plain(self) -> Any:
+        """The arithmetic of these weights."""
+        names: Any = dict.fromkeys(self.weights)
+        if self.carrier is BALLS:
+            matrices = {(name, str(ALL)): arb_mat(A) for name, A in self.weights.items()}
+            b = self.carrier.rows(self.weights["bias_ih"].tolist())
+            return Balls(names, matrices, {("bias_ih", str(ALL)): b})
+        return Rationals(names, {name: A.tolist() for name, A in self.weights.items()})
+
+
+class OrthogonalWorld(RationalWorld):
+    """A network of an orthogonal matrix."""
+
+    def __init__(self, member: Orthogonal, s: int, carrier: Carrier) -> None:
+        made = RationalRNN(member.V, member.U, member.b, member.initial)
+        super().__init__(member, s, carrier, made, member.spec.activation)
+
+
+class NetworkWorld(RationalWorld):
+    """A ReLU network and its unitary equivalent, whose derivatives are read."""
+
+    def __init__(self, member: Network, s: int, carrier: Carrier) -> None:
+        super().__init__(member, s, carrier, member.equivalent, "relu")
+
+    def of_V(self) -> Value:
+        """The dilation."""
+        return self.carrier.rows(self.member.V.tolist())
+
+    def of_I_m(self) -> Value:
+        """The identity of all units."""
+        return IDENTITY
+
+    def of_W(self) -> Value:
+        """The network's own matrix."""
+        return self.carrier.rows(self.member.rnn.W.tolist())
+
+    def of_W_3_short(self) -> Value:
+        """What the added units read, but for the last of them."""
+        n = self.member.spec.n
+        rows = [row[:n] for row in self.member.V.tolist()[n:-1]]
+        return self.carrier.rows(rows) if rows else ZERO
+
+    @cached_property
+    def rest(self) -> Value:
+        """Where it starts."""
+        return self.carrier.vector(self.member.equivalent.initial)
+
+
+class BlockWorld(Member):
+    """The leading block W of an orthogonal matrix, or the W of a candidate's network."""
+
+    def of_W(self) -> Value:
+        """W."""
+        W = self.member.W if isinstance(self.member, Block) else self.member.rnn.W
+        return self.carrier.rows(W.tolist())
+
+
+WORLDS: dict[type, type[Member]] = {
+    Layered: ShippedWorld, Stack: StackWorld, Mode: ModeWorld, Jordan: JordanWorld,
+    Scan: ScanWorld, Orthogonal: OrthogonalWorld, Network: NetworkWorld, Block: BlockWorld,
+    Candidate: BlockWorld,
+}  # fmt: skip

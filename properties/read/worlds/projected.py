@@ -1,0 +1,44 @@
+"""The world of matrices and their projections onto a ball, as the vectors of their entries."""
+
+from __future__ import annotations
+
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError
+from rnnbounds.impl.training import nearest_exact as nearest
+from rnnbounds.properties.read.entries import BALLS
+from rnnbounds.properties.read.floats import FLOATS
+from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.reader import AbsentError, Value
+from rnnbounds.properties.read.worlds.leaves import ball_of, matrix
+from rnnbounds.properties.read.worlds.recurrent import Recurrent
+
+IN_BALLS = {
+    "itself": lambda A, ball: nearest.ball_itself(A),
+    "project": nearest.ball_projected,
+    "rescale": nearest.ball_rescaled,
+}
+IN_RATIONALS = {
+    "itself": lambda A, ball: nearest.rational_itself(A),
+    "project": nearest.rational_projected,
+    "rescale": nearest.rational_rescaled,
+}
+
+
+class ProjectedWorld(Recurrent):
+    """Two matrices A and B, and Z, a point of the ball: B scaled into it."""
+
+    def leaf(self, head: str, *arguments: Term) -> Value:
+        """A matrix, or what becomes of it."""
+        if head == "vec_Z":
+            return self.leaf("rescale", ("vec_B",))
+        if not (head.startswith("vec_") or head in IN_BALLS):
+            return super().leaf(head, *arguments)
+        if self.carrier is FLOATS:
+            raise AbsentError
+        (name,) = arguments[0] if arguments else (head,)
+        A, made = matrix(self.batch, name[-1])[0], "itself" if not arguments else head
+        if self.carrier is BALLS:
+            return self.carrier.vector(IN_BALLS[made](A, ball_of(self.batch)).entries())
+        found = IN_RATIONALS[made](A, ball_of(self.batch))
+        if found is None:
+            raise IrrationalError(head)
+        return self.carrier.vector([v for row in found for v in row])

@@ -1,0 +1,128 @@
+"""The world of recurrent systems: vanilla networks and cells of any kind, in any carrier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import torch
+from flint import fmpq
+
+from rnnbounds.properties.read.carrier import Carrier
+from rnnbounds.properties.read.entries import RATIONALS
+from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.numbers.gaps import Gap
+from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
+from rnnbounds.properties.read.spaces import STATES
+from rnnbounds.properties.read.worlds.leaves import OPERATORS, VECTORS
+from rnnbounds.properties.read.worlds.steps import Steps
+from rnnbounds.properties.systems.batch import Batch
+
+Tensor = torch.Tensor
+ROLES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih"}
+
+
+class Recurrent(Steps):
+    """A batch of systems, or one pair of it."""
+
+    def __init__(self, batch: Batch, carrier: Carrier) -> None:
+        super().__init__(carrier)
+        self.batch, self.inputs = batch, batch.x.shape[2]
+        if batch.cells is None:
+            self.cell, self.units, self.outputs = batch.cell, batch.cell.n, batch.cell.n
+            self.parameters = batch.cell.parameters
+            self.trained = tuple(ROLES[name] for name in batch.spec.trained)
+        else:
+            cells = batch.cells
+            self.cell, self.units, self.outputs = cells.cell, cells.units, cells.n
+            self.parameters = cells.parameters
+            self.trained = tuple(self.parameters)
+
+    @cached_property
+    def other_weights(self) -> tuple[Any, Any]:
+        """Of cells, those near theirs, which differ exactly."""
+        if self.batch.cells is None:
+            raise AbsentError
+        omega = self.batch.omega_of_cells
+        return self.carrier.arithmetic(omega.other), self.carrier.arithmetic(omega.moved)
+
+    @cached_property
+    def rest(self) -> Value:
+        """0."""
+        x = self.batch.x
+        return self.carrier.column(x.new_zeros(len(x), self.units, x.shape[3]))
+
+    def leaf(self, head: str, *arguments: Term) -> Value:
+        """Inputs, states, and the matrices of norms."""
+        if head == "jacobian":  # no input comes before the first
+            return ZERO
+        if head in OPERATORS:
+            found = OPERATORS[head](self.batch)
+            return self.carrier.matrix(found) if isinstance(found, Tensor) else found
+        if head not in VECTORS:
+            raise AbsentError
+        return self.carrier.column(VECTORS[head](self.batch, *arguments))
+
+    @cached_property
+    def C(self) -> Value:
+        """The readout."""
+        return self.carrier.matrix(self.batch.C)
+
+    def readout(self, known: Sequence[Term], s: Value) -> Value:
+        """C h."""
+        if s is ZERO:
+            return ZERO
+        if isinstance(s, Gap):
+            return Gap(self.readout(known, s.value), self.readout(known, s.gap))
+        return self.carrier.times(self.C, self.shown(s))
+
+    def gradient(self, known: Sequence[Term], s: Value) -> Value:
+        """∇p(h)."""
+        loss = self.batch.loss
+        if not isinstance(s, Gap):
+            return self.carrier.gradient(loss, self.shown(self.state(s)))
+        both = self.pair(s)
+        h, gap = self.shown(both.value), self.shown(both.gap)
+        return Gap(self.carrier.gradient(loss, h), self.carrier.gradient_gap(loss, h, gap))
+
+    def d_loss(self, known: Sequence[Term], s: Value) -> Value:
+        """∂p/∂s, a row."""
+        g, before = self.gradient(known, s), self.units - self.outputs
+        if not isinstance(g, Gap):
+            return self.carrier.row(g, before)
+        return Gap(self.carrier.row(g.value, before), self.carrier.row(g.gap, before))
+
+    def weighted(self, value: Value, arguments: str | None) -> Value:
+        """In ‖·‖_box: from itself, or from the Euclidean norm of weights."""
+        if self.batch.cells is None:
+            raise AbsentError
+        v = self.batch.cells.v
+        if arguments is None:
+            return self.carrier.largest(value, v)
+        if arguments == STATES:
+            return self.carrier.largest_sum(value, v)
+        return self.carrier.largest_row(value, v)
+
+    def by_omega(self, value: Value) -> Value:
+        """ω is 1 of a GRU, all of whose state is output."""
+        gated = self.batch.gated
+        if gated is None:
+            raise AbsentError
+        weights = torch.ones_like(self.batch.h[:, :, 0])
+        if gated.is_lstm:
+            weights[:, gated.n :] = gated.constants["omega"][:, None]
+        return self.carrier.largest(value, weights)
+
+    def range_square(self, term: Term) -> fmpq | None:
+        """By |ρ| ≤ M of vanilla networks."""
+        cells = self.batch.cells
+        if self.batch.exact or (cells is not None and not cells.kind.startswith("rnn-")):
+            return None
+        bound = self.batch.cell.activation.bound
+        if not isfinite(bound):
+            return None
+        corner = RATIONALS.vector([bound] * self.units)
+        most: fmpq | None = self.size(term[0], term[1], corner).square
+        return most

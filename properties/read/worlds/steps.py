@@ -1,0 +1,192 @@
+"""Worlds with a step: one step of a cell, its derivatives, and norms of states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.properties.read.carrier import Carrier, Parameters
+from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.numbers.gaps import Gap, Gaps, OtherWeights
+from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value, World, minus
+from rnnbounds.properties.read.spaces import STATES, space
+from rnnbounds.properties.read.worlds.leaves import Over, Part
+
+
+class Steps(World):
+    """States s⁺ = φ(s, x) of N units, the last of which are shown."""
+
+    cell: Any
+    parameters: Parameters
+    trained: tuple[str, ...] = ()
+    units: int
+    outputs: int
+    inputs: int
+
+    carrier: Any
+
+    def __init__(self, carrier: Carrier) -> None:
+        super().__init__()
+        self.carrier = carrier
+        self.locals: dict[tuple[int, int], tuple[Value, Value, Value]] = {}
+
+    @property
+    def rest(self) -> Value:
+        """The state in which runs start."""
+        raise NotImplementedError
+
+    @cached_property
+    def plain(self) -> Any:
+        """The arithmetic of its own weights."""
+        return self.carrier.arithmetic(self.parameters)
+
+    @cached_property
+    def other_weights(self) -> tuple[Any, Any]:
+        """The arithmetics of other weights, and of what its own are more than these."""
+        raise AbsentError
+
+    @cached_property
+    def directions(self) -> Any:
+        """Those of the derivatives of a step."""
+        return self.carrier.directions(self.parameters, self.units, self.inputs, self.trained)
+
+    def number(self, value: Any) -> Value:
+        """A rational number."""
+        return self.carrier.number(value)
+
+    def times(self, A: Value, v: Value) -> Value:
+        """A product in the carrier."""
+        if isinstance(A, Part):
+            return v.part(*A)
+        if isinstance(A, Over):
+            return self.carrier.divided(v, A.weights)
+        return self.carrier.times(A, v)
+
+    def of_numbers(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+        """A function of numbers in the carrier."""
+        return self.carrier.of_numbers(head, known, values)
+
+    def apply(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+        """The function of that name."""
+        function = getattr(self, head, None)
+        if function is None:
+            raise AbsentError
+        found: Value = function(known, *values)
+        return found
+
+    def phi(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """φ(s, x), or a pair of these."""
+        if not isinstance(x, Gap):
+            made = self.other_weights[0] if weights else self.plain
+            return self.cell.program(made, self.state(s), x)
+        return self.cell.program(self.both(weights, self.plain), self.pair(s), self.pair(x))
+
+    def both(self, weights: Sequence[Term], base: Any) -> Any:
+        """The arithmetic of two runs, the second perhaps with other weights."""
+        if not any(weights):
+            return Gaps(base)
+        moved = self.other_weights[1]
+        return OtherWeights(base, moved if base is self.plain else Duals(moved))
+
+    def state(self, s: Value) -> Value:
+        """A state."""
+        return self.rest if s is ZERO else s
+
+    def pair(self, s: Value) -> Gap[Any]:
+        """Two states, or two inputs."""
+        if s is ZERO:
+            return Gap(self.rest, self.rest.constant(0.0))
+        if s.value is ZERO:
+            return Gap(self.rest, minus(self.rest, -s.gap))
+        return Gap(s.value, s.value.constant(0.0) if s.gap is ZERO else s.gap)
+
+    def local(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """The derivatives of φ in all directions, made once at each state."""
+        key = id(s), id(x)
+        if key not in self.locals:
+            self.locals[key] = s, x, self.derivatives(weights, s, x)
+        return self.locals[key][2]
+
+    def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """The same anew."""
+        made, run = Duals(self.plain, self.directions), self.cell.program
+        if not isinstance(x, Gap):
+            return run(made, *self.moving(self.state(s), x)).tangent
+        one, at = self.pair(s), self.pair(x)
+        moving = self.moving(one.value, at.value)
+        ends = (
+            Gap(dual, Dual(both.gap, dual.tangent.constant(0.0)))
+            for dual, both in zip(moving, (one, at), strict=True)
+        )
+        found = run(self.both(weights, made), *ends)
+        return Gap(found.value.tangent, found.gap.tangent)
+
+    def moving(self, s: Value, x: Value) -> tuple[Any, Any]:
+        """A state and an input as directions of their own."""
+        unit = self.directions.unit
+        return Dual(s, unit(s, 0)), Dual(x, unit(x, self.units))
+
+    def d_state(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """∂φ/∂s."""
+        return self.cut(self.local(weights, s, x), self.directions.of_state)
+
+    def d_input(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """∂φ/∂x."""
+        return self.cut(self.local(weights, s, x), self.directions.of_input)
+
+    def d_weights(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+        """∂φ/∂w."""
+        return self.cut(self.local(weights, s, x), self.directions.of_parameters)
+
+    def cut(self, tangent: Value, columns: slice) -> Value:
+        """Some directions."""
+        if isinstance(tangent, Gap):
+            return Gap(self.cut(tangent.value, columns), self.cut(tangent.gap, columns))
+        return self.carrier.cut(tangent, columns)
+
+    def shown(self, s: Value) -> Value:
+        """The output of a state."""
+        return s if self.outputs == s.size else s.part(s.size - self.outputs, s.size)
+
+    def size(self, head: str, term: Term, value: Value) -> Value:
+        """A norm of a vector or of an operator."""
+        if value is IDENTITY:
+            return self.of_numbers("Abs", (), [self.number(1)])
+        value = self.rest.constant(0.0) if value is ZERO else value
+        values, arguments = space(term)
+        match head:
+            case "norm":
+                shown = self.shown(value) if values == STATES else value
+                vector = arguments is None or value.size == 1
+                return self.carrier.euclidean(shown) if vector else self.carrier.spectral(shown)
+            case "whole":
+                return self.carrier.euclidean(value)
+            case "max_norm":
+                return self.carrier.largest(value, None)
+            case "weighted":
+                return self.weighted(value, arguments)
+            case "omega_norm":
+                return self.by_omega(value)
+            case "frobenius" | "rank" | "is_scalar":
+                function = getattr(self.carrier, head, None)
+                if function is None:
+                    raise AbsentError
+                found: Value = function(value)
+                return found
+        raise AbsentError
+
+    def transpose(self, known: Sequence[Term], A: Value) -> Value:
+        """Aᵀ."""
+        if isinstance(A, Over) or not hasattr(self.carrier, "transposed"):
+            raise AbsentError
+        return A if A is ZERO else self.carrier.transposed(A)
+
+    def weighted(self, value: Value, arguments: str | None) -> Value:
+        """In the norm that is named."""
+        raise AbsentError
+
+    def by_omega(self, value: Value) -> Value:
+        """max(‖c‖_∞, ‖h‖_∞/ω)."""
+        raise AbsentError

@@ -1,0 +1,28 @@
+"""Which world a batch is."""
+
+from __future__ import annotations
+
+from rnnbounds.properties.read.carrier import Carrier
+from rnnbounds.properties.read.reader import World
+from rnnbounds.properties.read.worlds.certified import CertifiedWorld, NearWorld
+from rnnbounds.properties.read.worlds.networks import WORLDS, Member
+from rnnbounds.properties.read.worlds.projected import ProjectedWorld
+from rnnbounds.properties.read.worlds.recurrent import Recurrent
+from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.certified.batch import Certified
+from rnnbounds.properties.systems.certified.near_batch import NearCells
+
+
+def world_of(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
+    """The world of a batch in a carrier, or of one pair where members are in rationals."""
+    if batch.exact:
+        i, s = pair
+        member = batch.exact[i]
+        return WORLDS.get(type(member), Member)(member, s, carrier)
+    if isinstance(batch.cells, Certified):
+        return CertifiedWorld(batch, carrier)
+    if isinstance(batch.cells, NearCells):
+        return NearWorld(batch, carrier)
+    if batch.spec.kind == "projection":
+        return ProjectedWorld(batch, carrier)
+    return Recurrent(batch, carrier)
