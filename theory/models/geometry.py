@@ -98,7 +98,7 @@ class Geometry:
 
     @property
     def before(self) -> tuple[Step, ...]:
-        """What is to be shown before."""
+        """Steps that must precede the main step."""
         return ()
 
     @property
