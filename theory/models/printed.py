@@ -117,8 +117,8 @@ PRINTED = assumed(
 
 
 def of_weights(assumption: Assumption) -> Assumption:
-    """The same of a norm with printed weights: of no iterated one, which looks several steps ahead,
-    is a single step or a single state bounded."""
+    """Restrict the assumption to norms with printed weights (steps ≤ 1): an iterated norm looks
+    several steps ahead and bounds no single step or state."""
     return replace(assumption, condition=le(steps, ONE))
 
 

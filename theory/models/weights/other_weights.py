@@ -96,7 +96,7 @@ class OtherWeights:
 
     @property
     def gradient_norm(self) -> tuple[Use, ...]:
-        """What says that gradients are measured in the Euclidean norm, whatever states are in."""
+        """Use of the assumption that gradients are Euclidean; none if states are measured so."""
         if self.g.norm is norm:
             return ()
         ends = state(x, 0, j + 1), state(x, 0, j + 1, w_other)
