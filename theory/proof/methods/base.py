@@ -79,13 +79,13 @@ class Composed(Method):
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """Uses of the parts, without the hypotheses that the method itself supplies."""
+        """Uses of the parts, without the hypotheses that the method itself provides."""
         both = (use for part in self.parts for use in getattr(self, part).uses)
         return tuple(dict.fromkeys(use for use in both if not self.supposes(use)))
 
     @abstractmethod
     def supposes(self, use: Use) -> bool:
-        """True if the method itself supplies the hypothesis that the use names."""
+        """True if the method itself provides the hypothesis that the use names."""
 
     def reduced(self) -> Iterator[tuple[str, Method]]:
         """Leave out each use of each part."""
