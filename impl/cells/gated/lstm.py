@@ -90,8 +90,8 @@ class LSTM(Gated):
         return {gate: most(bound) for gate, bound in told.items()}
 
     def unproved(self, told: Held, B: float | Tensor) -> str | None:
-        """Explain why no box of c is proved: the forget gate is so near to 1 that |c| ≤ ī z̄/(1 −
-        f̄) exceeds what float64 resolves; None if a box is proved."""
+        """Explain why no box of c is proved, None if one is: the forget gate is so near to 1 that
+        |c| ≤ ī z̄/(1 − f̄) exceeds what float64 resolves."""
         if told.reason is None:
             return None
         f = self.fed(*self.over(told.proposed, B)).chunk(4)[1].range
