@@ -116,6 +116,27 @@ def test_messages(room: str) -> None:
     assert found == []
 
 
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each docstring of a module."""
+    for node in ast.walk(ast.parse(source)):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_docstrings(room: str) -> None:
+    """Each names its object: none begins with a pronoun or a clause without a subject."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path in MODULES
+        if path.relative_to(ROOT).parts[0] == room
+        for line, text in docstrings(path.read_text(encoding="utf-8"))
+        if RIDDLES.match(text)
+    ]
+    assert found == []
+
+
 def stated() -> Iterator[tuple[str, str]]:
     """What is read of the theory, with where: of claims, axioms, quantities and norms."""
     for claim in CLAIMS:
