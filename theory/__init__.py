@@ -1,4 +1,4 @@
-"""What is claimed: statements with explicit constants, their proofs and their false variants.
+"""Statements with explicit constants, their proofs and false variants: the claims.
 
 >>> print(theory.claim("Lemma 2"))
 """

@@ -109,7 +109,7 @@ def prose(text: str) -> str:
 
 
 def _is_formula(word: str) -> bool:
-    """Whether a word is mathematics: it has a mathematical character, is a single letter, or names
+    """True if a word is mathematics: it has a mathematical character, is a single letter, or names
     one."""
     bare = word.strip(",;:.()")
     single = (len(bare) == 1 and bare.isalpha() and bare not in ARTICLES) or bare in LETTERS
@@ -119,7 +119,7 @@ def _is_formula(word: str) -> bool:
 
 
 def _relates(word: str) -> bool:
-    """Whether a word is an operator between two others."""
+    """True if a word is an operator between two others."""
     return bool(OPERATOR.fullmatch(word))
 
 
@@ -136,7 +136,7 @@ def _script(character: str) -> str | None:
 
 
 def _open(words: Iterable[str]) -> bool:
-    """Whether a bracket is open."""
+    """True if the words contain more opening than closing brackets."""
     text = "".join(words)
     return sum(map(text.count, CLOSING)) > sum(map(text.count, CLOSING.values()))
 

@@ -1,7 +1,7 @@
-"""What the table of claims and the vocabulary must be before anything is done with them.
+"""Checks of the table of claims and of the vocabulary, before anything uses them.
 
-Names are how records, commands and parts of a run speak of claims, so that each is given once; and
-statements speak of quantities alone, for a system is asked for each of them by its name.
+Names identify claims in records, commands and parts of a run, so each must be unique; statements
+may contain quantities alone, as a system is asked for each of them by its name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check_claims(claims: Sequence[Claim], quantities: Sequence[Quantity] | None 
 
 
 def faults(claims: Sequence[Claim], quantities: Sequence[Quantity]) -> Iterator[str]:
-    """What is wrong, one line each."""
+    """Yield a message for each fault of the claims and quantities."""
     for name in repeated(quantity.name for quantity in quantities):
         yield f"two quantities are named {name!r}; give one of them another name"
     reserved = {*FUNCTIONS, *EXTREMA}
@@ -48,7 +48,7 @@ def faults(claims: Sequence[Claim], quantities: Sequence[Quantity]) -> Iterator[
 
 
 def faults_of(claim: Claim, known: set[Symbol]) -> Iterator[str]:
-    """What is wrong with one claim."""
+    """Yield a message for each fault of one claim."""
     if not claim.forms:
         yield f"the claim {claim.id!r} has no form; state it"
     for name in repeated(form.name for form in claim.forms):
@@ -90,5 +90,5 @@ def conditions(assumptions: Iterable[Assumption]) -> tuple[Statement, ...]:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """What occurs more than once, in order."""
+    """Names that occur more than once, in order of first occurrence."""
     return [name for name, count in Counter(names).items() if count > 1]

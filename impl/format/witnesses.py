@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from rnnbounds import disk
 from rnnbounds.impl.format.fields import Count, Ends, Exactly, Number, RecordError, Size, Window
@@ -65,7 +65,7 @@ class Witnesses(Exactly, frozen=True):
     no_k_below: Annotated[tuple[Window, ...], Meta(min_length=1)]
     skipped: list[SkippedSearch]
     witnesses: list[StatedWitness]
-    readout: StatedReadout | None = None
+    readout: StatedReadout | UnsetType = UNSET
 
 
 def begins_as_attacked(path: Path) -> bool:

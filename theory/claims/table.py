@@ -79,7 +79,7 @@ def group_of(claim: Claim) -> str:
 
 
 def place(claim: Claim) -> int:
-    """Where the claim is read."""
+    """Position of the claim in reading order; claims without one come last."""
     return ORDER.index(claim.id) if claim.id in ORDER else len(ORDER)
 
 

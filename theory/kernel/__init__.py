@@ -1,7 +1,7 @@
-"""What proofs are checked over: terms of our own, compared by structure, and the rules on them.
+"""Proof kernel: terms, compared by structure, and the inference rules on them.
 
-`terms` and `algebra` are the language, `statements` the laws, `door` the one translator from what
-claims are written in; `normal`, `rewriting`, `smt` (over `translate`, `powers`, `naturals`) and
+`terms` and `algebra` are the language, `statements` the laws, `door` the one translator from the
+SymPy form of claims; `normal`, `rewriting`, `smt` (over `translate`, `powers`, `naturals`) and
 `functions` decide. Methods of proof (`theory.proof.methods`) put these together.
 """
 

@@ -208,7 +208,7 @@ def expanded(term: Term) -> Term:
 
 
 def fully_expanded(term: Term) -> Term:
-    """The same with whole powers of sums written out too."""
+    """Expand products of sums and whole powers of sums at the top of a term."""
     if term.head is SUM:
         return plus(*map(fully_expanded, term.args))
     if term.head is PRODUCT:
@@ -231,7 +231,7 @@ def _multiplied(factors: Iterable[Term], term: Term) -> Term:
 
 
 def parts_of(term: Term) -> tuple[Term, ...]:
-    """What is added."""
+    """Summands of a term; the term itself if it is no sum."""
     return term.args if term.head is SUM else (term,)
 
 
@@ -263,6 +263,6 @@ def build(head: Head, args: tuple[Term, ...]) -> Term:
 
 
 def _leads_negative(term: Term) -> bool:
-    """Whether the first of the terms of a sum, whatever their signs, has a negative factor."""
+    """True if the first summand, in term order without coefficients, has a negative coefficient."""
     factor, _ = min(map(split, parts_of(term)), key=lambda pair: pair[1].key)
     return factor < 0

@@ -155,7 +155,7 @@ def law(stated: StatedLaw) -> Law:
 
 
 def definitions() -> Mapping[Term, Term]:
-    """What each measured quantity is defined by."""
+    """Map each measured quantity to its definition, as terms of the kernel."""
     return _definitions(tuple(DEFINITIONS.items()))
 
 

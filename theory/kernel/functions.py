@@ -1,4 +1,4 @@
-"""What rules know of functions of reals: ranges, values in rationals and balls, derivatives."""
+"""Facts on functions of reals: ranges, values in rationals and balls, derivatives."""
 
 from __future__ import annotations
 

@@ -62,12 +62,12 @@ def difference(statement: Statement, powers: Powers) -> Term:
 
 
 def divisors(statement: Statement) -> list[Term]:
-    """What stands in divisors, and is to differ from 0."""
+    """Bases of negative powers in the statement, which must differ from 0."""
     return _bases(statement, lambda exponent: exponent < 0)
 
 
 def radicands(statement: Statement) -> list[Term]:
-    """What stands under roots, and is to be no less than 0."""
+    """Bases of fractional powers in the statement, which must be at least 0."""
     return _bases(statement, lambda exponent: exponent.denominator > 1)
 
 
@@ -247,7 +247,7 @@ def _rewritten(found: Words, rules: Mapping[Word, Words]) -> Words:
 
 
 def _match(word: Word, rules: Iterable[Word]) -> tuple[int, Word] | None:
-    """Where a rule applies first, and which."""
+    """Find the first position in the word at which a rule applies: (position, rule) or None."""
     for start in range(len(word)):
         for pattern in rules:
             if word[start : start + len(pattern)] == pattern:

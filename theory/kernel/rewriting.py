@@ -13,7 +13,7 @@ Rules = Mapping[Term, Term]
 
 
 def is_vector_equation(statement: Statement) -> bool:
-    """Whether the statement equates vectors or operators (0 may be on the right)."""
+    """True if the statement equates vectors or operators (0 may be on the right)."""
     return not all(side.commutes for side in statement.sides)
 
 
@@ -83,7 +83,7 @@ def _rewritten(clause: Clause, rules: Rules) -> Clause:
 
 
 def _renames(clause: Clause) -> bool:
-    """Whether the clause equates a function term to an atom or a number: needed inside powers."""
+    """True if the clause equates a function term to an atom or a number: needed inside powers."""
     statement = clause.conclusion
     equation = statement.relation == "==" and not clause.given
     simple = statement.rhs.head is NUMBER or is_atom(statement.rhs)
@@ -91,7 +91,7 @@ def _renames(clause: Clause) -> bool:
 
 
 def is_atom(term: Term) -> bool:
-    """Whether a rule can replace the term: one variable or one function term."""
+    """True if the term is one variable or one function term, which a rule can replace."""
     return term.head not in (NUMBER, SUM, PRODUCT, POWER)
 
 

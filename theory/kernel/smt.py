@@ -26,11 +26,11 @@ MOST = 3
 
 
 class Scope(Protocol):
-    """What the rules ask of a step's scope."""
+    """Interface of a step's scope for the SMT rules."""
 
     @property
     def explains(self) -> bool:
-        """Whether a failure should look for a counter-model worth printing."""
+        """True if a failed step should search for a counter-model worth printing."""
 
     @property
     def conditions(self) -> tuple[Clause, ...]:
@@ -42,7 +42,7 @@ class Scope(Protocol):
 
 @dataclass(frozen=True)
 class Asked:
-    """What z3 was asked, in SMT-LIB with the terms that the constants stand for, and its answer."""
+    """Query to z3, in SMT-LIB with the terms that its constants stand for, and the answer."""
 
     what: str
     script: str
@@ -91,8 +91,8 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
 
 
 def refuted(facts: tuple[Clause, ...]) -> bool:
-    """Whether no real numbers meet all the facts of numbers, quotients and roots granted a
-    meaning."""
+    """True if z3 shows the facts on real numbers unsatisfiable, quotients and roots taken as
+    defined."""
     scalar = [fact for fact in facts if _translates(fact)]
     query = Translation(_statements(scalar))
     stated = [query.clause(fact) for fact in scalar]

@@ -85,8 +85,8 @@ class Clause:
         return Clause(self.conclusion.replace(values), tuple(g.replace(values) for g in self.given))
 
     def where(self, meant: tuple[Statement, ...]) -> Clause:
-        """The same under these premises too, and with what they say put to use: x x⁻¹ is 1 where
-        x ≠ 0, and (√x)² is x where 0 ≤ x."""
+        """Clause with the premises `meant` added, and simplified by them: x x⁻¹ = 1 if x ≠ 0 is a
+        premise, and (√x)² = x if 0 ≤ x is."""
         if not meant:
             return self
         nonzero = frozenset(s.lhs for s in meant if s.relation == "!=")
@@ -192,7 +192,7 @@ def ne(lhs: Term, rhs: Term) -> Statement:
 
 
 def domains(terms: Iterable[Term]) -> tuple[Statement, ...]:
-    """Where quotients and roots in the terms have a meaning; raises TermError for other powers."""
+    """Conditions that make quotients and roots in the terms defined; TermError for other powers."""
     found: list[Statement] = []
     powers = {p for term in terms for p in within(term) if p.head is POWER}
     for one in sorted(powers, key=lambda one: one.key):

@@ -28,14 +28,14 @@ class Gap(Exception):  # noqa: N818 - not an error of the program: the step does
 
 
 class TermError(Gap):
-    """What is no term, or one too large; the message says why."""
+    """Malformed or oversized term; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """What stands at the root of a term.
+    """Root symbol of a term: a function, an operation, a variable or a number.
 
-    kind: `number`, `variable`, `sum`, `product`, `power`, or a function by what it returns:
+    kind: `number`, `variable`, `sum`, `product`, `power`, or a function by its values:
     `scalar`, `norm`, `vector`, `operator`. least: a lower bound on all values of a variable.
     stored: arguments are names of values in float64, no expressions. interval: rational bounds of a
     constant with no closed form.
@@ -69,7 +69,7 @@ ABS, MAX, MIN, LOG = (REAL_FUNCTIONS[name] for name in ("abs", "max", "min", "lo
 
 
 def is_formal(head: Head) -> bool:
-    """Whether it is a scalar of which nothing is known but what laws say."""
+    """True if the head is an uninterpreted scalar: known by laws alone."""
     return head.kind == "scalar" and head.mark >= 0 and head.interval is None
 
 
@@ -128,7 +128,7 @@ class Term:
 
     @cached_property
     def commutes(self) -> bool:
-        """Whether it is a number, as far as its root says."""
+        """True if the term is a number (so commutes), judged by its heads."""
         head = self.head
         if head in (SUM, PRODUCT, POWER):
             return all(arg.commutes for arg in self.args)
@@ -145,7 +145,7 @@ class Term:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether all its values are integers, by its form."""
+        """True if the form of the term shows that all its values are integers."""
         head = self.head
         if head is NUMBER:
             return self.value.denominator == 1

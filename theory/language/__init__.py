@@ -1,4 +1,4 @@
-"""What claims are stated in: statements, laws, the symbols of the vocabulary.
+"""Language of claims: statements, laws, the symbols of the vocabulary.
 
 Terms, printing and parsing are in the modules of their names.
 """

@@ -34,7 +34,7 @@ class Definition(Law):
 
     @property
     def registered(self) -> bool:
-        """Whether it is in the registry."""
+        """True if the definition is in the registry."""
         return DEFINED.get(self.id) == self
 
     def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
@@ -105,7 +105,7 @@ def _faults(new: Definition) -> Iterator[str]:
 def _faults_of(
     clause: Clause, names: tuple[Name, ...], counts: Mapping[Name, int], taken: set[Name]
 ) -> Iterator[str]:
-    """Whether the clause gives one value, in terms of what has one."""
+    """Yield a message for each fault: no unique value, undefined symbols, or circular use."""
     place = clause.conclusion.lhs
     found = tuple(_variable(argument) for argument in place.args)
     given = {symbol for symbol in found if symbol is not None}
@@ -162,7 +162,7 @@ def _counts(new: Definition) -> dict[Name, int]:
 def _comes_before(
     term: Expr, of_term: int | None, place: Expr, of_place: int | None, earlier: bool
 ) -> bool:
-    """Whether the term has its value before the place has: at j, or at j + 1 if it is earlier."""
+    """True if the term is evaluated before the place at j + 1: it is at j, or earlier at j + 1."""
     if of_term is None or of_place is None or not _succeeds(place.args[of_place]):
         return False
     before, now = term.args[of_term], place.args[of_place]
@@ -170,7 +170,7 @@ def _comes_before(
 
 
 def _apart(one: Clause, other: Clause) -> bool:
-    """Whether the clauses give no place two values: at 0 and at j + 1, or by comparison."""
+    """True if the clauses define no place twice: 0 against j + 1, or cases of a comparison."""
     first, second = one.conclusion.lhs, other.conclusion.lhs
     if name_of(first) != name_of(second):
         return True
@@ -182,5 +182,5 @@ def _apart(one: Clause, other: Clause) -> bool:
 
 
 def _succeeds(argument: Expr) -> bool:
-    """Whether it is j + 1."""
+    """True if the argument is j + 1 for a natural variable j."""
     return not isinstance(argument, Symbol) and _variable(argument) is not None

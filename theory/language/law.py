@@ -1,4 +1,4 @@
-"""What a step may use: laws, and their instances at given terms.
+"""Laws that proof steps may use, and their instances at given terms.
 
 A law is a schema.  Its variables say what they range over: a non-commutative symbol over vectors
 and operators, an integer symbol over the natural numbers, any other symbol over the reals.
@@ -106,7 +106,7 @@ def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) ->
 
 @dataclass(frozen=True)
 class Textbook:
-    """What a textbook says of all values of the variables."""
+    """Textbook theorem for all values of its variables, with its source."""
 
     id: str
     source: str
@@ -130,11 +130,11 @@ def stated(module: Mapping[str, object]) -> tuple[Axiom, ...]:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a claim presupposes.
+    """Assumption of a claim.
 
-    `condition`, over the vocabulary, is tested on each system: where it is not certain, the check
-    is vacuous.  `law` is what the ledger uses of a property that holds by construction.  An
-    `inclusion` says of sets that a program computes what they contain, or that an object exists:
+    `condition`, over the vocabulary, is tested on each system: unless it is certain, the check
+    is vacuous.  `law` states a property that holds by construction, for use in ledgers.  An
+    `inclusion` says that a computed set contains some values, or that an object exists:
     `theory.proof.basis` has the rule.
     """
 
@@ -147,13 +147,13 @@ class Assumption:
 
     @property
     def label(self) -> str:
-        """What stands before its text."""
+        """Label of the assumption in print: "assumed" or "assumed inclusion"."""
         return "assumed inclusion" if self.inclusion else "assumed"
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is presupposed of all values of the variables; the condition is tested on a system."""
+    """Assumption for all values of the variables; its condition is tested on a system."""
 
     id: str
     text: str
@@ -163,7 +163,7 @@ class Assumed:
     inclusion: bool = False
 
     def that(self, *clauses: Statement | Clause) -> Assumption:
-        """What ledgers use of it: a law under its name."""
+        """Assumption with these clauses as its law, which ledgers use by its name."""
         stated = law(self.id, self.forall, *clauses)
         return Assumption(self.id, self.text, self.condition, stated, self.ties, self.inclusion)
 

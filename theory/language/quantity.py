@@ -1,4 +1,4 @@
-"""What a quantity is: one name, one norm, one unit.
+"""Quantities: each has one name, one norm and one unit.
 
 Symbols are real and nothing more (never `positive`: λ = 0 is a case); lengths and sizes are
 integers.  The name of the symbol is the name in records.
@@ -65,7 +65,7 @@ class Quantity:
 
     @property
     def of_single_steps(self) -> bool:
-        """Whether it is measured of steps alone, and of no run of T steps."""
+        """True if it is measured on single steps, and not on a run of T steps."""
         return self.definition is not None and _LENGTH not in self.definition.free_symbols
 
     @property
@@ -98,9 +98,9 @@ def measured(
     unit: str = "Euclidean",
     windowed: bool = False,
 ) -> Quantity:
-    """What is seen on a system; `definition` is what the ledgers unfold.
+    """Quantity measured on a system; ledgers unfold its `definition`.
 
-    It has windows if its definition speaks of k or t; `windowed` says so of a term that hides them.
+    It is windowed if its definition contains k or t; `windowed` declares it if a term hides them.
     """
     shown = definition is not None and not _OF_WINDOWS.isdisjoint(definition.free_symbols)
     symbol = Symbol(name, real=True)

@@ -59,9 +59,9 @@ def spelling(notation: str) -> str:
 
 @lru_cache(maxsize=1)
 def spellings(size: int) -> dict[tuple[str, ...], str]:
-    """What each of so many quantities is spelled by: the tokens of its notation, and of its name.
+    """Map the tokens of each notation and of each name to the quantity's name.
 
-    The vocabulary only grows.
+    `size`, the vocabulary's, is the key of the cache: the vocabulary only grows.
     """
     notations = {tuple(tokens(q.notation)): q.name for q in VOCABULARY.values()}
     return notations | {tuple(tokens(name)): name for name in VOCABULARY}
@@ -115,7 +115,7 @@ def _grouped(words: list[str], text: str, depth: int = 0) -> list[str]:
 
 
 def _argument(words: list[str], at: int, text: str, depth: int) -> tuple[list[str], int]:
-    """What is grouped at a place, or the one word there; and the place behind it."""
+    """Tokens of the group, or the one word, at index `at`, and the index after it."""
     if depth > DEEPEST:
         raise _error(text, f"is too deep; at most {DEEPEST} brackets are nested")
     if words[at : at + 1] and words[at] in CLOSING:
@@ -211,7 +211,7 @@ class _Reader:
         raise self.unknown(words, at)
 
     def group(self, words: list[str], at: int, depth: int) -> tuple[str, int]:
-        """What is in the brackets or braces at a place, in brackets."""
+        """Translate the group in brackets or braces at `at`: (text in brackets, index after it)."""
         end = _end(words, at, self.line)
         return f"({self.plain(words[at + 1 : end], depth + 1)})", end + 1
 
@@ -227,7 +227,7 @@ class _Reader:
         return f"({sign}{piece})", at
 
     def unknown(self, words: list[str], at: int) -> StatementError:
-        """What is wrong with the word at a place."""
+        """Error for the word at index `at`, with what to write instead."""
         word = words[at]
         if word in FUNCTIONS or word == "frac":
             return _error(self.line, f"has {word} without brackets; write {word}(…)")

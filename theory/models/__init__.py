@@ -1,1 +1,1 @@
-"""What claims presuppose, and the lemmas that several of them share."""
+"""Models: the assumptions of claims, and lemmas that several claims share."""

@@ -88,7 +88,7 @@ class ActivationFacts:
             )
 
     def steps(self, order: int) -> tuple[Step, ...]:
-        """What makes `suprema[order]` the supremum, and reached; none where it is infinite."""
+        """Steps: `suprema[order]` is the supremum and is attained; none if it is infinite."""
         supremum = self.suprema[order]
         if supremum.at is None:
             return ()

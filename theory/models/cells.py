@@ -1,4 +1,4 @@
-"""What a linear system and a vanilla RNN are, and what is known of their matrices."""
+"""Linear system and vanilla RNN: their definitions and bounds on their matrices."""
 
 from rnnbounds.theory.language import assume, eq, le, symbols
 from rnnbounds.theory.language.terms.gradients import activation

@@ -76,7 +76,7 @@ def coming_together(
 
 @dataclass(frozen=True)
 class Driven:
-    """What is presupposed of a model in one norm, and how it is used of the two runs."""
+    """Assumptions on a model in one norm, and the proof steps that bound the gap of two runs."""
 
     norm: Geometry
     L_x: Expr

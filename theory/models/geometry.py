@@ -84,7 +84,7 @@ class Geometry:
         return Min(self.S_0 * self.total(time), self.B_h, evaluate=False)
 
     def gradient_norm(self, first: Expr, second: Expr, *runs: tuple[Expr, Expr]) -> tuple[Use, ...]:
-        """What says that gradients are measured in the Euclidean norm, whatever states are in."""
+        """Use of the assumption that gradients are Euclidean; none if states are measured so."""
         if self.norm is norm:
             return ()
         return (at("gradient norm", first, second, x, *runs[0], *runs[1]),)
@@ -98,7 +98,7 @@ class Geometry:
 
     @property
     def before(self) -> tuple[Step, ...]:
-        """What is to be shown before."""
+        """Steps that must precede the main step."""
         return ()
 
     @property

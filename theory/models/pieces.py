@@ -40,7 +40,7 @@ class OfPiece(Method):
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """What shows the statement with the derivative written out."""
+        """Uses of the inner method, which proves the statement with the derivative written out."""
         return self.method.uses
 
     def prove(self, goal: kernel.Statement, scope: Scope) -> str:

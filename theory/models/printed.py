@@ -1,7 +1,7 @@
-"""What a printed certificate rests on: the norm that it names, its constants, and runs in it.
+"""Assumptions of a printed certificate: its norm, its constants, and runs in that norm.
 
-What ends in ``_told`` is printed. The rest is what the certificate knows without printing it: how
-far inputs lead in its norm, ‖s‖₂ ≤ C₂‖s‖, the Euclidean size of the box, the rounding of a step.
+Names in ``_told`` are printed. The rest is known to the certificate and not printed: how far
+inputs lead in its norm, ‖s‖₂ ≤ C₂‖s‖, the Euclidean size of the box, the rounding of a step.
 """
 
 from dataclasses import replace
@@ -67,7 +67,7 @@ SPREAD = Min(S / (1 - lam), R)
 def assumed(
     id: str, text: str, over: tuple[Symbol, ...], *clauses: Statement | Clause
 ) -> Assumption:
-    """What holds of a certificate by construction."""
+    """Assumption that holds of a certificate by construction, with these clauses as its law."""
     return Assumption(id, text, law=law(id, over, *clauses))
 
 
@@ -117,8 +117,8 @@ PRINTED = assumed(
 
 
 def of_weights(assumption: Assumption) -> Assumption:
-    """The same of a norm with printed weights: of no iterated one, which looks several steps ahead,
-    is a single step or a single state bounded."""
+    """Restrict the assumption to norms with printed weights (steps ≤ 1): an iterated norm looks
+    several steps ahead and bounds no single step or state."""
     return replace(assumption, condition=le(steps, ONE))
 
 
@@ -240,7 +240,7 @@ FROM_START = step("from the start", le(weighted(apart), reach * lam**k * whole(a
 
 
 def lost_by(steps: Expr) -> Expr:
-    """What so many steps lose, in the printed norm."""
+    """Rounding error of `steps` steps in the printed norm: reach · local (1 − λ^n)/(1 − λ)."""
     return reach * local * (1 - lam_run**steps) / (1 - lam_run)
 
 

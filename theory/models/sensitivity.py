@@ -1,4 +1,4 @@
-"""What ledgers on gradients share: how the state depends on the weights, and how that is forgotten.
+"""Lemmas on gradients: how the state depends on the weights, and how this dependence decays.
 
 S_t = dh_t/dw obeys S_t = A_t S_{t-1} + B_t with A_t = ∂φ/∂h and B_t = ∂φ/∂w.  Two runs on the same
 inputs, the full one and a fresh one from zero at time s, are compared j steps later.
@@ -46,7 +46,7 @@ def _recursion(*w: Symbol) -> Law:
 
 
 def bounded(g: Geometry) -> tuple[Step, ...]:
-    """The same, and so ‖h_s‖ ≤ B_s."""
+    """Steps ‖h_t‖ ≤ S_0 g(t) for one step and all, and so ‖h_s‖ ≤ B_s."""
     return (
         *states(g),
         step("start", le(g.norm(start), g.start_bound(s)), forall=(s,)).by(

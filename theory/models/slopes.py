@@ -48,7 +48,7 @@ class EachActivation(Method):
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """What the methods use, but for the regions of the pieces."""
+        """Uses of the pieces' methods, without the conditions of the pieces' regions."""
         methods = (f.method(self.order, piece) for f in self.table for piece in f.pieces)
         uses = dict.fromkeys(use for method in methods for use in method.uses)
         return tuple(use for use in uses if isinstance(use, Instance))
@@ -61,7 +61,7 @@ class EachActivation(Method):
         return self.cases(goal, scope)
 
     def cases(self, goal: Statement, scope: Scope) -> str:
-        """The same in one ledger."""
+        """Prove the goal on every piece of every activation in this scope; name the cases."""
         names = []
         function, constant = STATED[self.order]
         bounded = door.goal(le(Abs(function(z)), constant))

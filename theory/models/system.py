@@ -1,4 +1,4 @@
-"""What the claims presuppose of a model: the recursion, its contraction and its drive."""
+"""Assumptions of claims on a model: the recursion, its contraction and its drive."""
 
 from sympy import Integer
 

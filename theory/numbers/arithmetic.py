@@ -40,7 +40,7 @@ class IrrationalError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Arithmetic(Generic[V]):
-    """What a kind of number brings beyond its operators +, *, / and unary minus.
+    """Operations of a number type beyond its operators +, *, / and unary minus.
 
     `number(p, q)` is p/q; `functions` maps a SymPy head to a function of its one or two
     arguments, of two for the associative ones; `constants` maps a SymPy constant to its value.

@@ -80,7 +80,7 @@ def rational(expr: Expr, env: Mapping[str, fmpq]) -> fmpq | None:
 
 
 def certain(statement: Statement, env: Mapping[str, Interval]) -> NDArray[np.bool_]:
-    """Where the statement (<=, <, == or !=) is true beyond rounding; never where a side is NaN."""
+    """Mask of elements where the statement (<=, <, == or !=) is certainly true; False at NaN."""
     known: dict[Expr, Interval] = {}
     lhs, rhs = (enclose(side, env, known) for side in (statement.lhs, statement.rhs))
     match statement.relation:
@@ -105,7 +105,7 @@ def _value(
 
 @lru_cache(maxsize=4096)
 def _reader(expr: Expr) -> Reader:
-    """What evaluates the expression: a statement is taken apart once, and evaluated often."""
+    """Compile the expression to an evaluator, cached by expression, which is evaluated often."""
     match expr:
         case Symbol():
             return partial(_symbol, expr.name)
@@ -178,7 +178,7 @@ def _power(base: Expr, exponent: Expr) -> Reader:
 
 @lru_cache(maxsize=4096)
 def _factors(expr: Mul) -> tuple[bool, tuple[Expr | int, ...], tuple[Expr | int, ...]]:
-    """Whether the coefficient is negative, and the factors above and below the line."""
+    """Split a product: (True if its coefficient is negative, numerators, denominators)."""
     above: list[Expr | int] = []
     below: list[Expr | int] = []
     negative = False

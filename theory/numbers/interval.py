@@ -206,7 +206,7 @@ def _repeated(square: Interval, base: Interval, left: NDArray[np.int64]) -> Inte
 
 
 def _powers(square: Interval, base: Interval, most: int) -> Interval:
-    """The same for all n = 0 … most along the last axis, on which b is constant: the powers from
+    """(b²)^n for all n = 0 … `most` along the last axis, on which b is constant: the powers from
     2^j on are those before, times b² squared j times."""
     table = _one(base)
     while table.lo.shape[-1] <= most:
@@ -223,7 +223,7 @@ def _taken(table: Interval, places: NDArray[np.int64]) -> Interval:
 
 
 def _one_power(base: Interval, count: int) -> Interval:
-    """The same as `_integer_power` for one n ≥ 0, without a product by 1 or one that is dropped."""
+    """bⁿ for one n = `count` ≥ 0, equal to `_integer_power`, without redundant products."""
     square, left, even = abs(base), count // 2, None
     while left:
         square = square * square

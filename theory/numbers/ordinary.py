@@ -77,7 +77,7 @@ _STEPS = np.array([1, -1])
 
 
 def _ordinary(x: Floats) -> bool:
-    """Whether all are 0 or within [1/SAFE, SAFE]."""
+    """True if x is not empty and all entries are 0 or within [1/SAFE, SAFE]."""
     if not (x.size and x.max() <= SAFE):
         return False
     return bool(x.min() >= 1.0 / SAFE or ((x >= 1.0 / SAFE) | (x == 0)).all())

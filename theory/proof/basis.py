@@ -1,16 +1,16 @@
-"""What a proved form is worth: derived, derived from an assumed inclusion, or a restatement.
+"""Basis of a proved form: derived, derived from an assumed inclusion, or a restatement.
 
-A *hypothesis* says what the system, the method or a construction is, as a set by its points or an
-interval by the rule of one operation; relates numbers; or says that a constant of the claim, as a
+A *hypothesis* describes the system, the method or a construction, as a set by its points or an
+interval by the rule of one operation; relates numbers; or states that a constant of the claim, as a
 norm or a Lipschitz constant, is at least what it bounds. A program shows it on the system at hand.
-An *inclusion* says that a set which the program computes, and of which the statement does not
-speak, contains what it should (the image of an invariant box, a value within the error computed for
-it), or that an object exists. The attack tests it, no step derives it; such an assumption is
+An *inclusion* states that a set which the program computes, and which the statement does not
+mention, contains what it should (the image of an invariant box, a value within its computed error),
+or that an object exists. The attack tests it, no step derives it; such an assumption is
 marked.
 
 A form *restates* an assumption if its statement follows from this one assumption, as the proof uses
 it, in a single step without induction, with nothing else but definitions, the axioms of a norm and
-assumptions on numbers alone. That rests on the attack. Of the others a form that uses a marked
+assumptions on numbers alone. Such a form rests on the attack. Any other form that uses a marked
 assumption is *inclusion assumed*, and all else is *derived*.
 """
 
@@ -45,7 +45,7 @@ class Basis:
 
 
 def basis(form: Form) -> Basis:
-    """What the proof of the form is worth, if it is proved."""
+    """Classify the form as restatement, inclusion assumed or derived, supposing it is proved."""
     if restated := _restated(form):
         return Basis("restates", (restated,))
     inclusions = tuple(a.id for a in form.assumptions if a.inclusion)
@@ -77,7 +77,7 @@ def _restated(form: Form) -> str:
 def _written_out(
     step: Step, steps: Mapping[str, Step], values: Mapping[Expr, Expr]
 ) -> Iterator[tuple[Use, type[Direct]]]:
-    """What a step uses, steps and lemmas replaced by what they use; of inductions nothing."""
+    """Yield (use, method) of a direct step, earlier steps and lemmas replaced by their uses."""
     if not isinstance(step.method, Direct):
         return
     for use in step.needs:
@@ -100,13 +100,13 @@ def _name(use: Use) -> str:
 
 
 def _is_formal(use: Use) -> bool:
-    """Whether it is a definition, or an axiom of a norm."""
+    """True if the used law is a definition or an axiom of a norm."""
     law = None if isinstance(use, str) else use.law
     return isinstance(law, Definition) or (isinstance(law, Axiom) and law.id == "norm")
 
 
 def _is_of_numbers(assumption: Assumption) -> bool:
-    """Whether it relates constants, and speaks of no state, no operator and no function."""
+    """True if the assumption relates constants, without states, operators or functions."""
     sides = [side for clause in assumed(assumption).clauses for side in clause.sides]
     heads = {term.head for side in sides for term in within(side)}
     kinds = {"norm", "vector", "operator"}

@@ -31,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Source:
-    """Where the claim is stated."""
+    """Paper and number at which the claim is stated."""
 
     paper: str
     number: str
@@ -113,11 +113,11 @@ class Form:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What a claim comes to on cells of which no form of it is attacked.
+    """Status of a claim on cells for which none of its forms is attacked.
 
-    `open` says what is missing where the theorem could be carried over to cells that do not meet
-    its assumptions; `missing`, where it could be stated for a cell as it is; `shown`, that it is
-    proved of every cell as it is, but shown to some alone.
+    `open` says what is missing if the theorem could be carried over to cells that do not meet
+    its assumptions; `missing`, if it could be stated for the cell as it is; `shown`, that it is
+    proved for every cell as it is, but attacked on some alone.
     """
 
     open: str = ""

@@ -1,8 +1,8 @@
-"""What is proved of a model's own weights holds of all weights of which the same is granted.
+"""Extension of a form on a model's own weights to all weights with the same assumptions.
 
 A form speaks of the weights w of a model, which its terms leave out, and it may speak of other ones
-w′.  Nothing is known of them but what it assumes: where that is granted for all weights of a set,
-so is what it concludes.
+w′.  Nothing is known of them but its assumptions: if these are granted for all weights of a set,
+so is its conclusion.
 """
 
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What is taken without proof, counted: laws, their clauses, the theorems they belong to."""
+"""Count of all that is taken without proof: laws, their clauses, the theorems they belong to."""
 
 from __future__ import annotations
 

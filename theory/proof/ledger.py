@@ -1,4 +1,4 @@
-"""What is recorded of a proof that was run."""
+"""Records of a proof that was run: results of its steps, and their ledger."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ Verdict: TypeAlias = Literal["proved", "failed", "human"]
 
 @dataclass(frozen=True)
 class StepResult:
-    """What became of a step, of which `quantifier` says for what it is stated; `redundant` are uses
-    without which it was proved too, `where` is the file and the line where it is written."""
+    """Outcome of a step: `quantifier` is the range of its variables, `redundant` are uses without
+    which it was proved too, `where` is the file and the line where it is written."""
 
     id: str
     statement: str
@@ -45,7 +45,7 @@ class Ledger:
 
     @property
     def stands(self) -> bool:
-        """Whether the goal is concluded: proved, or argued in part."""
+        """True if the goal is concluded: proved, or argued in part."""
         return self.proved or self.argued
 
     @property
@@ -64,7 +64,7 @@ class Proved(Law):
     @property
     @abstractmethod
     def spoken(self) -> Kept:
-        """What it says, over terms of the kernel."""
+        """Law that was proved, over terms of the kernel."""
 
     @property
     @abstractmethod

@@ -45,12 +45,12 @@ class Lemma(Proved):
         return None if assumption.condition is None else door.goal(assumption.condition)
 
     def _moves(self, assumption: Assumption) -> bool:
-        """Whether the assumption speaks of what varies, if only in a definition."""
+        """True if the assumption contains a variable length, if only in a definition."""
         return not constants_of(assumption).isdisjoint(map(door.term, self.lengths))
 
     @cached_property
     def spoken(self) -> Law:
-        """What the lemma says, for all values of its variables: its quantities are those there."""
+        """Law of the lemma: the goal, for all values of its variables, in its user's quantities."""
         premises = (self.premise(assumption) for assumption in self.assumptions)
         clause = Clause(door.goal(self.goal), tuple(p for p in premises if p is not None))
         said = Law(self.id, tuple(map(door.term, self.lengths)), (clause,))
@@ -85,7 +85,7 @@ class Lemma(Proved):
     def _is_granted(
         self, assumption: Assumption, granted: Mapping[str, Assumption], facts: set[Law]
     ) -> bool:
-        """Whether all that it says is granted, its law perhaps stated by what the step uses."""
+        """True if condition and law of the assumption are granted; `facts` may state the law."""
         every, condition = self.everywhere, assumption.condition
         if every is None and granted.get(assumption.id) == assumption:
             return True

@@ -1,6 +1,6 @@
-"""What one step may take of the machine: beyond, it is not proved, and says so.
+"""Time limit of one proof step: beyond it the step is not proved, with a message.
 
-Sizes are bounded where formulas grow; the time here is for what no bound on sizes foresees.
+Sizes are bounded where formulas grow; the time limit is for what no bound on sizes foresees.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _functions(proof: Proof, assumptions: tuple[Assumption, ...]) -> set[Basic]:
 
 
 def speaks_of_norm(axiom: Axiom) -> bool:
-    """Whether ‖·‖₂ occurs in it."""
+    """True if ‖·‖₂ occurs in the axiom."""
     statements = (s for clause in axiom.clauses for s in (clause.conclusion, *clause.given))
     required = (c.conclusion for part in axiom.requires for c in part.clauses)
     sides = (side for s in (*statements, *required) for side in (s.lhs, s.rhs))
@@ -69,15 +69,15 @@ def speaks_of_norm(axiom: Axiom) -> bool:
 
 
 def of_weights(use: Instance) -> bool:
-    """Whether it speaks of covectors of weights, which no states are: derivatives in the weights
-    that a sum multiplies, gradients of losses; of states no inner product is taken."""
+    """True if a term of the use is a covector of weights, not of states: a derivative in weights
+    in a sum, a gradient of a loss; or the law is that of the inner product."""
     parts = (one.func for term in use.terms for one in _within(term))
     return use.law is INNER_PRODUCT or any(part in (own_slope, loss_gradient) for part in parts)
 
 
 def of_functions(use: Instance, functions: set[Basic]) -> bool:
-    """Whether it speaks of operators on functions of the inputs, or of outputs of all runs; a list
-    of functions, which are bounded, is an operator into them."""
+    """True if a term of the use is a function of inputs or of all runs' outputs, or an operator
+    on them; a list of functions, which are bounded, is an operator into them."""
     if use.law in ANALYTIC_AXIOMS:
         return False
     into = use.terms[1:] if use.law is SUBMULTIPLICATIVE else use.terms
@@ -85,7 +85,7 @@ def of_functions(use: Instance, functions: set[Basic]) -> bool:
 
 
 def _has_functions(term: Expr, functions: set[Basic]) -> bool:
-    """Whether it is a function, and no number that measures one."""
+    """True if the term is or contains a function and is not a number, as a function's norm is."""
     parts = [] if term.is_commutative else _within(term)
     return any(isinstance(one, FunctionList) or one in functions for one in parts)
 

@@ -46,7 +46,7 @@ def _caller() -> str:
 
 @cache
 def _is_ours(file: str) -> bool:
-    """Whether the code is the engine's, or a dataclass's generated one."""
+    """True if the file is the proof engine's, or a dataclass's generated code."""
     return file.startswith("<") or Path(file).is_relative_to(_HERE)
 
 
@@ -71,12 +71,12 @@ class Step:
 
     @property
     def kind(self) -> Kind:
-        """Whether a machine checks the step."""
+        """Kind of the step: "machine" if a method checks it, "human" if it is prose."""
         return "machine" if isinstance(self.method, Method) else "human"
 
     @property
     def needs(self) -> tuple[Use, ...]:
-        """What the method uses."""
+        """Facts that the method uses; none for prose."""
         return self.method.uses if isinstance(self.method, Method) else ()
 
     @cached_property
@@ -99,7 +99,7 @@ class Step:
 
     @property
     def law(self) -> Law:
-        """What later steps may use."""
+        """Law that later steps may use: conclusion and premises."""
         return Law(self.id, self.forall, (Clause(self.conclusion, self.given),))
 
 
@@ -111,7 +111,7 @@ class Proof:
 
     @property
     def conclusion(self) -> Statement:
-        """What the last step concludes."""
+        """Conclusion of the last step."""
         return self.steps[-1].conclusion
 
 
@@ -172,7 +172,7 @@ def _told_redundant(
 def before(
     proof: Proof, assumptions: tuple[Assumption, ...]
 ) -> tuple[tuple[Known, ...], tuple[StepResult, ...]]:
-    """What each step may use, and what those before the last come to: the same for every goal."""
+    """(scope of each step, result of each step but the last); cached, as no goal changes them."""
     names = tuple(step.id for step in proof.steps)
     known = Known({assumption.id: assumption for assumption in assumptions}, later=names)
     results: list[StepResult] = []
@@ -190,7 +190,7 @@ def before(
 
 
 def run(step: Step, known: Known) -> StepResult:
-    """What becomes of the step."""
+    """Run the step's method in this scope: proved, failed, or human if it is prose."""
 
     def result(verdict: Verdict, detail: str) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
@@ -219,7 +219,7 @@ def redundant(step: Step, known: Known) -> tuple[str, ...]:
 
 
 def _supposed(step: Step, known: Known) -> Known:
-    """What the step may use, with its premises."""
+    """Scope of the step, with its premises; an induction that carries them adds its own."""
     carried = isinstance(step.method, Induction) and step.method.given
     for index, statement in enumerate(() if carried else step.given, start=1):
         known = known.supposing(f"{GIVEN} {index}", door.goal(statement))
@@ -251,7 +251,7 @@ def _constants(step: Step) -> frozenset[Term]:
 
 
 def proves(method: Method, goal: Kept, known: Known) -> bool:
-    """Whether the method proves the goal from what is known."""
+    """True if the method proves the goal from the known facts."""
     try:
         with limited():
             method.prove(goal, known)

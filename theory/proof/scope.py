@@ -1,4 +1,4 @@
-"""What one step of a proof may use: the assumptions granted and the steps proved so far."""
+"""Scope of one proof step: the assumptions granted and the steps proved so far."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Known:
         return frozenset(quantities.union(self.found, *assumed))
 
     def with_law(self, law: Law, found: frozenset[Term] = frozenset()) -> Known:
-        """The same with one more law, which rests on what is known of these variables."""
+        """Scope with one more law; `found` are the variables of which that law's proof speaks."""
         return replace(self, laws={**self.laws, law.id: law}, found=self.found | found)
 
     def supposing(self, id: str, statement: Statement) -> Known:
-        """The same with one more hypothesis."""
+        """Scope with one more hypothesis."""
         return self.with_law(Law(id, (), (Clause(statement),)))
 
     def require_natural(self, number: Term, clauses: tuple[Clause, ...]) -> None:
@@ -114,7 +114,7 @@ class Known:
 
 
 def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) -> str:
-    """What an axiom requires, that no law used by name states; empty if nothing."""
+    """Message on a requirement of the axiom that no law used by name states; empty if none."""
     stated = {(law.variables, law.clauses) for law in named}
     for requirement in map(door.law, axiom.requires):
         put = (values[variable] for variable in requirement.constants if variable in values)
@@ -133,7 +133,7 @@ def unfolded(law: Told) -> Law:
 
 
 def assumed(assumption: Assumption) -> Law:
-    """What a step may use of an assumption: its law, or its condition."""
+    """Law by which a step uses an assumption: its own law, or its condition."""
     if assumption.law is not None:
         return unfolded(assumption.law)
     condition = assumption.condition

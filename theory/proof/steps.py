@@ -21,7 +21,7 @@ def premises(given: tuple[Statement, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Stated:
-    """What a step says, for all values of the variables for which the premises hold."""
+    """Conclusion of a step, for all values of the variables for which the premises hold."""
 
     id: str
     conclusion: Statement
@@ -49,9 +49,9 @@ class Stated:
         over: Symbol = j,
         others: tuple[Symbol, ...] = (),
     ) -> Step:
-        """The same with all uses listed; the hypothesis holds for all values of `others`.
+        """Step proved by induction with all uses listed; the hypothesis is for all of `others`.
 
-        It has the premises, where these speak of what varies.
+        The hypothesis carries the premises if they contain a variable of the induction.
         """
         moving = {over, *others}
         varies = any(not moving.isdisjoint(premise.symbols) for premise in self.given)

@@ -1,7 +1,7 @@
-"""Whether all that a form assumes can be refuted at once, though no step uses it together.
+"""Consistency test of a form's assumptions taken together, though no step uses them so.
 
-Conditions, and laws at values of which nothing is known: where no numbers meet them all, whatever
-is concluded of them is worth nothing.  That they can be met is not shown so, for a law says more.
+Conditions, and laws at unknown values: if no real numbers satisfy them all, any conclusion from
+them is worthless.  The test cannot show that they can be satisfied, as a law says more.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from rnnbounds.theory.proof.scope import Known
 
 @lru_cache(maxsize=1024)
 def contradict(assumptions: tuple[Assumption, ...]) -> bool:
-    """Whether z3 refutes them."""
+    """True if z3 refutes the assumptions taken together."""
     return refuted(tuple(_facts(Known({part.id: part for part in assumptions}))))
 
 
@@ -43,7 +43,7 @@ def _facts(known: Known) -> Iterator[Clause]:
 def _values(
     variables: tuple[Symbol, ...], values: dict[tuple[object, ...], Symbol]
 ) -> Iterator[tuple[Expr, ...]]:
-    """Where a law is looked at."""
+    """Yield values at which a law is instantiated: unknowns, zeros, and n = 0, 1, … both ways."""
     yield tuple(_unknown(variables, values))
     size = len(variables)
     for numbers in ((0,) * size, range(size), range(size - 1, -1, -1)):

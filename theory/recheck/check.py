@@ -46,7 +46,7 @@ def kept() -> dict[str, dict[str, str]]:
 
 
 def stands(verdict: Verdict, listed: Json) -> bool:
-    """Whether nothing is refused, and no step is open but those that are listed."""
+    """True if the proof is not refused and each open step is listed."""
     return not verdict.refused and all(one.step in listed for one in verdict.open)
 
 
@@ -66,7 +66,7 @@ def check(document: Json, trusted: Json) -> Verdict:
 
 @dataclass(frozen=True)
 class _Assumed:
-    """What an assumption grants."""
+    """Assumption of a proof: its condition or its law, and the variables in them."""
 
     id: str
     condition: Statement | None
@@ -84,7 +84,7 @@ class _Assumed:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What a step may use, by name; `constants` are the variables that something is assumed of."""
+    """Scope of a step: laws by name; assumptions, whose variables no step may generalise over."""
 
     assumed: Sequence[_Assumed]
     laws: Mapping[str, Law] = field(default_factory=dict)
@@ -191,7 +191,7 @@ class _Proofs:
         return ""
 
     def _parts(self, row: Json, law: Law, scope: _Scope) -> list[tuple[Json, Statement, _Scope]]:
-        """What is to be shown; by induction at 0, and at n + 1 from n for all of the others."""
+        """List (row, goal, scope) to prove; for an induction at 0 and, from n, at n + 1."""
         (clause,) = law.clauses
         if row["rule"] != "induction":
             return [(row, clause.conclusion, scope.supposing(clause.given))]
@@ -222,7 +222,7 @@ class _Proofs:
         return law
 
     def _lemma(self, row: Json) -> tuple[Law, list[_Assumed]]:
-        """What a lemma says for all lengths, and what is to be granted for it."""
+        """(law of a lemma for all lengths, assumptions that must be granted for it)."""
         self.open += self.checked[row["proof"]]
         proof = self.read.data["proofs"][row["proof"]]
         lengths, assumed = self.read.bound(row["variables"]), self._assumed(proof)

@@ -12,7 +12,7 @@ from rnnbounds.theory.recheck.terms import ATOMS, INVERSE, ROOT, Head, Poly, Ref
 
 
 def domains(polys: Sequence[Poly]) -> list[Statement]:
-    """Where their quotients and roots are values and no convention."""
+    """Conditions under which quotients and roots in the polynomials are defined."""
     found = []
     for number in terms.partial(polys, INVERSE, ROOT):
         (inner,), one = ATOMS[number].args, terms.single(ATOMS[number].args[0])

@@ -45,7 +45,7 @@ class Statement:
 
     @property
     def vectors(self) -> bool:
-        """Whether it is of vectors or operators."""
+        """True if a side of the statement is a vector or an operator."""
         return bool(self.sorts - {"number"})
 
     def at(self, values: Values) -> Statement:

@@ -120,7 +120,7 @@ class Question:
         return self._names[number]
 
     def _describe(self, head: terms.Head, args: tuple[Poly, ...], name: str) -> None:
-        """What holds of the atom, whatever the facts are."""
+        """Add the unconditional facts on an atom to the script; define a quotient or root."""
         least = 0 if head.kind == "norm" else head.least
         low, high = head.interval or (least, None)
         for less, end in ((">=", low), ("<=", high)):
@@ -146,7 +146,7 @@ class Question:
         return verdict("\n".join([logic, *names, *asserted]))
 
     def meanings(self, known: Sequence[str]) -> list[str]:
-        """What quotients and roots mean, each shown to have a value by the facts and the others."""
+        """Definitions of quotients and roots, each shown to exist by the facts and the others."""
         found: list[str] = []
         left = self._partial
         while left:
@@ -170,7 +170,7 @@ def _is_whole(one: Poly) -> bool:
 
 
 def _is_linear(one: Poly) -> bool:
-    """Whether it is linear in natural variables, with integers."""
+    """True if the polynomial is linear in natural variables, with integer coefficients."""
     return _is_whole(one) and all(sum(e for _, e in numbers) <= 1 for (numbers, _), _ in one)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec import UNSET
 from torch import Tensor
 
 from rnnbounds import disk
@@ -49,7 +50,7 @@ def readout_stated(path: Path) -> str | None:
         stated, _ = _record(path)
     except _BROKEN:
         raise WitnessFileError(path, _UNREADABLE) from None
-    return None if stated.readout is None else stated.readout.tensor
+    return None if stated.readout is UNSET else stated.readout.tensor
 
 
 def check_attacked(

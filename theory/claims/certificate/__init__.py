@@ -1,1 +1,1 @@
-"""What a certificate prints: its norm, windows and bounds, gradients, unitary networks."""
+"""Claims on printed certificates: norm, windows, bounds, gradients and unitary networks."""

@@ -1,8 +1,8 @@
-"""What the certificate of a model says of it: its λ, its windows, its bounds and its gain.
+"""Claims on the certificate of a model: its contraction rate λ, windows, bounds and gain.
 
 ‖h_T − h_T^k‖₂ ≤ ε for each printed pair (ε, k), each run from zero and every input sequence with
-‖x_t‖₂ ≤ B; and ‖s_k − s′_k‖ ≤ λ^k ‖s_0 − s′_0‖ in the norm that is printed, for states of the set
-that is stated. In the statements stands what is printed, to the last bit.
+‖x_t‖₂ ≤ B; and ‖s_k − s′_k‖ ≤ λ^k ‖s_0 − s′_0‖ in the printed norm, for states of the printed
+invariant set. The constants in the statements are the printed floats, to the last bit.
 """
 
 from sympy import Rational

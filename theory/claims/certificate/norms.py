@@ -1,4 +1,4 @@
-"""What a certificate prints of its norm: λ, the equivalence, the reach, drives and radii."""
+"""Claims on a certificate's norm: λ, norm equivalence, input gain, drives and radii."""
 
 from sympy import Abs
 

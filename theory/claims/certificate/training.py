@@ -1,4 +1,4 @@
-"""What a certificate prints of gradients: γ, its two factors, and β (Lemmas 2 and 3)."""
+"""Claims on a certificate's gradient constants: γ, its two factors, and β (Lemmas 2 and 3)."""
 
 from rnnbounds.theory.claims.gradients.gradient_gap import PAPER
 from rnnbounds.theory.claims.gradients.gradient_gap import UNIFORM as UNIFORM_GAP

@@ -1,4 +1,4 @@
-"""What the certificate of a unitary network prints: no difference, defects, sizes and drifts."""
+"""Claims on the certificate of a unitary network: equal outputs, defects, sizes and drifts."""
 
 from sympy import Expr
 

@@ -69,8 +69,8 @@ CONTRACTS = theorem(
 
 
 def by_units(name: str, about: str, note: str) -> Form:
-    """The same of a gated cell, whose activations are σ and tanh, on intervals between their
-    ends."""
+    """The form `CONTRACTS` for a gated cell, whose activations σ and tanh take intervals to the
+    intervals between their end values."""
     known = tuple(GATES if assumed is IMAGES else assumed for assumed in CONTRACTS.assumptions)
     proof = Proof((*IMAGES_OF_GATES, *CONTRACTS.proof.steps))
     return Form(name, CONTRACTS.statement, known, about, proof, note)

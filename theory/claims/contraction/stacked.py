@@ -105,7 +105,7 @@ def through(steps: Expr) -> Expr:
 
 
 def through_equal(steps: Expr) -> Expr:
-    """The same where λ_1 = λ_2."""
+    """Σ_{i=1}^{n} λ_2^{n−i} λ_1^i = n λ_1^n for n = `steps`, where λ_1 = λ_2."""
     return steps * lam_1**steps
 
 

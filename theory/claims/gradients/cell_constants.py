@@ -36,7 +36,7 @@ x_t = vector("x_t")
 
 
 def shift(h: Expr) -> Expr:
-    """What a change of the weights adds to the pre-activation: δW h + δU x + δb."""
+    """Change of the pre-activation under a change of the weights: δW h + δU x + δb."""
     return d_matrix(v) * h + d_inputs(v) * x_t + d_offset(v)
 
 

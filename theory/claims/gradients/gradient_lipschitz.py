@@ -15,7 +15,7 @@ grad_gap_weights, weight_distance = symbols("grad_gap_weights weight_distance")
 
 
 def finite(o: OtherWeights) -> Statement:
-    """What holds for the length T."""
+    """Lemma 3 at length T: ‖∇p_T(w) − ∇p_T(w′)‖ ≤ β_T ‖w − w′‖, β_T the gradient's smoothness."""
     return le(grad_gap_weights, weights_change.smoothness(o, T) * weight_distance)
 
 

@@ -23,7 +23,7 @@ T, k, grad_gap = symbols("T k grad_gap")
 
 
 def drift(g: geometry.Geometry, steps: Expr) -> Expr:
-    """What the Jacobians' change adds to S in so many steps, but for a factor λ^{steps−1}‖h_s‖."""
+    """Bound the part of ‖S − Ŝ‖ that is due to differing Jacobians, divided by λ^{steps−1}‖h_s‖."""
     bent = g.beta_hh * g.L_w / (1 - g.lam)
     return steps * g.beta_wh + bent * (steps - g.total(steps))
 
@@ -151,7 +151,7 @@ def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
 
 
 def model(g: geometry.Geometry) -> tuple[Assumption, ...]:
-    """What Lemma 2 presupposes of a model."""
+    """Assumptions of Lemma 2 on a model, in the norm of `g`."""
     return (
         *dict.fromkeys((*g.contracts, *g.slopes)),
         g.contractive,

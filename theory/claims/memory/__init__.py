@@ -1,1 +1,1 @@
-"""What a contractive model remembers, and how far it may be truncated."""
+"""Claims on the memory of contractive models: forgetting and safe truncation."""

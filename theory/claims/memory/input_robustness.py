@@ -39,7 +39,7 @@ run, run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 def of_runs(
     name: str, statement: Statement, model: Driven, about: str, *starts: Expr, note: str = ""
 ) -> Form:
-    """What two runs from these states come to, step by step."""
+    """Form that bounds the distance of two runs from `starts`, by induction on the steps."""
     more: tuple[Use, ...] = ("starts",) if model.given else ()
     return theorem(name, statement, model.assumptions, about, model.steps, note).by(
         at("all steps", *starts, T), *more, "contractive"
@@ -55,7 +55,7 @@ def of_form(
     before: tuple[Step, ...] = (),
     note: str = "",
 ) -> Form:
-    """What follows from another form of the claim."""
+    """Form that follows from another form of the claim, used as a lemma, and from `uses`."""
     lemma = form.lemma(f"input-robustness, {form.name}").at()
     assumptions = (*form.assumptions, *more)
     follows = theorem(name, statement, assumptions, form.about, before, note)

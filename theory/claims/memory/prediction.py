@@ -11,7 +11,7 @@ lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box
 
 
 def through_readout(form: Form, name: str = "truncation", note: str = "") -> Form:
-    """What the readout makes of a bound on states."""
+    """Form that bounds the gap of outputs by L_f times the form's bound on the gap of states."""
     model = (*form.assumptions, LIPSCHITZ_READOUT)
     bound = le(y_gap, L_f * form.statement.rhs)
     return theorem(form.name, bound, model, form.about, note=note).by(

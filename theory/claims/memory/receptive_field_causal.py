@@ -156,7 +156,7 @@ CAUSAL_FORMS = (DILATED, GATED, WAVENET, ATTENTION, SEEN_FORM)
 
 
 def shorter(form: Form, id: str, text: str, field: Expr) -> Variant:
-    """The same field said to be shorter."""
+    """False variant that states the form for a receptive field shorter than it is."""
     return form.variant(id, text, wide(field))
 
 

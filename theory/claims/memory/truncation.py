@@ -35,7 +35,7 @@ def in_norm(
     before: tuple[Step, ...] = (),
     note: str = "",
 ) -> Form:
-    """What is forgotten, in the norm in which the model contracts, of states that are bounded."""
+    """Form gap ≤ S_0 (λ^k − λ^T)/(1 − λ) in the norm of `g`; `bounded` bounds the states."""
     model = (*g.contracts, g.contractive, g.drive, system.WINDOW)
     steps = (*before, *forgetting(g), powers.power_sum(g.lam), powers.power(g.lam))
     return theorem(name, le(gap, forgotten(g)), model, about, steps, note).by(

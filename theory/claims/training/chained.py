@@ -57,7 +57,7 @@ GRADIENTS = assume(
 
 
 def on_omega(*presupposed: Assumption) -> tuple[Assumption, ...]:
-    """What the lemmas presuppose, of all weights of Ω, and each thing once."""
+    """Assumptions of the lemmas for all weights of Ω, without duplicates."""
     found: dict[object, Assumption] = {}
     for assumption in presupposed:
         if assumption.law is None:

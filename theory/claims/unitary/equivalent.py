@@ -115,7 +115,7 @@ def undone(of: Equivalent, state: Expr) -> tuple[Use, ...]:
 def equal_outputs(
     name: str, states: str, of: Equivalent, largest: Definition, gap: Expr
 ) -> tuple[Step, ...]:
-    """What is read of the equivalent is the network's state, so that no output differs."""
+    """Steps: the state read from the equivalent is the network's, so output gaps are 0 at all j."""
     (*_, read), terms = of.terms(j), (*of.biased, x)
     return (
         step(name, eq(read, h), forall=(j,)).by(

@@ -45,7 +45,7 @@ analytic_classes, analytic_rank = symbols("analytic_classes analytic_rank")
 
 
 def returning(id: str, apart: Expr, left: Expr, ratio: Expr, *uses: Use) -> Step:
-    """What keeps the (Uᵀ)^j e apart from one another is not positive, for they come back."""
+    """Step apart ≤ 0 (a separation of the vectors (Uᵀ)^j e), as powers of an orthogonal U recur."""
     return step(id, le(apart, ZERO), given=(EQUAL,)).by(
         *uses,
         "U keeps them apart",

@@ -1,4 +1,4 @@
-"""What `certify` prints of a model, and what is seen of it.
+"""Quantities that `certify` prints of a model, and their measured counterparts.
 
 Constants that end in ``_told`` are read from the certificate, and are the very numbers that it
 prints. ‖s‖_told is the norm that it names, with the weights that it prints.

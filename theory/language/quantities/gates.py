@@ -24,7 +24,7 @@ _wide = vector("a_wide"), vector("b_wide")  # states that may lie outside of the
 
 
 def _step(one: Expr, two: Expr) -> Expr:
-    """What one step on the first input makes of the difference of two states."""
+    """Difference φ(a, x_1) − φ(b, x_1) of two states after one step on the first input."""
     return phi(one, entry(x, 1)) - phi(two, entry(x, 1))
 
 

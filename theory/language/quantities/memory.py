@@ -1,4 +1,4 @@
-"""What linear recurrences remember: modes, Jordan blocks, and scans with decays by the input."""
+"""Memory of linear recurrences: modes, Jordan blocks, and scans with input-dependent decays."""
 
 from sympy import Abs, Expr
 

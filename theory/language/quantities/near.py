@@ -1,5 +1,5 @@
-"""What `measure` certifies of inputs near recorded ones, what is seen there, and what the printed
-numbers are mistaken for."""
+"""Quantities that `measure` certifies of inputs near recorded ones, their measured counterparts,
+and numbers that false variants put for the printed ones."""
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, MAXIMUM, T, k
 from rnnbounds.theory.language.quantity import Quantity, certified, of

@@ -44,7 +44,7 @@ class Candidate(Gate):
         return part(self.matrix * to_output * state + hidden_bias, i)
 
     def fed(self, state: Expr, inputs: Expr = new) -> Expr:
-        """What tanh is taken of."""
+        """Pre-activation of the candidate, the argument of tanh."""
         if self.cho:
             return part(self.matrix * reset(state, inputs) + self.offset(inputs), i)
         return part(self.offset(inputs), i) + R.opened(state, inputs) * self.hidden(state)

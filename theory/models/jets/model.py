@@ -1,4 +1,4 @@
-"""What jets presuppose of a cell: its program, the ranges of its units, and the rules."""
+"""Assumptions of jets on a cell: its program, the ranges of its units, and the rules."""
 
 from collections.abc import Iterable
 
@@ -61,7 +61,7 @@ LENGTH = Symbol("operations", integer=True)  # of the program
 
 
 def of_kind(number: int) -> Statement:
-    """What the unit is."""
+    """Statement that the unit v has the kind `number`."""
     return eq(kind(v), Integer(number))
 
 
@@ -73,8 +73,8 @@ def of_all_units(
     uses: Iterable[Use],
     *made: Expr,
 ) -> tuple[Step, Step]:
-    """What holds of a unit by the induction on its operations: by what is known of leaves, and by
-    what the uses conclude from the units that it is made of."""
+    """Steps that prove `of` for every unit by induction on its depth: from `leaf` for leaves, from
+    `uses` for units whose operands (`made`) satisfy it."""
     known, within = ("given 1", at("program", v)), at(f"{name} of all units", *forall, LENGTH)
     return (
         step(f"{name} of all units", of, (*forall, j), (le(depth(v), j),)).inductively(
@@ -190,7 +190,7 @@ ACTIVATIONS = assume(
 
 
 def curved(constant: Expr) -> Assumption:
-    """What ReLU does not have, whose derivative jumps: there the constant is infinite."""
+    """Assumption that sup |f″| is finite; false for ReLU, where `constant` is infinite."""
     return assume(
         "curvatures",
         "sup |f″| on the interval where an activation is taken is finite",

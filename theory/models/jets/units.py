@@ -148,7 +148,7 @@ class Rule:
 
     @property
     def crossing_steps(self) -> tuple[Step, ...]:
-        """Where operands move, from what is known of units that come from few operations."""
+        """Steps that bound `crossed`, by induction hypotheses on operands of depth at most j."""
         few = (*((self.kind,) if self.crosses else ()), *(le(depth(u), j) for u in self.operands))
         known = (
             *(at("values of all units", u, a, b, j) for u in self.operands),

@@ -1,4 +1,4 @@
-"""What exp, log and the product of steps grow like: lemmas that several ledgers share."""
+"""Growth of exp, log and the product of steps: lemmas that several ledgers share."""
 
 from sympy import log
 

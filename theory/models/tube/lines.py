@@ -103,7 +103,7 @@ LEAVES = assume(
 
 
 def gathered(of: Affine, *parts: tuple[Affine, ...]) -> tuple[Clause, ...]:
-    """What a sum, a product and an activation gather."""
+    """Clauses: the affine form of a sum, product or activation sums up its operands' `parts`."""
     kinds = zip((SUM, PRODUCT, ACTIVATION), parts, strict=True)
     return tuple(Clause(of.gathers(*each), (of_kind(number),)) for number, each in kinds)
 

@@ -59,7 +59,7 @@ def boxed(on: Expr, state: Expr) -> Statement:
 
 
 def apart(first: Expr, second: Expr) -> Expr:
-    """What is left of the difference of two next states."""
+    """Difference of two next states, less the computed difference and its carried linear part."""
     return first - second - anchor(later(TWO[0])) + anchor(later(TWO[1])) - gap_carried(pair, c)
 
 

@@ -1,4 +1,4 @@
-"""What claims on gradients use of an orthogonal matrix: its norm is 1."""
+"""Facts on an orthogonal matrix for claims on gradients: its norm is 1."""
 
 from sympy import Expr
 

@@ -1,4 +1,4 @@
-"""What a candidate with a constant activity pattern D sees of its inputs, step by step."""
+"""Krylov space of a candidate with a constant activity pattern D: its responses to inputs."""
 
 from dataclasses import replace
 

@@ -50,7 +50,7 @@ class Affine:
 
     @property
     def assumption(self) -> Assumption:
-        """What the network is on the cell."""
+        """Assumption that the network is affine on the cell: s_t = D_t (A s_{t−1} + B x_t + d)."""
         moved = nudged(m, v)
         inner = self.recurrent * self.run(moved, j) + self.fed * entry(moved, j) + self.bias
         return assume(self.id, TEXTS[self.id], forall=(m, v, j), inclusion=True).that(
@@ -59,7 +59,7 @@ class Affine:
         )
 
     def on_cell(self, moved: Expr, now: Expr) -> tuple[Use, ...]:
-        """Where the input of a time is moved by v, and where it is not."""
+        """Uses of the affine recursion at time `now`, with input `moved` shifted by v and by 0."""
         return tuple(at(self.id, moved, by, now) for by in (v, ZERO))
 
     @property
@@ -130,7 +130,7 @@ ON_CELL = (CANDIDATE.assumption, NETWORK.assumption, INPUTS, INPUTS_BEFORE, AGRE
 
 
 def answered(id: str, time: Expr, difference: Expr, law: str) -> Step:
-    """What E makes of a move of the candidate is that of the network."""
+    """Step: E maps each move of the candidate to the network's move (their difference is 0)."""
     moved, still = (outputs_apart(nudged(m, by), time) for by in (v, ZERO))
     return step(id, eq(norm(difference), ZERO), (m, v), (SAME, le(time + 1, T))).by(
         at(f"candidate {law}", m, v),

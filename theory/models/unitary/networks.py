@@ -1,4 +1,4 @@
-"""What the claims presuppose of a ReLU network and of its unitary equivalent."""
+"""Assumptions of claims on a ReLU network and on its unitary equivalent."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the certificate of a unitary network rests on, of rounding and of sizes."""
+"""Assumptions of a unitary network's certificate on rounding and sizes."""
 
 from sympy import Symbol
 

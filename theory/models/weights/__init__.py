@@ -1,1 +1,1 @@
-"""The same model with other weights, and what training makes of them."""
+"""Models with changed weights: their assumptions, and the effect of training."""

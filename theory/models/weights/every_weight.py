@@ -18,7 +18,7 @@ OF_ALL = ", for all weights of Ω"
 
 
 def stated(law: Law) -> tuple[object, ...]:
-    """What the law says, over terms of the kernel, but for its name."""
+    """(variables, clauses) of the law as terms of the kernel, without its name."""
     found = door.unfolded(law)
     return found.variables, found.clauses
 
@@ -56,7 +56,7 @@ def law_everywhere(every: Everywhere, law: Law) -> Law:
 def assumed_everywhere(
     every: Everywhere, assumption: Assumption, id: str = "", text: str = ""
 ) -> Assumption:
-    """The same presupposed of all weights of the set, or what goes with them."""
+    """Assumption restated for all weights of the set, under `id` and `text` if given."""
     condition = assumption.condition
     return replace(
         assumption,

@@ -1,4 +1,4 @@
-"""The same model with other weights, on the same inputs: what Lemma 3 presupposes of both."""
+"""Assumptions of Lemma 3 on one model with two sets of weights, on the same inputs."""
 
 from dataclasses import dataclass, replace
 
@@ -45,7 +45,7 @@ GRADIENT_NORM_OTHER = EUCLIDEAN_GRADIENTS(forall=(a, b, c, x, j)).that(
 
 
 def of_other(assumption: Assumption) -> Assumption:
-    """The same presupposed with the other weights."""
+    """Assumption restated for the other weights w′."""
     said = assumption.law or law("", ())
     clauses = (
         Clause(written_out(c.conclusion, w_other), tuple(written_out(g, w_other) for g in c.given))
@@ -77,7 +77,7 @@ class OtherWeights:
 
     @property
     def before(self) -> tuple[Step, ...]:
-        """What is to be shown before."""
+        """Steps that must precede the main step."""
         return ()
 
     @property
@@ -96,7 +96,7 @@ class OtherWeights:
 
     @property
     def gradient_norm(self) -> tuple[Use, ...]:
-        """What says that gradients are measured in the Euclidean norm, whatever states are in."""
+        """Use of the assumption that gradients are Euclidean; none if states are measured so."""
         if self.g.norm is norm:
             return ()
         ends = state(x, 0, j + 1), state(x, 0, j + 1, w_other)

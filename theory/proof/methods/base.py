@@ -1,4 +1,4 @@
-"""What every method has, and what it may ask of the ledger."""
+"""Interfaces of proof methods, and of the scope in which they prove a step."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ RANGE = "range"  # what is known of a point where a part of a step is shown
 
 
 class Scope(Entailed, Protocol):
-    """What a method sees of the ledger: the facts that it may use."""
+    """Scope of a step for a method: the facts that it may use."""
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
         """The used statements; raises Gap if one is not at hand or its side conditions fail."""
 
     def supposing(self, id: str, statement: Statement) -> Scope:
-        """The same scope with one more hypothesis."""
+        """Scope with one more hypothesis."""
 
     def with_law(self, law: Law) -> Scope:
-        """The same scope with one more law."""
+        """Scope with one more law."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class Composed(Method):
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """What the parts use, but for what the method itself supposes."""
+        """Uses of the parts, without the hypotheses that the method itself provides."""
         both = (use for part in self.parts for use in getattr(self, part).uses)
         return tuple(dict.fromkeys(use for use in both if not self.supposes(use)))
 
     @abstractmethod
     def supposes(self, use: Use) -> bool:
-        """Whether the method itself grants what the use names."""
+        """True if the method itself provides the hypothesis that the use names."""
 
     def reduced(self) -> Iterator[tuple[str, Method]]:
         """Leave out each use of each part."""

@@ -73,7 +73,7 @@ _small = moves.small(0, v)
 
 
 def _over_steps(of: moves.Affine, answer: Expr, *uses: Use) -> Step:
-    """What x_0 moves a network by, j steps later."""
+    """Step: moving x_0 by z v moves the state j steps later by z `answer` (a term in v and j)."""
     runs = (of.run(moves.nudged(0, by), j + 1) for by in (v, ZERO))
     lhs, rhs = next(runs), next(runs) + _small * answer
     inputs = [at("inputs", 0, by, 0) for by in (v, ZERO)]
@@ -89,12 +89,12 @@ def kept(index: Expr) -> Expr:
 
 
 def answered(index: Expr) -> Expr:
-    """What of the candidate is seen, less that of the network."""
+    """E (D V)^j D G v − ρ^j v: the candidate's output response to a move v, less the network's."""
     return E * moved(index) * v - kept(index)
 
 
 def through(index: Expr) -> Expr:
-    """The same, of what is seen of the start."""
+    """E (D V)^j D G v − ρ^j v, with E (D V)^j as one operator (`seen`) on D G v."""
     return seen(index) * first * v - kept(index)
 
 
