@@ -1,1 +1,1 @@
-"""What realises the theory: recurrent systems, their constants and their certificates, in batch."""
+"""Recurrent systems, their constants and their certificates, computed in batches."""

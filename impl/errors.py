@@ -22,7 +22,7 @@ def printable(text: object) -> str:
 
 
 class InputError(ValueError):
-    """What was handed in cannot be used; the message is one line and says what to do."""
+    """Error for unusable input; the message is one line and says what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(" ".join(str(message).split())))

@@ -1,4 +1,4 @@
-"""What was seen: run records, their judgement, and the pages made from them."""
+"""Run records, their judgement and comparison, and the pages made from them."""
 
 from rnnbounds.reports.errors import InputError, RecordError
 from rnnbounds.reports.records.codec import decode, encode, json_schema, load

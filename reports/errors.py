@@ -8,7 +8,7 @@ def printable(text: object) -> str:
 
 
 class InputError(ValueError):
-    """What the caller gave cannot be used."""
+    """Input from the caller that cannot be used; the message is one printable line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(" ".join(str(message).split())))

@@ -61,8 +61,8 @@ class History:
 
 
 def guarded_in(path: Path) -> list[Guarded]:
-    """What a guard found in each run, in the order of the file that its --history adds a line to;
-    none of a file that does not exist. Raises LineError."""
+    """Read the results of a guard, one Guarded a line, from a file written by --history, in its
+    order; [] if there is no such file. Raises LineError."""
     try:
         lines = disk.read(path, LIMIT).splitlines()
     except FileNotFoundError:

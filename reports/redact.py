@@ -1,4 +1,4 @@
-"""What a record need not tell of the machine it was made on: folders, and the machine's name."""
+"""Redaction of records: folders in paths, and the name of the machine."""
 
 import os
 import re

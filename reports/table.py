@@ -35,7 +35,7 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def of(
         cls, ledgers: Sequence[LedgerRecord], proved: bool, forms: dict[str, Standing]
     ) -> "Proof":
-        """What the ledgers of a claim come to."""
+        """Combine the ledgers of a claim: number of steps, axioms, steps in prose."""
         return cls(
             steps=sum(len(ledger.steps) for ledger in ledgers),
             axioms=tuple(sorted({axiom for ledger in ledgers for axiom in ledger.axioms})),
@@ -46,7 +46,7 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     @property
     def words(self) -> str:
-        """What its forms rest on; of an older table, whether it is proved."""
+        """Number of forms by standing; in older tables, `proved` or `not proved`."""
         if self.forms:
             return short(counted(self.forms.values()))
         return "proved" if self.proved else "not proved"

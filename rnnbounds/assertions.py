@@ -291,7 +291,7 @@ def certified(certificate: Certificate) -> Certificate:
 
 
 def _remedy(certificate: Certificate) -> str:
-    """What to do about a model whose factor is too large."""
+    """Advice for a model whose λ is too large: project its weights, or its cell type's remedy."""
     kind = kind_of(certificate.cell)
     if kind.trains:
         return (

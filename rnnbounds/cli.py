@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(arguments: list[str] | None) -> int:
-    """The same in a program that handles signals itself."""
+    """Run the command line without installing signal handlers, and return its exit code."""
     from rnnbounds.shell.imports import failed_import
 
     relax()

@@ -90,7 +90,7 @@ def require_writable(target: Path) -> None:
 
 
 def same(one: Path, other: Path) -> bool:
-    """Whether two names are those of one file that exists, by whatever links."""
+    """True if both paths lead to one existing file, through whatever links."""
     with suppress(OSError, ValueError):
         return one.samefile(other)
     return False
@@ -98,7 +98,7 @@ def same(one: Path, other: Path) -> bool:
 
 @contextmanager
 def _named(target: Path) -> Iterator[None]:
-    """What goes wrong is said of the target, not of the file beside it."""
+    """Re-raise an OSError under the target's name instead of its temporary file's."""
     try:
         yield
     except OSError as error:
@@ -151,7 +151,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _lock(stream: IO[bytes], *, wait: bool = True) -> bool:
-    """Whether the lock on an open file could be had; it ends with the process, however it ends."""
+    """Lock an open file until its process ends, however it ends; True if the lock was acquired."""
     if sys.platform != "win32":
         with suppress(OSError):
             fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -69,7 +69,7 @@ class Probe:
         return y.flatten(2) if y.ndim > 2 else y[..., None]
 
     def others(self) -> Iterator[tuple[str, Tensor]]:
-        """What inputs are replaced with, and how it is called."""
+        """Yield replacements of the inputs: the name, and a tensor (N, T, d) of x's dtype."""
         generator = torch.Generator().manual_seed(0)
         noise = torch.randn(
             self.x.shape, generator=generator, dtype=torch.float64, device="cpu"
@@ -117,7 +117,7 @@ class Probe:
             yield Leak(first + i, one, two, changed, since)
 
     def sees_oldest(self, field: int) -> bool:
-        """Whether some change of one input alone changes the output field − 1 steps later."""
+        """True if some change of one input alone changes the output `field` − 1 steps later."""
         for s in self.splits(self.x.shape[1] - field + 1):
             for _, other in self.others():
                 x = self.x.clone()
@@ -129,5 +129,5 @@ class Probe:
 
 
 def differs(one: Tensor, two: Tensor) -> Tensor:
-    """Where a bit differs: NaN differs from all that is finite, and −0 from 0."""
+    """Boolean mask of entries that differ: −0 differs from 0, and NaN from every value."""
     return (one != two) | (one.signbit() != two.signbit())

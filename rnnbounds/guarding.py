@@ -205,14 +205,14 @@ def beyond(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
 
 
 def longer(k: int | None, at_most_k: int | None) -> list[str]:
-    """What to do about a k that is larger than asked."""
+    """Advice on a k that exceeds `at_most_k`; [] if it does not, or if either is None."""
     if k is None or at_most_k is None or k <= at_most_k:
         return []
     return [f"if this is intended, set at-most = {k}"]
 
 
 def _stated(found: Measurement, asked: Measured) -> str:
-    """What is stated of windows drawn like the recorded ones; what was seen where nothing is."""
+    """Sentence on the share of windows within ε and its confidence, or else on the measurement."""
     line = None if found.statement is None else found.statement.lines[0]
     if line is None or line.share is None or line.k is None:
         return found.line()
@@ -224,7 +224,7 @@ def _stated(found: Measurement, asked: Measured) -> str:
 
 
 def remedies(found: Measurement, at_most_k: int | None) -> Iterator[str]:
-    """What to do about a share that is not stated, or a k that is larger than asked."""
+    """Yield advice if the share of windows is too small, or if k exceeds `at_most_k`."""
     stated = found.statement
     line = None if stated is None else stated.lines[0]
     if stated is not None and not stated.reached:

@@ -69,7 +69,7 @@ def group(name: str, help: str, epilog: str, places: Mapping[str, str]) -> Group
 
 
 def _options() -> list[Any]:
-    """What can be asked before a command: the version, completion for the shell, the log."""
+    """Options before any command: the version, completion for the shell, the log."""
     app = typer.Typer(rich_markup_mode=None)
 
     @app.callback()

@@ -110,7 +110,7 @@ def check_options(
     folder: str | None,
     baseline: str | None = None,
 ) -> Wanted:
-    """What is wanted; raises pytest.UsageError, one line, before anything is run."""
+    """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.properties.attacks.table import check_attacks
     from rnnbounds.reports.pages.page import FILES
@@ -134,8 +134,8 @@ def check_options(
 
 
 class Readable:
-    """What a part found travels as a property of its report; other reports, as JUnit's XML, are for
-    readers, and have its tallies."""
+    """Removes a part's results, a property of its report, once they are read: other reports, like
+    JUnit's XML, are for readers and have its tallies."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -149,7 +149,7 @@ class Readable:
 
 
 def lacks(report: pytest.TestReport) -> list[str]:
-    """What the machine lacked for this part, in a line; empty if it was judged."""
+    """Reasons why the machine could not judge this part, a line each; [] if it was judged."""
     return [str(value) for name, value in report.user_properties if name == MACHINE]
 
 

@@ -75,7 +75,7 @@ def input_errors() -> tuple[type[Exception], ...]:
 
 
 def usage(error: typer.TyperException) -> str:
-    """What is wrong with the call, and where to read how it goes."""
+    """Message of a call that is wrong, in one line that ends with its --help command."""
     context = getattr(error, "ctx", None)
     where = "rnnbounds" if context is None else context.command_path
     return f"{error.format_message().rstrip('.')}; see '{where} --help'"

@@ -1,4 +1,4 @@
-"""What a finished run is made into beside its record: a comparison, a summary, SARIF, history."""
+"""Outputs of a finished run beside its record: a comparison, a summary, SARIF, a history."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORKFLOW = "GITHUB_WORKFLOW_REF"  # OWNER/NAME/.github/workflows/FILE@REF
 
 
 class ManyError(InputError):
-    """What is about one run, asked of many."""
+    """Options about one run in a call with several seeds."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -47,7 +47,7 @@ class PlaceError(InputError):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for; all of it is checked before the minutes that a run takes."""
+    """Outputs requested of a run; all are checked before the minutes that it takes."""
 
     baseline: Path | None = None
     summary: Path | None = None
@@ -81,7 +81,7 @@ class Wanted:
         return None if self.baseline is None else (load(self.baseline), thresholds())
 
     def changes(self, run: Run) -> Changes | None:
-        """What changed since the baseline, of the claims that were run; None without one."""
+        """Compare a run with the same claims of the baseline; None without a baseline."""
         if self.gate is None:
             return None
         old, allowed = self.gate

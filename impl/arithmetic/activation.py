@@ -117,7 +117,7 @@ class Activation:
         return torch.where((Z == 0) & (self.at_zero == 0), 0.0, error * (1 + 4 * UNIT))
 
     def error_in(self, unit: float, n: int, Z: Tensor) -> Tensor:
-        """The same in a dtype of unit roundoff u, as torch computes it: see `working`."""
+        """Bound ‖fl(ρ)(z) − ρ(z)‖₂ for ‖z‖₂ ≤ Z, z ∈ ℝⁿ, in torch's dtype of roundoff u."""
         library = mul_up(working(unit) * 2.0**54, self.error(n, Z))
         if unit == working(unit):
             return library

@@ -1,5 +1,5 @@
-"""What numbers of all kinds share: Python's numbers beside them, elementary functions by name, and
-parts of their units."""
+"""Base class of number types: operations with Python numbers, elementary functions by name, and
+slices of units."""
 
 import math
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from rnnbounds.impl.errors import InputError
 
 
 def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The same where the other side may be a number of Python's."""
+    """Wrap a binary operation so that its right operand may be a Python number."""
 
     @wraps(operation)
     def meet(self: Any, other: Any) -> Any:
@@ -26,7 +26,7 @@ def _lifted(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _finite(constant: Callable[[Any, float], Any]) -> Callable[[Any, Any], Any]:
-    """The same of the float that a number is, if that is finite."""
+    """Wrap `constant` to convert its argument to float; raises InputError unless it is finite."""
 
     @wraps(constant)
     def made(self: Any, c: Any) -> Any:
@@ -51,8 +51,8 @@ class LengthError(InputError):
 
 
 class Scalable(ABC):
-    """What meets numbers of Python's on either side: 1 − g, 0.1 s. They are taken as the floats
-    that they are, exactly where the arithmetic is exact; NaN and infinity raise InputError."""
+    """Numbers that combine with Python numbers on either side: 1 − g, 0.1 s. A Python number is
+    taken as its float, exactly where the arithmetic is exact; NaN and infinity raise InputError."""
 
     levels: ClassVar[bool] = True  # numbers of one unit meet several
 

@@ -62,7 +62,7 @@ class Interval:
         return type(self)(torch.full_like(self.low, c), torch.full_like(self.low, c))
 
     def function(self, name: str) -> "Bounded":
-        """What is known of a function of that name."""
+        """Look up the bounds of the elementary function or activation of that name."""
         return bounded(name)
 
     @property
@@ -174,7 +174,7 @@ class Mapped(Elementary):
 
 
 def bounded(name: str) -> Bounded:
-    """What is known of an elementary function, or else of an activation; raises as `activation`."""
+    """Look up the bounds of an elementary function or activation; raises as `activation`."""
     return _ELEMENTARY[name] if name in _ELEMENTARY else _of_activation(activation(name))
 
 

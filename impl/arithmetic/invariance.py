@@ -51,7 +51,7 @@ class Held:
 
     @property
     def reason(self) -> str | None:
-        """What is wrong with the first box that was refused."""
+        """Message on the first box not proved invariant, with its worst unit; None if all are."""
         if not bool(self.refused.any()):
             return None
         first = int(self.refused.to(torch.int8).argmax())
@@ -114,7 +114,7 @@ def implied(
     B: float | Tensor,
     d: int,
 ) -> Held:
-    """Where a bound is infinite, that which a contraction implies: S/(1 − λ) in max |s_i|/v_i."""
+    """Replace infinite boxes by the bound S/(1 − λ) of a contraction in max |s_i|/v_i."""
     bounded = torch.isfinite(told.box).all(1, keepdim=True)
     if bool(bounded.all()):
         return told

@@ -167,7 +167,7 @@ def levelled(step: Step) -> Step:
 
 
 def _out(told: Any, cell: Any, size: int) -> Any:
-    """What a step gives for a state of that size; a gate of `kept` has a remark beside it."""
+    """Convert a step's result to `size` units; for `kept`, the pair of its gate and its flag."""
     if isinstance(told, tuple):
         gate, shut = told
         return gate.to(cell.n) if gate.size == 1 else gate.value, shut
@@ -175,7 +175,7 @@ def _out(told: Any, cell: Any, size: int) -> Any:
 
 
 def _meets(step: Step, cell: Any, size: int) -> bool:
-    """Whether lengths differ in a step of a state of that size; raises StepError."""
+    """True if a step on a state of `size` units mixes lengths; cached. Raises StepError."""
     key = (step, size, _form(cell))
     try:
         if key in _known:
@@ -189,8 +189,8 @@ def _meets(step: Step, cell: Any, size: int) -> bool:
 
 
 def _form(cell: Any) -> tuple[Any, ...]:
-    """What the lengths in a step depend on: the type of a cell, the shapes of its weights, whatever
-    else it is, and its layers alike. No weights are kept alive by it."""
+    """Build the cache key of a step's lengths: the cell's type, the shapes of its weights, its
+    other fields, and the keys of its layers. It references no weights."""
     made = (name for name in vars(cell) if not isinstance(_class_var(cell, name), cached_property))
     return (type(cell), *((name, _plain(vars(cell)[name])) for name in made))
 
@@ -211,7 +211,7 @@ def _class_var(cell: Any, name: str) -> Any:
 
 
 def _traced(step: Step, cell: Any, size: int) -> bool:
-    """The same, by a run over tensors that have a shape alone."""
+    """True if the step mixes lengths, by a run on meta tensors; raises StepError."""
     blank = partial(torch.empty, dtype=torch.float64, device="meta")
     shapes = {name: blank(part.shape) for name, part in cell.parameters.items()}
     made = Levelled(Floats(shapes), cell.parameters)

@@ -1,9 +1,9 @@
-"""What dtypes round: of one run, or of a run in several dtypes side by side, system by system.
+"""Rounding errors of float dtypes: of one run, or of runs in several dtypes, one per system.
 
-Rounding to nearest is monotone, so that the ends of what an operation gives are rounded as the run
-rounds them. Sums may be in any order, γ_m of the dtype off (Higham, section 3.1); functions are off
-by 16 units at most of what they are computed with, see `impl.arithmetic.activation.working`,
-relative to their value, before they are rounded.
+Rounding to nearest is monotone, so that the endpoints of an interval are rounded as a run rounds
+its values. Sums may be in any order, with relative error γ_m of the dtype (Higham, section 3.1);
+functions have a relative error of at most 16 units of their working precision, see
+`impl.arithmetic.activation.working`, before they are rounded.
 """
 
 from collections.abc import Iterable
@@ -68,7 +68,7 @@ class Runs:
         return (a,) if len(self.dtypes) == 1 else torch.split(a, 1)
 
     def rounded(self, a: Interval) -> Interval:
-        """What an operation returns whose exact result lies in a; nothing known beyond overflow."""
+        """Enclose the rounded result of an operation with exact result in a; ±∞ on overflow."""
         low, high = self.stored(torch.stack([a.low, a.high], dim=1)).unbind(1)
         if self.fused:
             low, high = torch.minimum(low, a.low), torch.maximum(high, a.high)
@@ -78,7 +78,7 @@ class Runs:
         )
 
     def off(self, a: Interval, by: Tensor | float) -> Interval:
-        """The same of an operation that is off by so much first, and by what underflows."""
+        """Enclose the rounded result of an operation within `by` and underflow of a."""
         lost = add_up(by, self.tiny)
         return self.rounded(a.widened(lost.expand_as(a.low)))
 

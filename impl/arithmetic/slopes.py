@@ -196,7 +196,7 @@ def _scaled(up: Operations, rows: Tensor, slopes: Tensor) -> Tensor:
 
 
 def _ends(gate: Interval) -> tuple[Tensor, ...]:
-    """Where a gate ends, which is one place if it stands still."""
+    """Endpoints of the gate's interval; one tensor if it is a point."""
     still = torch.equal(gate.low, gate.high)
     return (gate.high,) if still else (gate.low, gate.high)
 

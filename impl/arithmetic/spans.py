@@ -37,7 +37,7 @@ class Spans(Mapped):
 
     @property
     def terms(self) -> tuple[int, Tensor]:
-        """The same, or the value as the only term."""
+        """Roundings of any term, and at least Σ |terms| (B, m); a plain value is one term."""
         return self.sum or (0, self.range.magnitude)
 
     def __add__(self, other: Self) -> Self:
@@ -168,7 +168,7 @@ def reached(
 def reaching(
     program: Program, m: SpanArithmetic, like: Tensor, B: float | Tensor, d: int
 ) -> Callable[[Tensor], Tensor]:
-    """The same of any boxes that are like that one."""
+    """Build the map box (B, N) -> upper bounds on |φ(s, x)_i| over |s| ≤ box, ‖x‖₂ ≤ B: (B, N)."""
     x = m.inputs(B, like, d)
 
     def found(box: Tensor) -> Tensor:

@@ -23,9 +23,8 @@ M = TypeVar("M", bound=Mapped)
 
 @dataclass(frozen=True, eq=False)
 class Enclosing:
-    """What arithmetics of bounds share: parameters (B, m, n) and (B, m), which may be whatever
-    lies within the radii, and numbers that have a range, of inputs in a ball also its radius, and
-    the set where they are `given`."""
+    """Base class of bounding arithmetics: parameters (B, m, n) and (B, m), each anywhere within its
+    radius, and numbers with a range; inputs in a ball also have a radius, and a set if `given`."""
 
     parameters: Mapping[str, Tensor]
     radii: Radii = field(default_factory=dict, kw_only=True)

@@ -1,4 +1,4 @@
-"""What is certified about one cell, from its comparison on the box that is proved."""
+"""Certified bounds on one cell, from its comparison matrices on the proved invariant box."""
 
 import math
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ from rnnbounds.impl.numbers.outward import norm_up
 
 @dataclass(frozen=True, eq=False)
 class ProgramAnalysis(Analysis):
-    """What is certified about one cell of `impl.cells.program`.
+    """Certified bounds on one cell of `impl.cells.program`.
 
-    `named`: the constants of the cell itself. `B`: the bound on its inputs. `refused`: why the box
-    that the cell states is not proved, and what to do, None if it is; nothing then rests on it.
-    `dtype`: that of the model.
+    `named`: constants specific to the cell. `B`: bound on ‖x‖₂. `refused`: why the stated box is
+    not proved invariant and what to do (no bound then uses it), None if it is proved. `dtype`: that
+    of the model.
     """
 
     cell: Any
@@ -120,7 +120,7 @@ class ProgramAnalysis(Analysis):
         return box.new_tensor(norm.weights).repeat_interleave(each)[None]
 
     def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
-        """What is known of a step on another box, and of an error (1, N), in that norm."""
+        """Bound λ, L and δ of a step on another box in that norm, for an error (1, N)."""
         known = self.comparison
         if box is known.box and inputs is self.B:
             known = replace(known, norms=lambda: self.comparison.euclidean, drive=error)
@@ -130,7 +130,7 @@ class ProgramAnalysis(Analysis):
         return Step(told.lam, told.fed, told.drive)
 
     def refute(self, given: Given = None) -> Witness | None:
-        """What the cell knows of itself."""
+        """Search for a certified witness that the cell is no contraction on its box, or None."""
         found: Witness | None = self.cell.refute(self.comparison.box[0], self.B, given)
         return found
 

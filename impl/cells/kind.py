@@ -1,4 +1,4 @@
-"""What the house must know of a kind of cell; everything else asks this record.
+"""Cell type record: the only interface of a cell type to the rest of the package.
 
 A cell is one file that ends in its ``KINDS``.
 """
@@ -53,8 +53,8 @@ class Analysis(Protocol):
         """All constants by name, infinite where nothing is known."""
 
     def proof(self, norm: StateNorm) -> dict[str, Any]:
-        """What `impl.checker` has to be told beyond the constants of the norm to prove them anew:
-        the box of the states, or the layers of a stack. Nothing of a vanilla cell."""
+        """Return the data that `impl.checker` needs beyond the norm's constants to prove them
+        again: the states' box, or the layers of a stack; {} for a vanilla cell."""
         return {}
 
     def inputs(self) -> Tensor:
@@ -71,7 +71,7 @@ class Analysis(Protocol):
     def training(
         self, epsilons: Sequence[float], task: Task, norm: StateNorm
     ) -> TrainingCertificate | None:
-        """What is certified about training; None for kinds of which nothing is."""
+        """Certify gradients and windows of a training task; None for kinds without such bounds."""
         return None
 
 

@@ -72,7 +72,7 @@ class Layout:
 
 
 def _fit(shape: str, actual: tuple[int, ...], known: dict[str, int]) -> bool:
-    """Whether a shape is that one, with what it tells about unknown symbols added to the known."""
+    """True if `actual` has the symbolic shape; sizes of new symbols are then added to `known`."""
     wanted, found = shape.split(), dict(known)
     if len(wanted) != len(actual):
         return False

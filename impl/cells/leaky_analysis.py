@@ -55,7 +55,7 @@ def _product(leak: Tensor, W: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class LeakyAnalysis(ProgramAnalysis):
-    """What is certified about one echo-state network; `parts` are those of A W and A W_in."""
+    """Certified bounds on one echo-state network; `parts` are those of A W and A W_in."""
 
     parts: Parts = field(kw_only=True)
 
@@ -76,7 +76,7 @@ class LeakyAnalysis(ProgramAnalysis):
         return torch.full_like(self.comparison.box, norm.equivalence)
 
     def on(self, norm: StateNorm, box: Tensor, inputs: float, error: Tensor) -> Step:
-        """As there; the norms by diagonal weights contract everywhere."""
+        """Bound λ, L and δ of a step on a box; norms by diagonal weights need no box."""
         if norm.name not in SCALED:
             return super().on(norm, box, inputs, error)
         return Step(norm.lam, norm.fed, float(mul_up(norm.reach, norm_up(error)[0])))

@@ -49,7 +49,7 @@ class Fed:
 
 @dataclass(frozen=True)
 class Step:
-    """What is known of a step on a box: λ, L and δ in one norm."""
+    """Bounds on a step on a box in one norm: factor λ, input Lipschitz constant L, error δ."""
 
     lam: float
     fed: float
@@ -95,7 +95,7 @@ def run_error(
 
 
 def safely(step: Callable[[Tensor], Step]) -> Callable[[Tensor], Step]:
-    """The same, knowing nothing where it may divide by 0."""
+    """Wrap a step to return infinite bounds where it may divide by 0."""
 
     def told(box: Tensor) -> Step:
         try:

@@ -80,7 +80,7 @@ NORM_NAMES = (*dict.fromkeys(norm for kind in CELLS.values() for norm in kind.no
 
 
 class KindError(InputError):
-    """What is registered, and is no kind of cell that can be read."""
+    """Error for a registered object that is no cell type that can be read."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what}; {remedy}")

@@ -1,4 +1,4 @@
-"""What is certified about vanilla recurrent cells and linear systems.
+"""Certified bounds on vanilla recurrent cells and linear systems.
 
 Sources: Miller & Hardt, section 2, Lemma 1; Rump and Higham for the rounding.
 """
@@ -36,9 +36,7 @@ _PRECISION = 128
 
 @dataclass(frozen=True, eq=False)
 class VanillaAnalysis(Analysis):
-    """What is certified about one vanilla cell; the methods are those of
-    `impl.cells.kind.Analysis`.
-    """
+    """Certified bounds on one vanilla cell; the methods are those of `impl.cells.kind.Analysis`."""
 
     model: LoadedModel[RNN]
     parts: Parts

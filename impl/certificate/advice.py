@@ -1,7 +1,7 @@
-"""What to do next about a model that no norm certifies.
+"""Advice on a model that no norm certifies.
 
-Sought with the estimate of `impl.certificate.contraction`, within a small budget; what is said to
-certify has been certified, at that scale or bound and with the weights as they are then stored.
+Candidates come from the estimate of `impl.certificate.contraction`, within a small budget; each
+reported one is certified, at that scale or input bound and with the weights as then stored.
 """
 
 import math
@@ -138,8 +138,8 @@ def advise(
     constants: Mapping[str, float],
     tries: Tries,
 ) -> Advice:
-    """What to do about a model with the best factor lam ≥ 1 and those constants, for inputs
-    ‖x_t‖₂ ≤ B. `tries` certifies a model under a bound: (norm, λ, k at ε), None if it is not."""
+    """Advise on a model with the best factor lam ≥ 1 and those constants, for inputs ‖x_t‖₂ ≤ B.
+    `tries` certifies a model under a bound: (norm, λ, k at ε), or None."""
     train = _train(kind, B)
     kept = _kept(constants, epsilon)
     size = sum(len(part) for role, part in model.weights.items() if _RECURRENT.fullmatch(role))
@@ -168,7 +168,7 @@ class _Search:
 
     @property
     def vanilla(self) -> bool:
-        """Whether λ is that of W: in proportion to it, whatever the inputs are."""
+        """True if λ is proportional to W for all inputs: vanilla and linear cells."""
         return self.kind.trains or self.kind.name.startswith((PREFIX + "rnn", PREFIX + "linear"))
 
     def scaled(self, scale: float) -> dict[str, Tensor]:

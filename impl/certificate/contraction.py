@@ -82,7 +82,7 @@ def contraction(
 def factors(
     kind: Kind, weights: Mapping[str, Tensor], input_bound: float, names: Sequence[str] = NORMS
 ) -> Tensor:
-    """The same of weights by role, layer by layer: (layers,), in norms of those names."""
+    """Estimate λ of each layer from weights by role: (layers,), the least in those norms."""
     names = [name for name in names if name in kind.norms]
     whole = kind.build({role: part.double()[None] for role, part in weights.items()})
     layers = whole.layers if isinstance(whole, Stack) else (whole,)

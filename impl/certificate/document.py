@@ -95,7 +95,7 @@ def _inputs(box: InputBox, told: Document) -> InputSet:
 
 
 def _training(told: Training, constants: Mapping[str, float]) -> TrainingCertificate:
-    """What is certified of training; constants that no document states are infinite."""
+    """Rebuild the training certificate of a document; constants it lacks are infinite."""
     task = Task(
         told.steps, told.alpha, told.loss, told.readout_norm, told.target_asked, told.length
     )

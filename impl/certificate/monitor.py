@@ -1,4 +1,4 @@
-"""What to watch while a model is trained: an estimate of λ, and of the memory that follows.
+"""Training monitor: an estimate of λ and of the memory length that follows.
 
 With λ < 1 and the box of the states |h_i| ≤ h̄_i, two runs are at most 2‖h̄‖₂ λᵏ apart after k steps,
 where λ is a factor in the Euclidean norm; in another norm its equivalence with that is left out. So

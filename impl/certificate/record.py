@@ -1,4 +1,4 @@
-"""What is certified about one model, and the record of it that is written."""
+"""Certificate of one model, and its JSON record."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -118,7 +118,7 @@ class Certificate(Shown):
         return self.advising()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled or copied: the advice itself in place of what seeks it."""
+        """Return the fields to pickle or copy, with the computed advice in place of its search."""
         return {**vars(self), "advising": partial(_given, self.advice)}
 
     @property
@@ -247,7 +247,7 @@ class Certificate(Shown):
         return record
 
     def _next(self) -> dict[str, Any] | None:
-        """What to do next as JSON data, None unless the model is undecided."""
+        """Return advice on an undecided model as JSON data, None for other verdicts."""
         if self.document is not None:
             return self.document.get("next")
         if self.verdict != "undecided":

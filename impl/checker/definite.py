@@ -15,7 +15,7 @@ _LEAF = 24  # rows below which pivots are found one by one
 
 
 def norm_at_most(rows: Rows, s: float | fmpq) -> bool:
-    """Whether ‖A‖₂ ≤ s is proved: exactly for vectors, by positive pivots of s²I − AᵀA else."""
+    """True if ‖A‖₂ ≤ s is proved: exactly for vectors, else by positive pivots of s²I − AᵀA."""
     limit = s if isinstance(s, fmpq) else exact(s)
     entries = [v for row in rows for v in row]
     if not any(entries) or len(rows) == 1 or len(rows[0]) == 1:
@@ -28,7 +28,7 @@ def norm_at_most(rows: Rows, s: float | fmpq) -> bool:
 
 
 def below(A: arb_mat, s: arb) -> bool:
-    """Whether ‖A‖₂ < s is proved at this precision."""
+    """True if ‖A‖₂ < s is proved at the working precision."""
     if A.nrows() < A.ncols():
         A = A.transpose()
     n = A.ncols()
@@ -37,7 +37,7 @@ def below(A: arb_mat, s: arb) -> bool:
 
 
 def positive(S: arb_mat) -> bool:
-    """Whether a symmetric matrix is proved positive definite: a block and its Schur complement."""
+    """True if S = Sᵀ is proved positive definite, by a block and its Schur complement."""
     n = S.nrows()
     rows = S.tolist()
     if n <= _LEAF:

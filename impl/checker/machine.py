@@ -1,8 +1,8 @@
-"""What every verdict rests on: IEEE 754 arithmetic, with subnormals and rounding to nearest even.
+"""Tests for IEEE 754 arithmetic, with subnormals and rounding to nearest even.
 
-A thread keeps its rounding mode, and whether it flushes subnormals, in a register that any library
-may have changed: so it is asked anew before each certificate, check and run. Operands and results
-are compared by their bits, as flushed numbers equal 0. Free of torch; see
+Each thread has a register for its rounding mode and for flushing subnormals, which any library may
+have changed: so the arithmetic is tested before each certificate, check and run. Operands and
+results are compared by their bits, as flushed numbers equal 0. Free of torch; see
 `impl.models.torch_machine`. Source: IEEE 754-2019, sections 4.3.1 and 7.5.
 """
 
@@ -97,7 +97,7 @@ def require_floats() -> None:
 
 
 def ailments_of_floats() -> set[str]:
-    """What is wrong with Python's floats."""
+    """Test Python's float arithmetic; return the names of its faults."""
     found = {
         what
         for operation in OPERATIONS
@@ -108,7 +108,7 @@ def ailments_of_floats() -> set[str]:
 
 
 def ailments_of_arrays() -> set[str]:
-    """What is wrong with NumPy's arrays."""
+    """Test NumPy's float64 arithmetic; return the names of its faults."""
     found = set()
     for operation, a, b, expected in _ARRAYS:
         wrong = operation.apply(a, b).view(np.int64) != expected
@@ -118,7 +118,7 @@ def ailments_of_arrays() -> set[str]:
 
 
 def ailments_at(operation: Operation, wrong: list[int]) -> set[str]:
-    """What the wrong entries among `columns` of an operation show."""
+    """Name the faults that the wrong entries among `columns` of an operation show."""
     return {operation.rows[entry % len(operation.rows)][0] for entry in wrong}
 
 

@@ -129,8 +129,8 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
 
 
 def _about(said: Record, source: Source) -> bool:
-    """Whether the cell, its dtype, its sizes and the digest of its weights are the source's; raises
-    LayoutError for weights that are no such cell's."""
+    """True if cell, dtype, sizes and weight digest of the record are the source's; raises
+    LayoutError for weights that do not fit the cell."""
     if (said.cell, said.dtype) != (source.cell, source.dtype):
         return False
     parts = {role: encoded(w, said.dtype) for role, w in source.weights.items()}
@@ -154,7 +154,7 @@ def _require_provable(path: Path, told: Mapping[str, Any]) -> None:
 
 
 def proved(file: Claim) -> list[Finding]:
-    """What was found of each statement of a record; raises RecordError for one that makes none."""
+    """Prove each statement of a record; raises RecordError for a record that makes none."""
     told = file.record
     with ctx.workprec(_PRECISION):
         found, cell, norm = _system(file)
@@ -170,7 +170,7 @@ def proved(file: Claim) -> list[Finding]:
 
 
 def _in_another_norm(file: Claim, constant: str) -> list[Finding]:
-    """What is proved of the norm in which that constant is stated, and of the states in it."""
+    """Prove the norm in which that constant is stated, and the bounds on states in it."""
     other = file.record.of(constant)
     found, cell, norm = _system(replace(file, record=other))
     if all(finding.holds for finding in found):
@@ -202,7 +202,7 @@ def _system(file: Claim) -> tuple[list[Finding], Any, Norm]:
 
 
 def _constants(told: Record, cell: Any) -> list[Finding]:
-    """What is claimed of the cell and of Euclidean norms, by name."""
+    """Prove the stated constants of the cell and of Euclidean norms, by name."""
     proofs: dict[str, Callable[[float], bool]] = {
         "B_x": lambda v: v == told.input_bound,
         "S_0": lambda v: bool(cell.start <= arb(v)),
@@ -250,14 +250,14 @@ def _held(told: Record, cell: Any) -> list[Finding]:
 
 
 def _of_states(file: Claim, cell: Any, norm: Norm) -> list[Finding]:
-    """What follows for states and windows."""
+    """Prove the bounds on states and on truncation windows."""
     told = file.record
     if not told.lam < 1:
         return [Finding("states", False, "λ is not below 1")]
     lam, (C, S, R) = arb(told.lam), (told.constants[n] for n in ("equivalence", "drive", "radius"))
 
     def within(size: arb, most: float) -> bool:
-        """Whether ‖C‖₂ C min(S/(1 − λ), R) size ≤ most, ‖C‖₂ of a readout."""
+        """True if c C min(S/(1 − λ), R) size ≤ most, where c is the norm of the readout."""
         size = arb(file.scale) * arb(C) * size
         by_drive = arb(S) * size <= arb(most) * (1 - lam)
         return bool(by_drive or (not math.isinf(R) and arb(R) * size <= most))

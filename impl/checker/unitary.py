@@ -65,7 +65,7 @@ class Source:
     weights: Mapping[str, Array]
 
     def equals(self, cell: str, dtype: str, weights: Mapping[str, Array]) -> bool:
-        """Whether these are its own, to the last bit; no weight is not the same as zeros."""
+        """True if these equal the source's, bit for bit; a missing weight differs from zeros."""
         return (
             (self.cell, self.dtype) == (cell, dtype)
             and self.weights.keys() == weights.keys()
@@ -199,7 +199,7 @@ def _system(file: UnitaryFile, original: _Original) -> System:
 
 
 def _killed(file: UnitaryFile, states: arb, machine: Machine | None) -> bool:
-    """Whether every further unit stays at 0 while the states are within their bound."""
+    """True if every further unit is proved to stay at 0 while the states are within their bound."""
     n, D = file.n, list(map(arb, file.record.scaling))
     rows = file.weights["weight_hh_l0"][n:, :n].tolist()
     for row, bias in zip(rows, file.weights["bias_ih_l0"][n:].tolist(), strict=True):
@@ -255,7 +255,7 @@ def _source(file: UnitaryFile, held: dict[str, Array] | None, source: Source) ->
 
 
 def _alike(A: Array, B: Array) -> bool:
-    """Whether shapes and bits are equal: −0 is not 0."""
+    """True if shapes and bits are equal; −0 differs from 0."""
     return A.shape == B.shape and A.tobytes() == B.tobytes()
 
 

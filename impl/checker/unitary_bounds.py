@@ -66,12 +66,12 @@ class Machine:
 
     @property
     def underflow(self) -> arb:
-        """What underflow may lose of one sum."""
+        """Bound on the underflow error of one sum."""
         return arb(self.terms) * arb(self.tiny)
 
     @property
     def eta(self) -> arb:
-        """What underflow may lose of one step, in the system's own scale."""
+        """Bound on the underflow error of one step, in the system's own scale."""
         return self.underflow * self.units / arb(self.least)
 
 
@@ -106,7 +106,7 @@ def slack(machine: Machine) -> tuple[float, float]:
 
 
 def stays_off(row: arb, states: arb, bias: arb, machine: Machine | None) -> bool:
-    """Whether ‖w‖ ≤ ``row`` and b₂ = ``bias`` keep a unit off: exactly, or on the machine."""
+    """True if ‖w‖ ≤ ``row`` and b₂ = ``bias`` force a unit to 0: exactly, or in floats."""
     if machine is None:
         return bool(row * states <= -bias)
     gamma = machine.gamma

@@ -1,1 +1,1 @@
-"""What a model becomes: truncated, unitary, rescaled."""
+"""Conversions of a model: truncation, unitary form, rescaling."""

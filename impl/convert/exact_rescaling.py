@@ -38,7 +38,7 @@ def scales(model: LoadedModel[RNN], start: Tensor) -> Tensor:
 
 
 def _stays_exact(W: fmpq_mat, rest: list[list[fmpq]], D: tuple[fmpq, ...]) -> bool:
-    """Whether D, DWD⁻¹ and D times the other weights are float64 numbers."""
+    """True if D, DWD⁻¹ and D times the other weights are exact in float64."""
     moved = [D[i] * W[i, j] / D[j] for i in range(len(D)) for j in range(len(D))]
     moved += [d * v for d, row in zip(D, rest, strict=True) for v in row]
     return all(map(is_float, moved))
@@ -54,7 +54,7 @@ def scaled(W: Tensor, D: Tensor) -> Tensor:
 
 
 def is_float(x: fmpq) -> bool:
-    """Whether a rational is a float64 number."""
+    """True if a rational is exactly a float64 number."""
     try:
         return bool(rational(_float(x)) == x)
     except OverflowError:

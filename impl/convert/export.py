@@ -69,7 +69,7 @@ def export_truncated(
 
 
 def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> bytes:
-    """What stands in a file of that name; raises as `export_truncated`."""
+    """Serialise the module for a file of that name; raises as `export_truncated`."""
     check_export(path)
     if module.k > LAYERS:
         raise RangeError("the window k", module.k, f"at most {LAYERS} to export, as for a larger ε")
@@ -79,7 +79,7 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
 
 
 class Stateless(torch.nn.Module):
-    """What is exported of a feed-forward form: the same outputs by operations of fixed shapes."""
+    """Export form of a feed-forward module: equal outputs by operations of fixed shapes."""
 
     def __init__(self, module: FeedForward) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ def mode(kind: Kind) -> str | None:
 
 
 def is_native(kind: Kind, x: Tensor) -> bool:
-    """Whether torch has a loop for the cell in this dtype."""
+    """True if torch has a loop for the cell in this dtype."""
     return mode(kind) in _NATIVE and x.dtype in _DTYPES
 
 
@@ -60,7 +60,7 @@ def without_cudnn() -> Iterator[None]:
 
 
 def _layers(kind: Kind, weights: Weights) -> list[str]:
-    """What the names of each layer's weights end in."""
+    """List the suffixes of the layers' weight names; one empty suffix for cells not torch's."""
     if not kind.name.startswith(PREFIX):
         return [""]
     return [f"_l{l}" for l in range(len(weights)) if f"weight_hh_l{l}" in weights]

@@ -34,7 +34,7 @@ class RationalRNN:
         return [tuple(h.matrix.entries()) for h in self.run(inputs, relu)]
 
     def run(self, inputs: Sequence[Vector], relu: bool = True) -> list[Unreduced]:
-        """The same as columns (n, 1)."""
+        """Evaluate h_0, …, h_{T−1} exactly as columns (n, 1); without ReLU, if asked."""
         return self.runs([Unreduced.columns(x, 1) for x in inputs], relu)
 
     def runs(self, inputs: Sequence[Unreduced], relu: bool = True) -> list[Unreduced]:

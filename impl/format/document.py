@@ -53,7 +53,7 @@ class Roundoff(Struct):
 
 
 class Skipped(Struct):
-    """What was not tried, and why."""
+    """An attempt that was not made, and why."""
 
     what: str
     reason: str
@@ -68,7 +68,7 @@ class InputBox(Struct):
 
 
 class Training(Struct):
-    """What is certified of training."""
+    """Certified bounds on training."""
 
     lam: Bound = field(name="lambda")
     target_bound: Bound
@@ -84,7 +84,7 @@ class Training(Struct):
 
 
 class Next(Struct):
-    """What to do about an undecided model."""
+    """Next steps for an undecided model."""
 
     measure: str
     lines: list[str] = []

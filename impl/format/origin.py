@@ -1,8 +1,8 @@
-"""What a certificate says of where its weights came from; read without torch.
+"""Provenance of a certificate's weights; read without torch.
 
-`tensors` has their full names in the source by role, `ignored` and `unread` those of tensors that
-are none of the cell's: on purpose, or since they have another prefix. None of it can be proved from
-the file, so it is information; it has to make sense all the same.
+`tensors` maps roles to full names in the source; `ignored` and `unread` name tensors that are not
+the cell's: ignored on request, or under another prefix. The file cannot prove any of it, so it is
+information; it must be consistent all the same.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,8 +12,8 @@ _PARTS = {"tensors", "ignored", "unread"}
 
 
 def described(information: Mapping[Any, Any], roles: Collection[str]) -> bool:
-    """Whether all three are there, with a name for each of these roles and none of them twice; or
-    none of the three."""
+    """True if all three parts are present, with a name for each of these roles and all names
+    distinct, or if all three are absent."""
     if not _PARTS & information.keys():
         return True
     tensors = information.get("tensors")

@@ -50,13 +50,12 @@ class Rounding(Exactly, frozen=True):
 
 
 class Record(Exactly, frozen=True):
-    """What a record states; see `impl.checker.truncated` for each part.
+    """Statements of a record; see `impl.checker.truncated` for each part.
 
-    inputs: the box that all inputs lie in beside ‖x‖₂ ≤ input_bound, None for that ball alone.
-    weights: those of the norm, of a stack those of its layers. box: the sides of the states' box,
-    infinite where there is none, of a cell that is neither vanilla nor a stack. information: the
-    names of the source and its tensors, the inputs in words, a bound on rounding that is not
-    proved.
+    inputs: the box of all inputs beside ‖x‖₂ ≤ input_bound, None for that ball alone. weights:
+    those of the norm, for a stack those of its layers. box: the sides of the states' box, infinite
+    if there is none, for a cell that is neither vanilla nor a stack. information: the names of the
+    source and its tensors, the inputs in words, an unproved bound on rounding.
     """
 
     schema: Literal["rnnbounds/truncated-certificate/2"]
@@ -110,7 +109,7 @@ class Record(Exactly, frozen=True):
 
 
 def record(document: object) -> Record:
-    """What a parsed record states; raises RecordError."""
+    """Convert parsed JSON to a `Record`; raises RecordError."""
     return converted(document, Record)
 
 

@@ -48,7 +48,7 @@ class Constants(Exactly, frozen=True):
 
 
 class Difference(Exactly, frozen=True):
-    """What rounding may add to the difference of the two networks, by the arithmetic."""
+    """Bounds on the rounding part of the difference of the two networks, by arithmetic."""
 
     exact: Size
     float64: Size | None
@@ -56,7 +56,7 @@ class Difference(Exactly, frozen=True):
 
 
 class UnitaryRecord(Exactly, frozen=True):
-    """What a certificate states; `impl.checker.unitary` proves it. Nothing is proved of the
+    """Statements of a unitary certificate, proved by `impl.checker.unitary` except for the
     information."""
 
     schema: Literal["rnnbounds/unitary-certificate/2"]

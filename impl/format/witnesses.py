@@ -39,7 +39,7 @@ class StatedInputs(Ends, frozen=True, forbid_unknown_fields=True):
 
 
 class SkippedSearch(Exactly, frozen=True):
-    """What the limits of the search left out."""
+    """Part of a search that its limits left out, and why."""
 
     what: str
     reason: str
@@ -54,7 +54,7 @@ class StatedReadout(Exactly, frozen=True):
 
 
 class Witnesses(Exactly, frozen=True):
-    """What a file of witnesses states."""
+    """Statements of a file of witnesses."""
 
     schema: str
     cell: str

@@ -67,7 +67,7 @@ def gradient_error(
 
 
 def gradient_gap_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
-    """The same for the vectors of ``gradient_gaps`` and ``tb_gaps``: (B, S, K+1), 0 at k = T."""
+    """Bound the errors of ``gradient_gaps`` and ``tb_gaps``: (B, S, K+1), 0 at k = T."""
     found = _bounds(cell, x, loss, trained, K)
     one = found.whole()
     gap = 2 * (one + UNIT * (found.size() + one)) * _UP
@@ -77,7 +77,7 @@ def gradient_gap_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = 
 def mean_gradient_gap_error(
     cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb"
 ) -> Tensor:
-    """The same for the vectors of ``mean_gradient_gaps``: (B, S, K+1), 0 at k = T.
+    """Bound the errors of the vectors of ``mean_gradient_gaps``: (B, S, K+1), 0 at k = T.
 
     Infinite where ρ′ jumps.
     """
@@ -92,7 +92,7 @@ def mean_gradient_gap_error(
 
 
 def tbptt_error(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = "WUb") -> Tensor:
-    """The same for the vectors of ``tbptt_gaps``; it shrinks with λ^k: (B, S, K+1), 0 at k = T."""
+    """Bound the errors of ``tbptt_gaps``, decreasing with λ^k: (B, S, K+1), 0 at k = T."""
     check_task(cell, x, K, loss, trained)
     return _bounds(cell, x, loss, trained, 0).tails()[..., : K + 1]
 
@@ -244,6 +244,6 @@ def _tails(terms: Tensor) -> Tensor:
 
 
 def _windows(error: Tensor, K: int, T: int) -> Tensor:
-    """The same error for k = 0 … K, but 0 at k = T."""
+    """Expand an error (B, S) to k = 0 … K, with 0 at k = T: (B, S, K+1)."""
     k = torch.arange(K + 1, device=error.device)
     return torch.where(k == T, 0.0, error[..., None])

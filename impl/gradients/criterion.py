@@ -1,4 +1,4 @@
-"""What every loss of the last state supplies: values, gradients, constants and errors."""
+"""Interface of losses of the last state: values, gradients, constants and errors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -89,7 +89,7 @@ class Loss(ABC):
 
     @cached_property
     def in_rationals(self) -> tuple[Any, ...]:
-        """The same as rationals."""
+        """Tensors of a batch of one as nested lists of exact rationals."""
         return tuple(nested(rational, part[0].tolist()) for part in self.tensors)
 
     def member(self, index: int) -> Self:

@@ -49,7 +49,7 @@ def input_jacobians(cell: RNN, x: Tensor, K: int) -> Jacobians:
 
 
 def jacobians_alone(cell: RNN, x: Tensor, K: int) -> Tensor:
-    """The same J without its error, for a search that may round as it likes."""
+    """Compute ∂h_T/∂x_{T−j}, j = 0 … K, without error bounds, for a heuristic search."""
     return _Run(cell, x, K).J
 
 
@@ -93,7 +93,7 @@ def _slope_errors(cell: RNN, x: Tensor, path: Tensor, z: dict[int, Tensor]) -> d
 
 
 def _slope_error(rho: Activation, z: Tensor, eta: Tensor) -> Tensor:
-    """The same from computed pre-activations (B, n, S) that are off by at most eta (B, S)."""
+    """Bound max_i |ρ̂′(ẑ) − ρ′(z)|_i (B, S) for computed ẑ (B, n, S) with errors ≤ eta (B, S)."""
     if rho.curvature < math.inf:
         return rho.curvature * eta + rho.derivative_error
     certain = (z.abs() > eta[:, None]).all(1) | (eta == 0)

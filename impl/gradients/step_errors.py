@@ -41,8 +41,8 @@ _BELOW = 4.0  # values are this many times below the largest number: GELU takes 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What a sum is made of: m roundings on the way of any of its terms, which are off by `carried`
-    before them and whose absolute values add up to `size`, (B, m) each."""
+    """Rounding data of a sum: at most m roundings of any term, the error `carried` of the terms
+    before these, and at least the sum `size` of their absolute values, (B, m) each."""
 
     roundings: int
     carried: Tensor
@@ -213,10 +213,10 @@ def step_error(
 
 
 def _times(error: Tensor, other: Tensor) -> Tensor:
-    """What an error makes of a factor: nothing where there is none."""
+    """Multiply an error by a factor, rounded up; exactly 0 where the error is 0."""
     return torch.where(error == 0, 0.0, mul_up(error, other))
 
 
 def _sound(name: str, dtype: torch.dtype) -> bool:
-    """Whether the function keeps to its error model in that dtype."""
+    """True if torch's function satisfies its error model in that dtype."""
     return keeps_to_its_model(name, dtype=str(dtype).removeprefix("torch."))

@@ -1,4 +1,4 @@
-"""What the formulas of constants speak of: a batch of cells, and the constants known before."""
+"""Arguments of the constants' formulas: a batch of cells, and constants computed before."""
 
 from collections.abc import Callable, Container, Mapping
 from functools import cached_property
@@ -116,7 +116,7 @@ class Supply:
         return subtract_down(1.0, self["lam"]).clamp(min=0.0)
 
     def filled(self, value: float) -> Tensor:
-        """The same value for each system."""
+        """Return the value once per system: (B,)."""
         return torch.full_like(self.B_x, value)
 
     def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:

@@ -1,1 +1,1 @@
-"""What a model remembers of recorded inputs: seen on them, and stated of others drawn like them."""
+"""Memory of a model: measured on recorded inputs, and stated for others drawn like them."""

@@ -57,7 +57,7 @@ def draws_needed(share: Fraction, alpha: Fraction, m: int = 0) -> int:
 
 
 def _surely(n: int, m: int, q: Fraction, alpha: Fraction) -> bool:
-    """Whether P_q(at most m of n outside) ≤ α for certain."""
+    """True if P_q(at most m of n outside) ≤ α is proved."""
     if m == n:
         return False
     with ctx.workprec(_PRECISION):

@@ -1,8 +1,8 @@
-"""Whether a window is within ε at k, of the model in real arithmetic and the data as recorded.
+"""Rigorous decision of whether a window is within ε at k, in real arithmetic on recorded data.
 
-Float64 with running error bounds decides most windows. These grow with the norms of the weights and
-not with what the steps do to what is off, so that long runs leave some open: these are run in
-balls, of twice the precision each time, as long as WORK allows. What stays open is not within ε.
+Float64 with running error bounds decides most windows. These bounds grow with the norms of the
+weights, not with the true propagation of errors, so that long runs leave some undecided: these are
+run in balls, doubling the precision, as long as WORK allows. The rest count as not within ε.
 """
 
 import math
@@ -30,7 +30,7 @@ class Decided(NamedTuple):
 
 
 def within(runner: Runner, x: Tensor, k: int, epsilon: float) -> Decided:
-    """Whether ‖h_T − h_T^k‖₂ ≤ ε for certain, for windows x (M, T, d); of C h if that is read."""
+    """Decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of C h with a readout."""
     short = x[:, x.shape[1] - k :]
     apart = runner.read(Running(runner.parameters), near(runner, x) - near(runner, short))
     size = apart.value.abs()
@@ -66,7 +66,7 @@ def near(runner: Runner, x: Tensor) -> Near:
 
 
 def enclosed(runner: Runner, x: Tensor) -> Columns:
-    """The same in balls of the working precision: n balls for each window."""
+    """Enclose the outputs after the inputs x (M, T, d): n balls for each window."""
     m = _balls(runner)
     s = Columns.of(arb_mat(runner.states, len(x)))
     for inputs in x.unbind(1):

@@ -1,4 +1,4 @@
-"""What a model does on recorded inputs, and what follows for others drawn like them.
+"""Measurements of a model on recorded inputs, and a statement on others drawn like them.
 
 Everything but the statement is an observation, in float64, of these windows alone. Sources: Miller
 & Hardt, section 4, data-dependent stability; Clopper & Pearson for the statement.

@@ -1,5 +1,5 @@
-"""Whether windows share inputs, as those of a sliding window do: what is then seen of one is seen
-of its neighbours, and they are no independent draws."""
+"""Detection of windows that share inputs, such as sliding windows: their results are dependent, so
+that they are no independent draws."""
 
 from typing import Any
 

@@ -23,8 +23,8 @@ Array = np.ndarray[Any, Any]
 
 
 def repeats(windows: Array, first: int) -> str | None:
-    """What windows (N, each, L, d) share that independent draws would not, or None: any of those
-    from `first` on with any before it as a whole, or MANY with others a fourth of their inputs."""
+    """Describe how windows (N, each, L, d) repeat, or None: one of those from `first` on equals one
+    before it, or a share MANY has a quarter of its inputs in common with others."""
     N, each, L, _ = windows.shape
     M, c = N * each, _agreeing(windows)
     if c == 1:

@@ -56,7 +56,7 @@ class Runner:
         return len(self.parameters[READ][0]) if READ in self.parameters else self.n
 
     def read(self, m: Arithmetic[V], apart: V) -> V:
-        """What outputs h that are so far apart make of C h, where a readout is asked about."""
+        """Map a difference of outputs h to that of C h, if there is a readout C."""
         return m.affine(READ, None, apart) if READ in self.parameters else apart
 
     def zero(self, windows: int) -> Tensor:

@@ -1,10 +1,10 @@
-"""What is stated of all windows drawn like those seen, whatever their distribution is.
+"""Distribution-free statement on all windows drawn like those seen.
 
     With confidence 1 − α: for each ε, at least a share q of the windows has ‖h_T − h_T^k‖₂ ≤ ε.
 
-The windows are presupposed independent draws of one distribution, which nobody need know. k is
-chosen on the first half of them, as the least at which, and beyond which, all of that half are
-within ε; it then is a constant for the second half, of which m of n are not within ε: independent
+The windows are assumed to be independent draws of one distribution, which may be unknown. k is
+chosen on the first half of them, as the least from which on all windows of that half are within
+ε; it is then a constant for the second half, of which m of n are not within ε: independent
 draws with one probability of being within it, whatever k is. So Clopper and Pearson's bound holds
 given the first half, hence also without; for E values of ε at once each has α/E, by the union
 bound. A window counts as within ε if that is certain of the model in real arithmetic: one that is
@@ -72,9 +72,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Statement:
-    """What is stated with that confidence of all lines together, from so many windows that k was
-    chosen on and so many held out. needed: how many held-out windows, none of them beyond ε, a
-    share of `aim` takes."""
+    """Statement on all lines jointly, at that confidence. chosen, held: how many windows k is
+    chosen on, and how many test it. needed: test windows, all within ε, that a share of `aim`
+    takes."""
 
     confidence: float
     chosen: int
@@ -87,7 +87,7 @@ class Statement:
 
     @property
     def reached(self) -> bool:
-        """Whether every line states a share of at least the aim."""
+        """True if every line states a share of at least the aim."""
         return all(line.share is not None and line.share >= self.aim for line in self.lines)
 
     def to_json(self) -> dict[str, Any]:

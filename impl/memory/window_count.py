@@ -16,7 +16,7 @@ class WindowCount:
     done: int = 0
 
     def after(self, windows: slice, found: R) -> R:
-        """What was found of these windows, which are done now."""
+        """Count these windows as done, report the progress, and return `found`."""
         self.done += windows.stop - windows.start
         if self.progress is not None:
             self.progress(self.done, self.total)

@@ -1,1 +1,1 @@
-"""What is certified: the vanilla network, any cell as it was read, and torch on this machine."""
+"""Models to certify: the vanilla network, any cell as it was read, and torch's arithmetic."""

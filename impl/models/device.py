@@ -1,4 +1,4 @@
-"""Where the engine runs."""
+"""Device on which the engine runs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a program around a call has set for torch, kept from what is certified.
+"""Isolation of certified computations from the caller's torch state.
 
-Three settings of a thread change what the same lines compute. A default device moves the tensors
-that they make to where the others are not; autocast multiplies float32 in bfloat16; in inference
-mode nothing knows its gradient. Whoever calls may have any of them on. And what a module changes
-of itself when it is used is kept from whoever calls.
+Three settings of a thread change the results of equal code: a default device separates new tensors
+from the others; autocast multiplies float32 in bfloat16; inference mode records no gradient. The
+caller may have any of them on. In turn, the caller does not see changes that a module makes to
+itself in use.
 """
 
 from collections.abc import Iterator
@@ -50,6 +50,6 @@ def untouched(module: torch.nn.Module) -> Iterator[None]:
 
 
 def writing(module: torch.nn.Module) -> AbstractContextManager[object]:
-    """Where weights are written in place: those made in inference mode allow it there alone."""
+    """Open a context for writing weights in place: inference mode if they were made in it."""
     made_there = any(part.is_inference() for part in module.parameters())
     return torch.inference_mode() if made_there else torch.no_grad()

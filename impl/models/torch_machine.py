@@ -1,4 +1,4 @@
-"""The same of torch: its tensors, on every thread that it uses, and its activations.
+"""Tests for IEEE 754 arithmetic of torch's tensors, on all its threads, and of its activations.
 
 A thread inherits the register of the one that started it, and keeps it: so the threads of torch's
 pool may flush subnormals though the main thread no longer does. See `impl.checker.machine`.
@@ -40,7 +40,7 @@ def require_sound(device: str = "cpu") -> None:
 
 
 def ailments_of_tensors(device: str = "cpu") -> set[str]:
-    """What is wrong with torch's float64 tensors, on any of its threads."""
+    """Test torch's float64 arithmetic on all its threads; return the names of its faults."""
     found = set()
     for operation in OPERATIONS:
         found |= _ailments(operation, _SOME, device)
@@ -55,7 +55,7 @@ def ailments_of_tensors(device: str = "cpu") -> set[str]:
 
 
 def _ailments(operation: Operation, times: int, device: str) -> set[str]:
-    """What an operation on all its rows, ``times`` over, shows."""
+    """Test an operation on all its rows, ``times`` over; return the names of its faults."""
     a, b, expected = (torch.from_numpy(part).to(device) for part in columns(operation, times))
     wrong = operation.apply(a.view(torch.float64), b.view(torch.float64)).view(torch.int64)
     return ailments_at(operation, (wrong != expected).nonzero()[:, 0].tolist())
@@ -63,8 +63,8 @@ def _ailments(operation: Operation, times: int, device: str) -> set[str]:
 
 @lru_cache(maxsize=256)
 def keeps_to_its_model(name: str, device: str = "cpu", dtype: str = "float64") -> bool:
-    """Whether an activation's function in that dtype is within its error model, at a few points:
-    torch's erf in bfloat16 is not, being off by 2·10⁻⁷ near 0."""
+    """True if an activation satisfies its error model in that dtype at a few points; torch's erf in
+    bfloat16 does not, with an error of 2·10⁻⁷ near 0."""
     z = torch.tensor([*(-v for v in _FAR), 0.0, *_FAR], dtype=torch.float64)
     return worst_error(ACTIVATIONS[name], z.to(getattr(torch, dtype)).double(), device, dtype)[1]
 

@@ -1,4 +1,4 @@
-"""What is certified about gated cells, from a comparison of absolute values on an invariant box.
+"""Certified bounds on gated cells, from a comparison of absolute values on an invariant box.
 
 The state s stays in a box |s_i| ≤ box_i that contains 0, and there one step obeys
 
@@ -9,8 +9,8 @@ max |s_i|/v_i, and with the output h, the last n entries of s,
 
     ‖h_T − h_T^k‖₂ ≤ ‖v_h‖₂ λᵏ min(max box_i/v_i, S/(1 − λ)),    S = max sup |φ(0, x)_i|/v_i,
 
-and at most what the matrices themselves leave: `impl.norms.remaining`.
-How v was found is of no consequence: the inequality is checked with outward rounding. The spectral
+and at most the bound by the matrices themselves: `impl.norms.remaining`.
+The search for v need not be rigorous: the inequality is checked with outward rounding. The spectral
 norm is max ‖s_b‖₂/w_b over the blocks s_b of the state, (c, h) say, for which a matrix of Euclidean
 operator norms takes the place of M: it sees the signs of the weights. Sources:
 Miller & Hardt, Proposition 1; Perron; Horn & Johnson, section 8.
@@ -76,7 +76,7 @@ class Comparison:
 
     @cached_property
     def euclidean(self) -> Tensor:
-        """What compares the blocks' Euclidean norms, (B, blocks, blocks)."""
+        """Comparison matrices of the blocks' Euclidean norms, (B, blocks, blocks)."""
         return self.norms()
 
     @property
@@ -149,7 +149,7 @@ class Comparison:
         return self._spectral(v) if norm.name == "spectral" else self._unitwise(norm.name, v[None])
 
     def unitwise(self, v: Tensor) -> "UnitNorms":
-        """What max |s_i|/v_i says of each system, for v > 0: (B, N)."""
+        """Bound λ and the constants of the norm max |s_i|/v_i of each system, v > 0: (B, N)."""
         return UnitNorms(
             lam=self.factor(v),
             drive=div_up(self.drive, v).amax(1),

@@ -67,7 +67,7 @@ class Steps:
         return max(abs(self.least), abs(self.most))
 
     def scaled(self, d: Tensor) -> "Steps":
-        """The same with DWD⁻¹ for W, rounded."""
+        """Replace W by DWD⁻¹, rounded, with D = diag(d)."""
         return replace(self, W=d[:, None] * self.W / d[None, :])
 
     def at(self, E: Tensor) -> Tensor:
@@ -157,7 +157,7 @@ class _Products:
 
     @property
     def lost(self) -> Tensor:
-        """What another step's own rounding adds to the errors."""
+        """Rounding error of one further step, in the 2-norm: an upper bound (…)."""
         n = self.matrices.shape[-1]
         largest = norm_up(self.matrices.flatten(-2))
         local = mul_up(gamma(n + 10), mul_up(largest, self.size))

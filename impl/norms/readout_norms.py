@@ -21,7 +21,7 @@ from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 
 class Dual(Protocol):
-    """What a norm ‖·‖ on the states does to the rows of a readout, rounded up."""
+    """Dual and operator norms of a readout's rows for a norm ‖·‖ on states, rounded up."""
 
     def apart(self, a: Tensor, b: Tensor) -> Tensor:
         """At least the dual norms sup {(a − b)·h : ‖h‖ ≤ 1} of rows (B, p, n): (B, p)."""

@@ -1,12 +1,12 @@
-"""What a comparison leaves of a start, step by step: mostly less than its factor says.
+"""Bounds on the difference of two runs step by step, mostly below the geometric one.
 
 With non-negative matrices, |Δs⁺| ≤ max_r M_r |Δs| row by row, and |Δs_0| ≤ g_0,
 
     |Δs_m| ≤ g_m,    g_{m+1} = max_r M_r g_m,    ‖Δh_m‖₂ ≤ ‖(g_m)_h‖₂,
 
-as M_r g grows with g. Where M_r v ≤ λv and g_0 ≤ Rv this is at most R λ^m ‖v_h‖₂, which is all that
-a norm says: it takes what is left for a multiple of v, though a start is none, and what leaves the
-cell of an LSTM has to come by its output. Layers of a stack are moved by the ones below too,
+as M_r g grows with g. Where M_r v ≤ λv and g_0 ≤ Rv this is at most R λ^m ‖v_h‖₂, the bound of the
+norm. That one is larger, as it replaces g_m by a multiple of v, which g_0 need not be; and the cell
+state of an LSTM acts on others by its output alone. Layers of a stack also depend on those below,
 g^l_{m+1} = max_r M^l_r g^l_m + N^l_r (g^{l−1}_{m+1})_h. Source: Horn & Johnson, section 8.
 """
 
@@ -68,7 +68,7 @@ class Remaining:
         return self.sizes(m + 1)[m]
 
     def sizes(self, count: int) -> list[float]:
-        """The same after 0, 1, 2, … steps, at least so many."""
+        """Bound ‖Δh‖₂ after 0, 1, 2, … steps: at least `count` numbers."""
         reached, sizes = self._known
         g, shown = list(reached), list[Floats]()
         while len(sizes) + len(shown) < count:

@@ -110,20 +110,19 @@ class StateNorm:
         return k if k is None or self.remaining is None else self.remaining.window(epsilon, k)
 
     def geometric(self, epsilon: float) -> int | None:
-        """The same by λ alone."""
+        """Find the least k with C λᵏ times the bound on states at most ε, or None."""
         drive, radius = self.shown
         return least_window(drive, self.lam, epsilon, radius)
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What all norms are made of: W (1, n, n), U (n, d), offset (n,) ≥ |ρ(b)|, B ≥ ‖x‖₂.
+    """Data of all norms: W (1, n, n), U (n, d), offset (n,) ≥ |ρ(b)|, B ≥ ‖x‖₂.
 
-    slope is L_ρ, and least a lower bound on ρ′. kept: what units keep of their state, (n,), rounded
-    up; 0 for vanilla cells. For the others W and U are rounded once, and the norms by diagonal
-    weights, ‖D·‖₂, alone are theirs. box: |h_i| ≤ box_i for all t by what activations return, (n,);
-    None where nothing is known. first: |φ(0, x)_i| ≤ first_i for a set of inputs of which more is
-    known than B, (n,); None for a ball.
+    slope: L_ρ. least: a lower bound on ρ′. kept: retention of the units (n,), rounded up; 0 for
+    vanilla cells. Other cells have W and U rounded once, and only the norms by diagonal weights,
+    ‖D·‖₂. box: |h_i| ≤ box_i for all t by the range of the activations, (n,); None if unknown.
+    first: |φ(0, x)_i| ≤ first_i over a set of inputs smaller than the ball, (n,); None for a ball.
     """
 
     W: Tensor

@@ -44,7 +44,7 @@ class WeightedNorm:
     condition: Tensor
 
     def to(self, device: torch.device | str) -> "WeightedNorm":
-        """The same norm there."""
+        """Move the norm to a device."""
         parts = (self.weights, self.factor, self.condition)
         return WeightedNorm(*(part.to(device) for part in parts))
 

@@ -99,7 +99,7 @@ def _scaled_norm_up(x: Tensor) -> Tensor:
 
 
 def underflow(x: Tensor, lost: Tensor | float = TINY) -> Tensor:
-    """What underflow may lose of the terms that x bounds: nothing where x = 0."""
+    """Bound the underflow error of terms that x bounds: `lost`, but 0 where x = 0."""
     found = torch.as_tensor(lost, dtype=x.dtype, device=x.device)  # two scalars would be float32
     return torch.where(x == 0, 0.0, found)
 

@@ -71,8 +71,8 @@ def _obeyed() -> Mode | None:
 
 
 def obeys(mode: Any) -> bool:
-    """Whether all that NumPy does in that mode comes to the bits of the error-free
-    transformations, and subnormal results to those that can be counted out."""
+    """True if NumPy's results in that mode equal the error-free transformations bit for bit, and
+    its subnormal results equal those computed in advance."""
     with np.errstate(all="ignore"):
         return all(_same(found, told) for found, told in _trials(mode))
 

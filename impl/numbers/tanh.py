@@ -27,8 +27,8 @@ _VECTORS = ("X86_V", "AVX", "FMA")  # how NumPy names the processors that its co
 
 
 def plain(*tensors: Tensor) -> bool:
-    """Whether these are float64 numbers in this machine's memory of which no derivative is asked:
-    what may be written in place, and lent to NumPy."""
+    """True if all are float64 tensors in main memory without derivatives, which may be written in
+    place and shared with NumPy."""
     return forward_ad._current_level < 0 and all(
         one.device.type == "cpu"
         and one.dtype == torch.float64
@@ -47,7 +47,7 @@ def tanh(z: Array, out: Array) -> None:
 
 @cache
 def vectorised() -> bool:
-    """Whether NumPy runs its vector code for tanh here."""
+    """True if NumPy runs its vector code for tanh here."""
     try:
         told = np.lib.introspect.opt_func_info(func_name="^tanh$", signature="float64")
     except AttributeError:  # NumPy before 2.0 does not tell

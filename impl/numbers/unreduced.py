@@ -22,7 +22,7 @@ class Unreduced:
 
     @classmethod
     def of(cls, A: fmpq_mat) -> Unreduced:
-        """The same numbers."""
+        """Convert a rational matrix, exactly."""
         return cls(*A.numer_denom())
 
     @classmethod
@@ -32,12 +32,12 @@ class Unreduced:
 
     @property
     def matrix(self) -> fmpq_mat:
-        """The same in lowest terms."""
+        """Rational matrix whole/denominator, in lowest terms."""
         return fmpq_mat(self.whole) / self.denominator
 
     @property
     def zero(self) -> bool:
-        """Whether all entries are 0."""
+        """True if all entries are 0."""
         return bool(self.whole.is_zero())
 
     @property

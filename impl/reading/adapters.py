@@ -62,7 +62,7 @@ def read(
     layer: str | None,
     readout: str | None = None,
 ) -> LoadedModel[Any]:
-    """The same of a source that was opened."""
+    """Read a recurrent cell from an opened source, as `load_model` does."""
     told = opened.told(layer)
     named = _cell_name(cell, told.cell, told.binding)
     within = None if layer is None else told.own or layer
@@ -79,7 +79,7 @@ def read(
 
 
 def _reread(model: LoadedModel[Any], name: str | None, ignore: Collection[str]) -> LoadedModel[Any]:
-    """The same weights as another cell, or without some that are ignored."""
+    """Reinterpret the weights as another cell, or without some that are ignored."""
     if name == model.name and not ignore:
         return model
     end = kind_of(model.name).suffix

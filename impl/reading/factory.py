@@ -40,9 +40,9 @@ def is_factory(name: str) -> bool:
 
 
 def made(name: str) -> torch.nn.Module | Mapping[str, Tensor]:
-    """What a factory returns; what it prints goes to standard error.
+    """Return the module or state dict of a factory; its output goes to standard error.
 
-    Raises FactoryError where it cannot be imported, raises, ends the program, or returns neither a
+    Raises FactoryError if it cannot be imported, raises, ends the program, or returns neither a
     module nor a state dict.
     """
     home, _, path = name.partition(":")

@@ -158,7 +158,7 @@ def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> Non
 
 
 def _instead(path: Path, what: str) -> str:
-    """What to do about a name of no file: in a folder there may be one that is meant."""
+    """Suggest a remedy for a path that is no file: a model file in it, if it is a folder."""
     with suppress(OSError, ValueError):
         if held := sorted(one for one in path.iterdir() if one.suffix in _MODELS):
             return f"it is a folder: name a file in it, say {shown(held[0])}"

@@ -80,7 +80,7 @@ class Fit:
 
     @property
     def exact(self) -> bool:
-        """Whether every name that is needed is read, and no other is there."""
+        """True if every required name is read and there is no other."""
         return not (self.missing or self.dropped or self.unread)
 
     def fitting(self, tensors: Mapping[str, Tensor]) -> int:
@@ -89,7 +89,7 @@ class Fit:
         return self.layout.fitting(weights)
 
     def fits(self, tensors: Mapping[str, Tensor]) -> bool:
-        """Whether all shapes do."""
+        """True if all shapes fit the layout."""
         return self.fitting(tensors) == len(self.layout.shapes)
 
 
@@ -113,7 +113,7 @@ def fit(kind: Kind, group: Group, ignored: Collection[str], *, forced: bool = Fa
 
 
 def _ending(kind: Kind, group: Group, ignored: Collection[str]) -> str:
-    """What the names of a cell end in: nothing, or what torch appends to those of a layer."""
+    """Find the suffix of a cell's names: none, or the one torch appends to those of a layer."""
     anchor = kind.layout(()).required[0]
     left = {own for own, full in group.items() if full not in ignored}
     for names in (left, group.keys()):
@@ -123,7 +123,7 @@ def _ending(kind: Kind, group: Group, ignored: Collection[str]) -> str:
 
 
 def holds(kind: Kind, group: Group, *, asked: bool) -> bool:
-    """Whether names speak of that kind: one that is asked for, or of torch's, by its first name."""
+    """True if names are of that kind; the first suffices if it is `asked` for, or torch's."""
     required = kind.layout(group).required
     if kind.suffix:
         return required[0] in group or required[0] + kind.suffix in group

@@ -26,23 +26,23 @@ _GLOBAL = re.compile(r"GLOBAL ([\w.]+)")
 
 
 def is_onnx(path: Path, data: bytes) -> bool:
-    """Whether a file is an ONNX model, by its name or its first field, the version of the format:
-    protobuf has no magic."""
+    """True if a file is an ONNX model, by its suffix or its first field, the version of the format;
+    protobuf has no magic number."""
     return path.suffix == ".onnx" or (data[:1] == b"\x08" and data[2:3] in (b"\x12", b":", b"B"))
 
 
 def foreign(data: bytes) -> Refusal | None:
-    """What a file is that has the first bytes of another format."""
+    """Identify another format by its first bytes: (reason, remedy), or None."""
     return next((told for at, magic, told in _MAGIC if data.startswith(magic, at)), None)
 
 
 def pointer(data: bytes) -> Refusal | None:
-    """The same if it is a pointer of Git LFS, which may have the name of any file."""
+    """Identify a pointer of Git LFS, which may have any file name: (reason, remedy), or None."""
     return foreign(data) if data.startswith(_POINTER) else None
 
 
 def text(data: bytes) -> Refusal | None:
-    """The same of a text: JSON, or any other."""
+    """Identify text, JSON or other: (reason, remedy), or None."""
     head = data[:_TEXT].decode(errors="replace")
     if len(head) < 2 or not all(one.isprintable() or one.isspace() for one in head):
         return None
@@ -51,7 +51,7 @@ def text(data: bytes) -> Refusal | None:
 
 
 def foreign_archive(names: Sequence[str]) -> Refusal | None:
-    """The same of an archive with these entries."""
+    """Identify an archive by its entries: (reason, remedy), or None if torch.save wrote it."""
     if names and all(name.endswith(".npy") for name in names):
         call = "safetensors.numpy.save_file(dict(numpy.load(FILE)), 'model.safetensors')"
         return "holds NumPy arrays (.npz)", f"convert it: {call}"
@@ -67,7 +67,7 @@ def foreign_archive(names: Sequence[str]) -> Refusal | None:
 
 
 def unpickled(cause: BaseException, data: bytes) -> Refusal:
-    """The same of a pickle that wants more than weights, or is damaged."""
+    """Explain a pickle that holds more than weights, or is damaged: (reason, remedy)."""
     wanted = _GLOBAL.search(str(cause))
     if wanted is None:
         other = "wants to run code" if data.startswith(_PICKLE) else "is no file of torch.save"

@@ -59,7 +59,7 @@ def _usual(names: Sequence[str]) -> list[str]:
 
 
 def misfit(found: Fit, where: str) -> InputError:
-    """What is wrong with the names."""
+    """Build the error for names that do not fit the cell."""
     kind, group = found.kind, found.group
     if found.dropped:
         what = f"{kind.name} needs {shown(found.dropped[0])} of {where}"
@@ -102,7 +102,7 @@ def _unread(found: Fit, where: str) -> WeightsError:
 
 
 def misshapen(found: Fit, tensors: Mapping[str, Tensor], *, alone: bool) -> InputError:
-    """What is wrong with the shapes; alone: no other kind was looked at."""
+    """Build the error for shapes that do not fit; `alone`: no other kind was considered."""
     weights = {role: tensors[full] for role, full in found.tensors.items()}
     if alone and found.layout.fitting(weights) == 0 and (told := _suggestion(found, weights)):
         return told

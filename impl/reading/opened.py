@@ -36,7 +36,7 @@ class Opened(Protocol):
         """The source in certificates."""
 
     def told(self, layer: str | None) -> Told:
-        """What it holds, for the reader of that layer, or of the only one; raises InputError."""
+        """Read the tensors of that layer, or of the only one, with hints; raises InputError."""
 
     def layers(self) -> list[str] | None:
         """The layers that it says it has; None if names alone can tell."""
@@ -53,11 +53,11 @@ class Weights:
     binding: str | None = None
 
     def told(self, layer: str | None) -> Told:
-        """The same for every layer."""
+        """Return all tensors and hints, whichever the layer."""
         return Told(self.tensors, self.cell, self.binding)
 
     def layers(self) -> list[str] | None:
-        """What names tell."""
+        """Return None: the layers of a state dict follow from its names."""
         return None
 
 

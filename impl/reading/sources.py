@@ -1,4 +1,4 @@
-"""Where tensors come from: files, state dicts, torch modules, and factories that make these.
+"""Sources of tensors: files, state dicts, torch modules, and factories that make these.
 
 A file is data, and nothing in it can run. A factory, `package.module:factory`, is the user's own
 code, which is imported and called.

@@ -1,7 +1,7 @@
-"""What a certificate says about training: gradients, weights, and the window after N steps.
+"""Certified bounds on training: gradients, weights, and the window after N steps.
 
-The outputs are y = C h with ‖C‖₂ ≤ c, and the loss is one of the last outputs; what is certified
-holds for every such readout, every target with ‖y‖₂ ≤ Y, and all weights of the set Ω of
+The outputs are y = C h with ‖C‖₂ ≤ c, and the loss is one of the last outputs; the bounds hold for
+every such readout, every target with ‖y‖₂ ≤ Y, and all weights of the set Ω of
 `impl.training.certified`, in which no norm exceeds that of the model's weights. Source: Miller &
 Hardt, Lemmas 2 and 3, Theorem 1.
 """
@@ -67,7 +67,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TrainingCertificate:
-    """What is certified about a task; `target` is its Y, infinite where none is known.
+    """Certified bounds on a training task; `target` is its Y, infinite where none is known.
 
     All of it is in the Euclidean norm, with the factor there (`lambda` in the record), which is not
     the λ of the certificate where another norm has a shorter memory. `windows` are triples

@@ -188,7 +188,7 @@ def _shrink(A: Tensor, radius: Tensor) -> Tensor:
 
 
 def _inside(cell: RNN, omega: Omega, trained: str) -> Tensor:
-    """Whether the trained blocks certainly lie in Ω: (N·B,) for N batches of cells."""
+    """True where the trained blocks are proved to lie in Ω: (N·B,) for N batches of cells."""
     radii = {name: getattr(omega, name).repeat(cell.batch // len(omega.W)) for name in trained}
     found = torch.ones(cell.batch, dtype=torch.bool, device=cell.W.device)
     for name, radius in radii.items():
@@ -218,7 +218,7 @@ def _joined(cells: Sequence[RNN]) -> RNN:
 
 
 def _repeated(loss: Loss, N: int) -> Loss:
-    """The same loss for N copies of the batch."""
+    """Repeat a loss for N copies of its batch."""
     tensors = {field.name: getattr(loss, field.name) for field in fields(loss)}
     return replace(loss, **{name: t.repeat(N, *[1] * (t.ndim - 1)) for name, t in tensors.items()})
 

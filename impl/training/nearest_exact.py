@@ -154,7 +154,7 @@ def _scaled(rows: Rational, size: fmpq | None, ell: fmpq) -> Rational | None:
 
 
 def _scattered(rows: Rational) -> bool:
-    """Whether each row and each column has at most one entry that is not 0."""
+    """True if each row and each column has at most one nonzero entry."""
     lines = [*rows, *zip(*rows, strict=True)]
     return all(sum(v != 0 for v in line) <= 1 for line in lines)
 

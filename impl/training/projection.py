@@ -75,7 +75,7 @@ class Ball:
         return certified_norm(batch).reshape(exact.shape[:-2])
 
     def contains(self, W: Tensor) -> Tensor:
-        """Whether W (..., m, n) is *certified* to lie in the ball: (...) booleans."""
+        """True where W (..., m, n) is *certified* to lie in the ball: (...) booleans."""
         return self.bound(W) <= self.radius
 
 
@@ -105,8 +105,8 @@ def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
 
 
 def _quickly(ball: Ball, W: Tensor) -> Tensor:
-    """Whether W (..., m, n) is certified to lie in the ball, by a test that misses its edge: so
-    far inside that `certified_norm` says so too."""
+    """True where a fast test certifies W (..., m, n) in the ball, so far inside that
+    `certified_norm` certifies it too: (...) booleans."""
     if ball.norm != "spectral":
         return ball.contains(W)
     _check(W, ball.radius)
@@ -117,7 +117,7 @@ def _quickly(ball: Ball, W: Tensor) -> Tensor:
 
 
 def _slack(W: Tensor) -> float:
-    """What `certified_norm` is off by at most in practice, relative to the norm."""
+    """Estimate the largest relative excess of `certified_norm` over the norm in practice."""
     return 0.7 * UNIT * (max(W.shape[-2:]) + 4) * (min(W.shape[-2:]) + 1)
 
 

@@ -89,7 +89,7 @@ class StableGates(ABC):
             return -float_above(arb(self.radii[self.keeps]) - logit + _ROOM * (1 + abs(logit)))
 
     def contains(self, weights: Weights) -> bool:
-        """Whether weights under torch's names are *certified* to be in the set."""
+        """True if weights under torch's names are *certified* to be in the set."""
         rows = bool(
             (sum_up(weights["weight_hh"].detach().double().abs()) <= self._rows(weights)).all()
         )
@@ -193,7 +193,7 @@ class StableGates(ABC):
             slack *= 2
 
     def _shut(self, u: Tensor, *biases: Tensor) -> Tensor:
-        """Whether ‖u‖₂B + Σ b ≤ level is certified, row by row, with room for terms that cancel."""
+        """True where ‖u‖₂B + Σ b ≤ level is certified, by rows, with a margin for cancellation."""
         total = mul_up(norm_up(u.double()), self.input_bound)
         room = _ROOM * total
         for b in biases:

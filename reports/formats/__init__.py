@@ -1,1 +1,1 @@
-"""What was seen, in the formats of others."""
+"""Reports in standard formats: JUnit, SARIF, Markdown."""

@@ -1,7 +1,7 @@
-"""What a guard found, as pipelines read it: JUnit, SARIF, Markdown.
+"""Results of a guard for CI systems: JUnit, SARIF, Markdown.
 
-JUnit: a test case a model, a failure with every reason. SARIF: a result a reason, at the table of
-the settings that asks the model's question.
+JUnit: one test case per model, one failure with all reasons. SARIF: one result per reason, located
+at the model's table in the settings.
 """
 
 import json

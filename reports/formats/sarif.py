@@ -1,8 +1,8 @@
-"""What fails in a run, in SARIF 2.1.0, as code hosts show it beside the code.
+"""Failures of a run in SARIF 2.1.0, as code hosts show them beside the code.
 
-A rule is a claim, a result is a reason why it fails, a location is a file that its reader has: the
-one that states the claim, in a checkout, or one of the project's own. A code host refuses the whole
-document if a result has no location, and shows nothing if the file is not there.
+A rule is a claim, a result is one reason why it fails, and a location is a file that the reader
+has: the one that states the claim, in a checkout, or one of the reader's project. A code host
+rejects the document if a result has no location, and shows nothing if the file does not exist.
 """
 
 import json
@@ -97,8 +97,8 @@ def location(file: str, line: int = 1) -> dict[str, Any]:
 
 
 def fingerprint(id: str, line: str) -> str:
-    """What a problem of a claim is known by in every run: the hash of its line without counts,
-    which another seed changes, and without the plural of what they count."""
+    """Fingerprint of a claim's problem, equal for all seeds: a SHA-256 in 32 hex digits of its line
+    without counts and plurals."""
     lasting = _COUNTED.sub(lambda found: found[1] or "", line)
     return sha256(f"{id}: {lasting}".encode(errors="backslashreplace")).hexdigest()[:32]
 

@@ -1,4 +1,4 @@
-"""What changed between two certificates of a model: how fast it forgets, what is known."""
+"""Comparison of two certificates of one model: its bounds (λ, k, gain, …) and how it was read."""
 
 from collections.abc import Iterator
 
@@ -85,7 +85,7 @@ def _information(old: Certificate, new: Certificate) -> Iterator[Change]:
 
 
 def _beside(one: Certificate) -> dict[str, float | str | None]:
-    """What a certificate says beside its promises; the input bound is that of a model's table."""
+    """Norm, input bound, states and the like of a certificate, by name; None where absent."""
     return {
         "norm": one.norm,
         "input bound": one.input_bound,

@@ -50,7 +50,7 @@ class Window(msgspec.Struct, frozen=True):
 
 
 class Rounding(msgspec.Struct, frozen=True):
-    """What rounding adds to a state, None where nothing is known."""
+    """Bound on the rounding error of a state, None if unknown."""
 
     state: Positive | None = None
 
@@ -72,8 +72,7 @@ class Training(msgspec.Struct, frozen=True):
 
 
 class Information(msgspec.Struct, frozen=True):
-    """What a file's certificate keeps of the whole one: how its model was read, and what `check`
-    does not prove."""
+    """Fields of a file's certificate on how its model was read and what `check` does not prove."""
 
     ignored: tuple[str, ...] = ()
     tensors: dict[str, str] = {}
@@ -89,7 +88,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Certificate(msgspec.Struct, frozen=True):
-    """What is compared of a certificate. Raises ValueError for an ε with two different k."""
+    """Compared fields of a certificate. Raises ValueError for an ε with two different k."""
 
     schema: str
     cell: str
@@ -125,7 +124,7 @@ class Certificate(msgspec.Struct, frozen=True):
 
     @property
     def family(self) -> str:
-        """What sort of certificate it is, without its version."""
+        """Family of the certificate's schema `rnnbounds/FAMILY/VERSION`."""
         return self.schema.partition("/")[2].partition("/")[0]
 
     @property

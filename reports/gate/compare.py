@@ -26,7 +26,7 @@ def reworded(subject: str, what: str, old: str, new: str) -> Iterator[Change]:
 def lacking(
     subject: str, what: str, old: Collection[str], new: Collection[str]
 ) -> Iterator[Change]:
-    """What is to be there, as forms are: names that are gone, and new ones."""
+    """Yield the names that are gone and those that are new, where names should stay (forms)."""
     if lost := [name for name in old if name not in new]:
         yield change("gone", subject, what, before=listed(lost))
     if added := [name for name in new if name not in old]:
@@ -34,7 +34,7 @@ def lacking(
 
 
 def burden(subject: str, what: str, old: Collection[str], new: Collection[str]) -> Iterator[Change]:
-    """What is to be little, as axioms are: more of them is worse, fewer are better."""
+    """Yield a change in names of which fewer are better (axioms): worse if one is added."""
     added = [name for name in new if name not in old]
     lost = [name for name in old if name not in new]
     if added or lost:

@@ -24,7 +24,7 @@ class SortsError(InputError):
 
 
 class OtherError(InputError):
-    """What is a record of ours, but of another sort: of an experiment, say."""
+    """A record of rnnbounds that is neither a run nor a certificate, but of an experiment, say."""
 
     def __init__(self, path: Path, family: str) -> None:
         super().__init__(
@@ -34,7 +34,7 @@ class OtherError(InputError):
 
 
 def compare_files(old: Path, new: Path, allowed: Thresholds) -> Changes:
-    """What changed from one file to the other; raises InputError for what cannot be compared."""
+    """Compare two runs or two certificates; raises InputError for any other pair of files."""
     runs = [load(path) for path in (old, new) if not _is_certificate(path)]
     if not runs:
         return compare_certificates(load_certificate(old), load_certificate(new), allowed)
@@ -44,9 +44,9 @@ def compare_files(old: Path, new: Path, allowed: Thresholds) -> Changes:
 
 
 def _is_certificate(path: Path) -> bool:
-    """Whether the file says so of itself; what is no record at all `load` refuses in a line.
+    """True if the file's schema names a certificate, or if `check` found its certificate to fail.
 
-    Raises OtherError for a record of a third sort."""
+    Raises OtherError for a record that is neither a run nor a certificate."""
     try:
         schema, _ = record_in(disk.read(path, LIMIT))
     except RecordError:

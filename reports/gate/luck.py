@@ -1,7 +1,7 @@
-"""What the luck of the draw explains, and what it does not: exact tests, no constant fitted.
+"""Exact tests of the null hypothesis that two runs differ by their seeds alone.
 
-Two runs of one code and one profile, under two seeds, draw alike: which of them is the old one is
-then a matter of chance, and so is each of these counts.
+Two runs of one code and profile under two seeds are exchangeable, so the distribution of each
+count is known and no constant is fitted.
 """
 
 from collections.abc import Iterator, Sequence

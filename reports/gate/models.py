@@ -1,4 +1,4 @@
-"""What a project asks of its own models: `[tool.rnnbounds.models.NAME]` of its pyproject.toml."""
+"""Questions about a project's models: `[tool.rnnbounds.models.NAME]` of its pyproject.toml."""
 
 import tomllib
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ class Certified(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", 
             raise ValueError("window and factor are about a baseline")
 
     def asks(self, what: str) -> bool:
-        """Whether a promise is asked of the model, by what it is about: a k, λ, gain, rounding."""
+        """True if a regression of `what` (k, λ, gain, rounding, …) fails the comparison."""
         if what.startswith("k for"):
             return self.at_most is None
         return self.factor is not None if what in ("λ", "gain", "rounding") else True
@@ -105,8 +105,8 @@ Question: TypeAlias = Certified | Measured
 
 @dataclass(frozen=True)
 class Settings:
-    """What a file asks: the questions by the names of their models, why the table of another model
-    cannot be read, by its name, and the text of the file."""
+    """Questions of a settings file by model, errors of its unreadable tables by model, and the
+    file's text."""
 
     questions: Mapping[str, Question]
     refused: Mapping[str, ModelsError]
@@ -119,8 +119,8 @@ class Settings:
 
 
 def settings(path: Path = PROJECT) -> Settings:
-    """What the file asks of models; raises ModelsError for one that is no TOML, asks nothing, or
-    has a table of another name."""
+    """Read the questions about models from a TOML file; raises ModelsError if it is no TOML, asks
+    nothing, or has a table of another name."""
     add = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
     try:
         text = disk.read(path, LIMIT).decode()

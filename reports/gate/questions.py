@@ -1,4 +1,4 @@
-"""What was asked of a model: the answers to two different questions are no comparison."""
+"""The question that a certificate answers; only answers to one question can be compared."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""What changed between two runs: whatever a later run says worse, or no longer says, is a row."""
+"""Comparison of two runs: one row for each result that is better, worse, new or missing."""
 
 from collections.abc import Iterator
 
@@ -61,7 +61,7 @@ def compare_runs(old: Run, new: Run, allowed: Thresholds) -> Changes:
 
 
 def narrowed(run: Run, ids: tuple[str, ...]) -> Run:
-    """What a run says of a few claims, to compare it with a run of those alone."""
+    """Restrict a run to the claims of these ids: claims, matrix entries and missing parts."""
     found = run.matrix
     if found is not None:
         entries = tuple(entry for entry in found.entries if entry.claim in ids)
@@ -213,7 +213,7 @@ def _matrices(old: Matrix | None, new: Matrix | None, ids: set[str]) -> Iterator
 
 
 def verdict(tally: Tally) -> str:
-    """What checks come to together."""
+    """Overall verdict of a tally, the worst first: violated, undecided, holds, never tested."""
     if tally.violated:
         return "violated"
     return "undecided" if tally.undecided else "holds" if tally.holds else "never tested"

@@ -1,4 +1,4 @@
-"""What passes for noise: the thresholds of the gate, `[tool.rnnbounds]` of a pyproject.toml."""
+"""Thresholds below which the gate ignores a change: `[tool.rnnbounds]` of a pyproject.toml."""
 
 import math
 import tomllib
@@ -26,17 +26,17 @@ class SettingsError(InputError):
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """What a gate lets pass; the defaults are silent on draws of other seeds.
+    """Tolerances of a comparison; with the defaults a change of seed alone passes.
 
-    tightness: the share of the greatest lhs/rhs that an attack which draws nothing may lose. luck:
-    the share that all attacks together may lose of a claim's, or of a form's that is tight to
-    within `tightness`. chance: the probability with which two runs of one code and profile may fail
-    by how tight what they drew is. pairs: the share of a claim's pairs, or of its judged checks,
-    that may be missing; of a form's checks and of the examples drawn too. all_pairs: that of all
-    claims' pairs together, but for the claim whose number changed most. cells: that of the cells of
-    the matrix that are judged, claim by claim. factor: the share by which λ, the gain and the
-    rounding of a certificate may grow. window: the number of inputs by which its k may grow. gone:
-    whether what is gone passes.
+    tightness: relative loss allowed in the largest lhs/rhs of an attack that draws nothing. luck:
+    of all attacks together, for a claim, or for a form whose largest lhs/rhs is 1 to within
+    `tightness`. chance: significance level of the tests of tightness, the probability that two runs
+    of one code and profile fail them. pairs: share that may be missing of a claim's pairs or judged
+    checks, of a form's checks, and of the examples drawn. all_pairs: share that may be missing of
+    all claims' pairs together, except for the claim whose number changed most. cells: share that
+    may be missing of the judged cells of the matrix, claim by claim. factor: relative growth
+    allowed in a certificate's λ, gain and rounding. window: growth allowed in its k, in inputs.
+    gone: true if missing results pass.
     """
 
     tightness: Share = 0.01

@@ -45,7 +45,7 @@ def sentence(document: Document, model: str) -> str:
 
 
 def output(document: Document) -> str:
-    """What ε is a distance of: the output h, or the prediction of a readout."""
+    """Name of the vector whose error ε bounds: the output h, or the prediction C h of a readout."""
     read = document.get("readout")
     return f"prediction {read['tensor']} h" if read else "output h"
 

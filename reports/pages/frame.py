@@ -78,13 +78,13 @@ def quoted(words: str) -> Markup:
 
 
 def policy(script: str) -> str:
-    """What the page may do: nothing but show itself, run this very script, and style itself."""
+    """Content security policy of a page: this script (by SHA-256), inline styles, nothing else."""
     digest = b64encode(sha256(script.encode()).digest()).decode()
     return f"{SILENT}; script-src 'sha256-{digest}'"
 
 
 def visible(value: object) -> object:
-    """What a template puts in; text that is no markup yet is made readable."""
+    """Prepare a template's value: plain text becomes readable, markup and other types stay."""
     if type(value) is str:  # nearly all that a page holds
         return text.readable(value)
     plain = isinstance(value, str) and not isinstance(value, Markup)

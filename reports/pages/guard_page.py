@@ -96,7 +96,7 @@ def problems_of(one: Outcome) -> tuple[str, ...]:
 
 
 def since(one: Outcome) -> tuple[Section, ...]:
-    """What changed since the baseline, if anything did."""
+    """Section with the changes since the baseline; () if there are none."""
     if one.changes is None or not one.changes.rows:
         return ()
     return (Section("Changes since the baseline", (table(one.changes),)),)

@@ -126,7 +126,7 @@ def _figure(seen: Document, certificate: Document) -> Plot:
 
 
 def meaning(seen: Document) -> str:
-    """What k and ε are, ε beside the largest output of these windows."""
+    """Sentences that explain k and ε, with the largest norm of an output in these windows."""
     told = (
         f"k is the number of last inputs. ε bounds the Euclidean distance between the "
         f"{_output(seen)} of the model that reads the whole window and of the model that reads the "

@@ -83,7 +83,7 @@ def _bracket(certificate: Document) -> list[Drawing]:
 
 
 def next_steps(certificate: Document, more: Sequence[str] = ()) -> list[Section]:
-    """What to do next: of a model that is not certified what its record says, and these lines."""
+    """Section on next steps: those of the certificate's record, and the lines `more`; or []."""
     blocks: list[Block] = []
     told = certificate.get("next") or {}
     if "measure" in told:

@@ -15,7 +15,7 @@ def details(seen: Document) -> tuple[Section, ...]:
 
 
 def _near(told: Document | None, of: str) -> tuple[Section, ...]:
-    """What is certified near the data, if that was asked for, of h or of C h."""
+    """Section on the bounds certified near the data, of h or of C h (`of`); () if not requested."""
     if told is None:
         return ()
     gaps = {row["k"]: row["gap"] for row in told["gaps"]}

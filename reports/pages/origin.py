@@ -1,4 +1,4 @@
-"""Where λ comes from: which layer, gate and unit, as far as a certificate's record says."""
+"""Origin of λ: the layer, gate and unit that attain it, as far as a certificate's record says."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,5 +1,5 @@
-"""What a page tells once: steps of several ledgers, details of several steps, checks of several
-forms; and the assumptions that made checks vacuous."""
+"""Repeated parts of a page, shown once: steps of several ledgers, details of several steps, checks
+of several forms; and the assumptions that made checks vacuous."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def told(ledgers: Sequence[LedgerRecord]) -> list[tuple[LedgerRecord, list[Ledge
 
 
 def usual(ledger: LedgerRecord) -> dict[str, str]:
-    """What a ledger says of each of several steps by one method, so that it is said once."""
+    """Most frequent detail of a ledger's steps, by method; only details of at least two steps."""
     details: dict[str, list[str]] = {}
     for step in ledger.steps:
         details.setdefault(step.method, []).append(step.detail)

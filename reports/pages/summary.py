@@ -1,4 +1,4 @@
-"""What the page says first: the verdict, what was judged, what is not proved, claim by claim."""
+"""Summary at the top of a page: the verdict, the counts, what is not proved, a row per claim."""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ OTHERS = "Other claims"
 
 @dataclass(frozen=True)
 class Row:
-    """What the table of claims says of one claim."""
+    """One claim's row in the table of claims."""
 
     claim: ClaimRecord
     problems: tuple[str, ...]
@@ -83,7 +83,7 @@ def summarise(run: Run, changes: Changes | None = None) -> Summary:
 
 
 def _machine(run: Run) -> str:
-    """What it ran on, and with what, in a line."""
+    """Seed, device, workers and versions of a run in one line."""
     environment = run.environment
     versions = environment.versions
     packages = ("rnnbounds", "torch", "python")
@@ -122,7 +122,7 @@ def _proved(rows: tuple[Row, ...]) -> tuple[str, ...]:
 
 
 def _unproved(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
-    """What a reader still has to believe."""
+    """List what a run takes on trust: open claims, assumptions, axioms, pairs not attacked."""
     open_claims = [row.claim.id for row in rows if not row.claim.proved]
     told = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
     kinds: tuple[Standing, ...] = ("inclusion assumed", "restates")

@@ -85,7 +85,7 @@ def over_time(
 
 
 def of_run(passes: bool) -> Verdict:
-    """Whether a run passes, in colour."""
+    """Verdict of a run, in colour: `passes` or `FAILS`."""
     return Verdict("passes", "good") if passes else Verdict("FAILS", "bad")
 
 

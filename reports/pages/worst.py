@@ -55,7 +55,7 @@ def gap_figure(drawn: Drawn) -> Markup:
 
 
 def states_label(drawn: Drawn) -> str:
-    """What the figure of states shows."""
+    """Label of the states' axis: hₜ if the state is a scalar, else ‖hₜ‖₂."""
     return "hₜ" if _scalar(drawn) else "‖hₜ‖₂"
 
 

@@ -1,8 +1,8 @@
-"""What the forms of claims rest on, in the words of tables and of sentences, and how many do.
+"""Bases of forms in words, for tables and for sentences, and how many forms have each.
 
-`derived` follows from hypotheses alone, `inclusion assumed` also from an assumption that computed
-sets contain what they should, and `restates` is one assumption again, so that it rests on the
-attack. Older records say that a form is `proved`, and not how.
+A form that is `derived` follows from hypotheses alone, `inclusion assumed` also from the assumption
+that computed sets are enclosures, and `restates` is an assumption itself, so that only the attack
+supports it. Older records say that a form is `proved`, and not how.
 """
 
 from collections.abc import Iterable, Mapping

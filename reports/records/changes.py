@@ -1,7 +1,7 @@
-"""What changed between two runs, or two certificates of one model, and whether a gate lets it pass.
+"""Changes between two runs, or two certificates of one model, and whether a gate accepts them.
 
-The rows are plain texts: who compares writes them, and a terminal, a Markdown summary, a page or
-another program reads them.
+The rows are plain texts, written by a comparison and read by a terminal, a Markdown summary, a page
+or another program.
 """
 
 import re

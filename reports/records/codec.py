@@ -86,7 +86,7 @@ def load(path: Path) -> Run:
 
 
 def load_with_bytes(path: Path) -> tuple[Run, bytes]:
-    """The same, and the bytes that it was read from."""
+    """Read a run and its record's bytes; raises RecordError if unreadable or contradictory."""
     try:
         data = disk.read(path, LIMIT)
         run = decode(data)

@@ -1,7 +1,7 @@
-"""What a record says twice, it must say alike: a record that contradicts itself is no evidence.
+"""Check redundant fields of a record for consistency: one that contradicts itself is no evidence.
 
-Every count, ratio and verdict that follows from others is compared with them. Nothing here says
-that a run fails; it says that what the record tells cannot all be so.
+Every count, ratio and verdict that follows from others is compared with them. A contradiction
+does not mean that the run fails; it means that not all fields of the record can be true.
 """
 
 from collections.abc import Iterable, Iterator
@@ -54,7 +54,7 @@ def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
 
 
 def _bases(claim: ClaimRecord) -> Iterator[str]:
-    """What a proved form rests on names its assumptions; a form that is not proved has none."""
+    """Yield a line for each form whose basis contradicts its proof or its assumptions."""
     ids = {form.name: form.ids for form in claim.forms}
     for ledger in claim.ledgers:
         if ledger.basis and not ledger.proved:
@@ -150,7 +150,7 @@ def _variant(variant: VariantRecord, claim: ClaimRecord) -> Iterator[str]:
 
 
 def _unlisted(claim: ClaimRecord, attacks: tuple[str, ...], axioms: set[str]) -> Iterator[str]:
-    """What a claim refers to that the run does not list."""
+    """Yield a line if a claim refers to an attack or an axiom that the run does not list."""
     if not set(claim.attacks) <= set(attacks):
         yield "an attack is not among those of the run"
     if not {name for ledger in claim.ledgers for name in ledger.axioms} <= axioms:
@@ -204,7 +204,7 @@ def _matrix(run: Run) -> Iterator[str]:
 
 
 def _proved(entry: Entry, claim: ClaimRecord) -> bool:
-    """Whether an entry that was never judged against says of its proofs what the ledgers say."""
+    """True unless an entry that no check contradicts has another standing than its ledgers give."""
     if entry.standing not in ("HOLDS", "ARGUED", "NOT PROVED"):
         return True
     ledgers = {ledger.form: ledger for ledger in claim.ledgers}

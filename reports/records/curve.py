@@ -24,7 +24,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a form's left side came to at most, beside the bound of that very check."""
+    """Largest left side of a form at each k, N or T, with the bound of the same check."""
 
     against: Against
     points: Annotated[tuple[Point, ...], msgspec.Meta(min_length=2)]

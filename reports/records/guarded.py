@@ -1,4 +1,4 @@
-"""What a guard found of the models of a project, each asked one question."""
+"""Results of a guard: for each model of a project, the answer to its one question."""
 
 from typing import Literal
 

@@ -28,7 +28,7 @@ class LedgerStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What gives a new function its values, in equations; `typeset` has them as MathML."""
+    """Equations that define a new function; `typeset` has them as MathML."""
 
     name: str
     text: str
@@ -56,14 +56,14 @@ class LedgerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def standing(self) -> Standing:
-        """What the form rests on; that it is not proved, if it is not."""
+        """Basis of the form if it is proved, else `argued in prose` or `not proved`."""
         if self.proved:
             return self.basis or "proved"
         return "argued in prose" if self.argued else "not proved"
 
     @property
     def stands(self) -> bool:
-        """Whether the ledger concludes its form: proved, or argued in part."""
+        """True if the form is proved, or argued with some steps in prose."""
         return self.proved or self.argued
 
 

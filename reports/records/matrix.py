@@ -60,7 +60,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def short(self) -> str:
-        """The same as a table has room for."""
+        """The standing as a reader sees it, abbreviated for a table."""
         return SHORT.get(self.standing, self.words)
 
     @property
@@ -93,13 +93,13 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def reasons(self) -> dict[str, int]:
-        """What keeps claims from columns, each once, numbered from 1."""
+        """Reasons why claims do not apply to columns, each once, numbered from 1."""
         texts = dict.fromkeys(entry.reason for entry in self.entries if entry.reason)
         return {text: number for number, text in enumerate(texts, 1)}
 
 
 def entry_fits(entry: Entry) -> bool:
-    """Whether an entry's standing is one that its own counts allow."""
+    """True if the standing of an entry is consistent with its tally and its forms."""
     tally = entry.tally
     against = tally.violated + tally.undecided
     if bool(entry.forms) != bool(tally.holds):

@@ -20,7 +20,7 @@ def number(value: Number) -> Number:
 
 
 def finite(value: Number | None) -> bool:
-    """Whether the value is there and is a finite number."""
+    """True if the value is a finite number and not None."""
     return value is not None and math.isfinite(float(value))
 
 

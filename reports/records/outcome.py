@@ -11,7 +11,7 @@ from rnnbounds.reports.words import plural
 
 
 def passed(run: Run) -> bool:
-    """Whether nothing speaks against the run."""
+    """True if the run has no problems."""
     return not problems(run)
 
 

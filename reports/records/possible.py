@@ -15,7 +15,7 @@ CLOCK = 1.0  # seconds: both times are told without their fractions
 
 
 def impossible_times(told: Environment) -> Iterator[str]:
-    """What a clock cannot have shown; a time that is empty was not told."""
+    """Yield a line for each duration or time that no clock can show; empty times are unknown."""
     for what, seconds in (("the run", told.seconds), *told.durations.items()):
         if not 0 <= seconds < math.inf:
             yield f"{what} took {seconds} seconds"
@@ -34,7 +34,7 @@ def impossible_times(told: Environment) -> Iterator[str]:
 
 
 def impossible_numbers(claim: ClaimRecord) -> Iterator[str]:
-    """What no measurement of a claim's checks can have come to."""
+    """Yield a line for each number of a claim's checks that no measurement can give."""
     told = [*claim.tightest, *claim.failing, *(c for form in claim.forms for c in form.nearest)]
     found = [variant.counterexample for variant in claim.variants]
     relations = {form.name: _relation(form.text) for form in claim.forms}

@@ -191,7 +191,7 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
 
     @property
     def proved(self) -> bool:
-        """Whether every form has a ledger, and every ledger is proved."""
+        """True if every form has a ledger, and every ledger is proved."""
         proved = {ledger.form for ledger in self.ledgers if ledger.proved}
         return all(form.name in proved for form in self.forms) and all(
             ledger.proved for ledger in self.ledgers
@@ -203,23 +203,23 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
 
     @property
     def standings(self) -> dict[str, Standing]:
-        """What each form rests on, by its name."""
+        """Standing of each form (its basis, or that it is not proved), by the form's name."""
         found = {ledger.form: ledger.standing for ledger in self.ledgers}
         return {form.name: found.get(form.name, "not proved") for form in self.forms}
 
     @property
     def basis(self) -> str:
-        """The same in the words of a table: `4 derived, 3 inclusion assumed`."""
+        """Number of forms by standing, for a table: `4 derived, 3 inclusion assumed`."""
         return short(counted(self.standings.values()))
 
     @property
     def derived(self) -> bool:
-        """Whether every form rests on nothing but hypotheses, as far as the record says."""
+        """True if every form is proved from hypotheses alone, as far as the record says."""
         return self.proved and derived(counted(self.standings.values())) == len(self.forms)
 
     @property
     def argued(self) -> bool:
-        """Whether nothing but steps in prose keeps the claim from being proved."""
+        """True if the claim is not proved only because some steps are in prose."""
         standing = {ledger.form for ledger in self.ledgers if ledger.stands}
         return not self.proved and {form.name for form in self.forms} == standing
 
@@ -230,10 +230,10 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
 
 
 class Environment(Record, frozen=True, kw_only=True):
-    """Where and when: the only part in which two runs of one seed may differ.
+    """Environment and times of a run: the only part in which two runs of one seed may differ.
 
-    `float_settings` records what changes results silently (TF32, reduced precision, flushing
-    of subnormals); `durations` are seconds by part; `commit` is that of the folder it was run in.
+    `float_settings` are settings that change results silently (TF32, reduced precision, flushing
+    of subnormals); `durations` are seconds by part; `commit` is that of the working folder.
     """
 
     versions: dict[str, str] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""What a CUDA device can do at most, as measured in the same run, and the share that a row reaches.
+"""Peak rates of a CUDA device, measured in the same run, and the share of them that a row attains.
 
-Work of so many multiplications and additions that moves so many bytes takes at least the larger of
-two times: at the rate of one large product, and at that of one large copy, read and written.
+Roofline model: so many floating-point operations that move so many bytes take at least the larger
+of two times: at the rate of one large matrix product, and at that of one large copy (both ways).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Ceilings(NamedTuple):
 
 
 class Load(NamedTuple):
-    """What some work has to do, whoever does it: operations, and bytes that no cache holds."""
+    """Work of any algorithm for a task: floating-point operations, and bytes past the caches."""
 
     flops: float
     bytes: float

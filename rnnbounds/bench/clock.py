@@ -47,7 +47,7 @@ class Clock:
 
     @property
     def name(self) -> str:
-        """What it reads."""
+        """Name of the time that the clock reads: CPU time on the CPU, else wall time."""
         return "CPU time" if self.device == "cpu" else "wall time"
 
     @property

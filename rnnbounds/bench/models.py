@@ -1,5 +1,5 @@
-"""What ships: truncated models against torch's modules, certificates counted in inferences, and
-certified norms against LAPACK's singular values and ball arithmetic."""
+"""Benchmarks of the library: truncated models against torch's modules, certificates counted in
+inferences, and certified norms against LAPACK's singular values and ball arithmetic."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def matrices(n: int) -> tuple[Tensor, Tensor]:
 
 
 def in_balls(W: Tensor, s: float) -> bool:
-    """Whether ‖W‖₂ < s is proved for one matrix, in balls at the precision of a double."""
+    """True if ‖W‖₂ < s is proved for one matrix, in ball arithmetic at a double's precision."""
     with ctx.workprec(PRECISION):
         return below(arb_mat([[arb(v) for v in row] for row in W.tolist()]), arb(s))
 

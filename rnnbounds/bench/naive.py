@@ -1,6 +1,6 @@
-"""What a user would write: one system at a time, a loop over t and over k, autograd, an SVD.
+"""Naive reference code: one system at a time, a loop over t and over k, autograd, an SVD.
 
-The tests take these as oracles of what ships.
+The tests use it as an oracle for the library.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def descend(
 
 
 def bound_holds(W: Tensor, U: Tensor, b: Tensor, x: Tensor, K: int) -> bool:
-    """Whether ‖h_T − h_T^k‖ ≤ S_0 (λ^k − λ^T)/(1 − λ) for k = 0 … K, up to a tolerance."""
+    """True if ‖h_T − h_T^k‖ ≤ S_0 (λ^k − λ^T)/(1 − λ) + 1e-9 for k = 0 … K."""
     lam = float(torch.linalg.matrix_norm(W, 2))
     drive = max(float(torch.linalg.norm(torch.tanh(U @ x_t + b))) for x_t in x)
     gaps = truncation_gaps(W, U, b, x, K)

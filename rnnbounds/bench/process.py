@@ -1,4 +1,4 @@
-"""What whole processes cost: starting, the main job, and the memory that it takes."""
+"""Cost of whole processes: start-up time, time of the main job, and peak memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Spent(NamedTuple):
 
 
 def spent(*arguments: str) -> Spent:
-    """What Python spends on these arguments, in a process of its own."""
+    """Run Python with these arguments in a process; return its CPU seconds and peak bytes."""
     one = os.environ | {"OMP_NUM_THREADS": "1"}
     child = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=one)
     _, status, usage = os.wait4(child.pid, 0)

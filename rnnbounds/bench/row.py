@@ -1,6 +1,6 @@
-"""What the bench must know of one row; everything else asks this record.
+"""Description of one row of the benchmark, used by everything that measures or prints it.
 
-A row is one entry of `rnnbounds.bench.table`: what it says, what is asked, how it is measured.
+A row is one entry of `rnnbounds.bench.table`: its text, its target ratio, its measurement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ON_CUDA = 10  # times the ratio that is asked on a CPU
 
 @dataclass(frozen=True)
 class Measured:
-    """What was seen of one row: each side in the row's unit, their ratio and its spread."""
+    """Measurement of one row: each side in the row's unit, their ratio and its spread."""
 
     ours: float
     other: float | None
@@ -99,7 +99,7 @@ class Result:
 
     @property
     def met(self) -> bool | None:
-        """Whether the median ratio is as asked; None where nothing is."""
+        """True if the median ratio meets the target; None without a target."""
         if self.asked is None:
             return None
         ratio = self.seen.ratio

@@ -146,7 +146,7 @@ def judged(spec: SystemSpec, device: str = "cpu") -> Any:
 
 
 def looped(spec: SystemSpec) -> None:
-    """The same of the one pair of a spec, as a user would."""
+    """Assert `truncation` on the single pair of a spec with the naive loops."""
     batch = build(spec)
     W, U, b = (getattr(batch.cell, name)[0] for name in "WUb")
     assert naive.bound_holds(W, U, b, batch.x[0, :, :, 0], batch.K)

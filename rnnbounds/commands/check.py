@@ -59,7 +59,7 @@ class ForeignError(InputError):
 
 
 class ModelNeededError(InputError):
-    """What is about a model, without it."""
+    """A file about a model that it does not contain, checked without --source."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} a model, which is not in the file; name it with --source")

@@ -120,7 +120,7 @@ def prove(
 
 
 def fails(ledger: LedgerRecord, strict: bool) -> bool:
-    """Whether a machine step fails, or nothing is proved; a human step counts only if strict."""
+    """True if a machine step fails, or the form is neither proved nor, unless strict, argued."""
     failed = any(step.verdict == "failed" for step in ledger.steps)
     return failed or not (ledger.proved or (ledger.argued and not strict))
 
@@ -164,8 +164,8 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 
 
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
-    """What each form assumes, and its steps; what a step did not need, where one failed and why,
-    below it; what it defines, and what no step used, at the end."""
+    """Print each form's assumptions, its steps with unneeded premises and reasons of failure, its
+    definitions, and the assumptions that no step uses."""
     spare = unused(entry)
     for ledger in ledgers:
         said = phrase(ledger.standing) if ledger.proved else "NOT PROVED"

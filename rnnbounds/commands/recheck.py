@@ -50,7 +50,7 @@ def counted(rests: Iterable[str]) -> str:
 
 
 def accepted_before(forms: Mapping[str, Iterable[str]]) -> str:
-    """What the second checker says of these forms and their steps, as far as they are shipped."""
+    """Sentence with the number of these forms whose shipped proofs a second checker accepts."""
     known = kept()
     shipped = [name for name in forms if name in known]
     open_steps = (

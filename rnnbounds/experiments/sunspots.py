@@ -130,7 +130,7 @@ def cut(job: Job[Sizes], model: Net, certificate: Certificate, epsilon: float) -
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
-    """Whether the projected networks are certified, forecast as well, and keep their bounds."""
+    """Judge whether projected networks are certified, forecast as well, and keep their bounds."""
     of = {way: picked(runs, task=TASK, variant=way) for way in WAYS}
     errors = {way: fmean(_of(run, ERROR) for run in some) for way, some in of.items()}
     verdicts = {
@@ -192,7 +192,7 @@ def sections(record: Record) -> Sequence[Section]:
 
 
 def load_bound(record: Record) -> str:
-    """What the certificates say of their inputs, as the option of `certify`."""
+    """Bound on the inputs of the certificates, in the syntax of `certify --input-bound`."""
     found = next(run.certificate for run in record.runs if run.certificate is not None)
     return found.inputs.rpartition("≤ ")[2]
 

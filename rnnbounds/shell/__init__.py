@@ -1,1 +1,1 @@
-"""What the command line owes the shell: signals, a terminal, output."""
+"""Interface of the command line to the shell: signals, a terminal, output."""

@@ -1,5 +1,5 @@
-"""What is said of an import that fails: a claim's file is imported by every command that loads the
-theory, and whoever wrote it needs its line; what is not installed is said by the same words."""
+"""Message of a failed import: every command that loads the theory imports the claims' files, and an
+author needs the line of the error; a package that is not installed gives the same message."""
 
 from __future__ import annotations
 

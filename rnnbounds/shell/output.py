@@ -1,4 +1,4 @@
-"""What the commands print: JSON documents, tables, and progress that needs a terminal."""
+"""Output of the commands: JSON documents, tables, and progress bars if there is a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What reaches the terminal: whole lines of printable characters, wherever they came from.
+"""Output to the terminal: whole lines of printable characters, whatever their source.
 
-Names of files, tensors and claims are others' to choose: none of them may end a line, move the
-cursor or turn the text around. Imported before the rooms are known to be ours, so it uses none.
+Names of files, tensors and claims are chosen by others: none of them may end a line, move the
+cursor or reverse the text. Imported before the rooms are known to be ours, so it uses none.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def open_streams() -> None:
 
 
 def relax() -> None:
-    """Where a stream knows few characters, as in the locale C, print the others as escapes."""
+    """Print characters that a stream's encoding lacks, as in the locale C, as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -88,7 +88,7 @@ def _give_up(error: OSError) -> None:
 
 
 def _silence(stream: object) -> None:
-    """What is still in the buffer goes nowhere, lest the interpreter fail on it at exit."""
+    """Discard the text left in the buffer, so that the interpreter does not fail on it at exit."""
     if isinstance(stream, io.TextIOWrapper):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

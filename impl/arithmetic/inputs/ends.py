@@ -26,13 +26,13 @@ class Inputs(Protocol):
         """An input of the set, the least or nearly, (d,)."""
 
     def furthest(self, g: Tensor) -> Tensor:
-        """Where ⟨g, x⟩ is nearly the largest, in rows: (…, d) -> (…, d)."""
+        """Maximise ⟨g, x⟩ approximately over the set, row by row: (…, d) -> maximisers (…, d)."""
 
     def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
         """A part of the way from x to the aim, in rows (…, M, d) and parts (M, 1)."""
 
     def holds(self, x: Tensor) -> bool:
-        """Whether all rows (T, d) are certainly of the set."""
+        """True if every row of x (T, d) is proved to lie in the set."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Rows(Ball):
         return torch.where(draw < part, aim, x)
 
     def holds(self, x: Tensor) -> bool:
-        """Whether each equals a row, number by number."""
+        """True if each row of x equals a row of the table, entry by entry."""
         return all(bool((self.rows == one).all(-1).any()) for one in x)
 
 

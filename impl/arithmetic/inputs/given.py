@@ -1,4 +1,4 @@
-"""What affine maps make of a set of inputs, unit by unit.
+"""Enclosures of the image W x of a set of inputs, row by row.
 
     W x ∈ ±‖W_i‖₂ B,    W x ∈ W [low, high],    W x ∈ [min_p, max_p] W E_p for rows E_p,
 
@@ -21,8 +21,8 @@ I = TypeVar("I", bound=Interval)
 def spread(
     B: float | Tensor, box: Tensor, d: int, kind: type[I]
 ) -> tuple[I, Tensor, InputSet | None]:
-    """Where inputs lie beside states in boxes (B, N): channel by channel (B, d), in balls of radii
-    (B,), and in a set if that is what B, else a number or (B, 1), is."""
+    """Enclose the inputs beside states in boxes (B, N): intervals by channel (B, d), ball radii
+    (B,), and the set if B is an `InputSet`, else None; other B are a number or (B, 1)."""
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(len(box))
     if not isinstance(B, InputSet):
         return kind.symmetric(radius[:, None].expand(-1, d)), radius, None

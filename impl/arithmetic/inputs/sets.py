@@ -1,7 +1,7 @@
-"""What the inputs of a model may be, beyond a ball: a box a channel, the rows of a table, data.
+"""Sets of admissible inputs, beyond a ball: a box by channel, the rows of a table, data.
 
-A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or, of these, the rows of a table alone. To whoever asks
-no more it is the number B: a ball that holds it, of which what is proved is true of the set.
+A set is {x : ‖x‖₂ ≤ B, low ≤ x ≤ high}, or the rows of a table that lie in it. As a number it is
+the radius B of a ball that contains it, so that bounds for the ball apply to the set.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What the cells of torch's with gates that see the state share: names, boxes, and their kinds.
+"""Names, boxes and cell types shared by torch's gated cells whose gates depend on the state.
 
 A gate g_j = σ(a_j) or tanh(a_j) has the pre-activation a = W h + U x + b, which lies in an interval
 that is certified unit by unit for |h_j| ≤ h̄_j and ‖x‖₂ ≤ B:
@@ -36,7 +36,7 @@ class Gated(ProgramCell):
 
     @property
     def W(self) -> Tensor:
-        """What the output goes through, all gates."""
+        """Recurrent weights of all gates, `weight_hh` (B, g n, n)."""
         return self.parameters["weight_hh"]
 
     @property

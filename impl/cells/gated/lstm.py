@@ -59,7 +59,7 @@ class LSTM(Gated):
 
     @property
     def projected(self) -> bool:
-        """Whether h is."""
+        """True if the output is projected (`proj_size`)."""
         return "weight_hr" in self.parameters
 
     def box(self, B: float | Tensor) -> Tensor:
@@ -90,8 +90,8 @@ class LSTM(Gated):
         return {gate: most(bound) for gate, bound in told.items()}
 
     def unproved(self, told: Held, B: float | Tensor) -> str | None:
-        """What no box of the cell state survives: a forget gate so near to 1 that |c| ≤ ī z̄/(1 − f̄)
-        is beyond what float64 resolves."""
+        """Explain why no box of c is proved, None if one is: the forget gate is so near to 1 that
+        |c| ≤ ī z̄/(1 − f̄) exceeds what float64 resolves."""
         if told.reason is None:
             return None
         f = self.fed(*self.over(told.proposed, B)).chunk(4)[1].range

@@ -73,13 +73,13 @@ class Witness:
 
     @property
     def speaks(self) -> str:
-        """What is refuted, in words."""
+        """Refuted claim in words, with the states and the input bound."""
         among = f"‖x_t‖₂ ≤ {at_least(self.bound)}"
         return f"no norm makes it a contraction of {self.states} under {among}"
 
     @property
     def meaning(self) -> str:
-        """What it comes to for a run of the model."""
+        """Consequence of the witness for a run of the model, in words."""
         if self.kind == "eigenvalue":
             return "two states that differ along its eigenvector never come together"
         if self.kind == "two-orbits" and self.period == 1:

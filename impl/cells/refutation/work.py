@@ -18,7 +18,7 @@ class ExhaustedError(Exception):
 
 
 class Work:
-    """What a search may still do."""
+    """Remaining work of a search, and a flag once it is exhausted."""
 
     def __init__(self, most: float = MOST) -> None:
         self.left, self.exhausted = most, False

@@ -114,7 +114,7 @@ class Diagonal(ProgramCell):
 
     @property
     def real(self) -> bool:
-        """Whether a state is of n reals, not of n pairs."""
+        """True if a state is n real numbers, False if it is n complex pairs."""
         return "lambda_re" in self.parameters and "lambda_im" not in self.parameters
 
     @property

@@ -67,10 +67,10 @@ class ScanCell(ProgramCell):
 
 @dataclass(frozen=True)
 class MeasuredRate:
-    """What was measured on data, which bounds nothing beyond these data.
+    """Decay rate measured on data; it bounds nothing beyond these data.
 
-    rate: the largest over units and sequences of (Π_t |d_j(x_t)|)^{1/T}. sequences: how many, of so
-    many steps each.
+    rate: the largest (Π_t |d_j(x_t)|)^{1/T} over units j and sequences. sequences: how many, of
+    `steps` inputs each.
     """
 
     rate: float

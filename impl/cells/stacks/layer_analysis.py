@@ -1,9 +1,9 @@
-"""What is certified about one layer of a stack, whose inputs are the outputs of the one below.
+"""Certified bounds on one layer of a stack, whose inputs are the outputs of the layer below.
 
-These are bounded by ‖h‖₂ and, for cells with a box, unit by unit: both comparisons are made, and of
-each norm the better one is kept. Where the norms of two layers are maxima over units, such as
-max |s_i|/v_i, they are coupled unit by unit: with |Δs⁺| ≤ … + N|Δx|, and u the weights of what is
-below, the coupling is max_i (N u)_i/v_i; otherwise through ‖·‖₂.
+These are bounded by ‖h‖₂ and, for cells with a box, unit by unit: both comparisons are made, and
+for each norm the better one is used. Norms that are maxima over units, such as max |s_i|/v_i, are
+coupled unit by unit: with |Δs⁺| ≤ … + N|Δx|, and u the weights of the layer below, the coupling is
+max_i (N u)_i/v_i. Other norms are coupled through ‖·‖₂.
 """
 
 import math
@@ -62,8 +62,8 @@ class LayerAnalysis:
         return min(known if self.box is None else [*known, float(norm_up(self.box))])
 
     def proof(self, norm: StateNorm, coupling: float) -> dict[str, Any]:
-        """What proves this layer anew: the norm, and the one that bounds its outputs where that is
-        another; how the layer below moves it; its inputs; its box."""
+        """Return the data that prove this layer again: its norm, the norm that bounds its outputs
+        if it is another, the coupling to the layer below, the input bound, and the box."""
         least = min(self.norms, key=lambda one: one.states)
         boxed = self.box is not None and float(norm_up(self.box)) <= least.states
         return {
@@ -79,7 +79,7 @@ class LayerAnalysis:
         return next(norm for norm in self.norms if name in (CASCADE, norm.name))
 
     def remaining(self, norm: StateNorm) -> Layer | None:
-        """What compares states, from a start that holds all of them by the box and by that norm."""
+        """Compare states from a start that the box and that norm bound; None without a box."""
         if self.compared is None or self.whole is None:
             return None
         start = self.whole

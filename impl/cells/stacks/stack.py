@@ -58,7 +58,7 @@ class Stack(ProgramCell):
 
     @property
     def U(self) -> Tensor:
-        """What the inputs go through, in the first layer."""
+        """Input weights of the first layer."""
         return torch.as_tensor(self.layers[0].U)
 
     def box(self, B: float | Tensor) -> Tensor:
@@ -66,9 +66,9 @@ class Stack(ProgramCell):
         return self.held(B).box
 
     def held(self, B: float | Tensor) -> Held:
-        """What is proved of each layer, under inputs as large as the box below lets them be.
+        """Prove invariant boxes of the layers in turn; each box bounds the next layer's inputs.
 
-        Of the weights as stored: a vanilla cell knows the sum of its biases, rounded.
+        The weights are taken as stored: a vanilla cell has the rounded sum of its biases.
         """
         found: list[Held] = []
         for l, cell in enumerate(self.layers):

@@ -1,4 +1,4 @@
-"""What is certified about stacks of recurrent cells: that of the layers, and their cascade."""
+"""Certified bounds on stacks of recurrent cells: of each layer, and of their cascade."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,9 +24,9 @@ from rnnbounds.impl.numbers.outward import div_up, mul_up, sum_up
 
 @dataclass(frozen=True, eq=False)
 class StackAnalysis(Analysis):
-    """What is certified about one stack; the methods are those of `impl.cells.kind.Analysis`.
+    """Certified bounds on one stack; the methods are those of `impl.cells.kind.Analysis`.
 
-    whole: what seeks a witness against all layers together.
+    whole: search for a witness against all layers together.
     """
 
     layers: tuple[LayerAnalysis, ...]

@@ -1,1 +1,1 @@
-"""What is proved of cells: their steps, boxes and norms in balls and rationals."""
+"""Proofs about cells: their steps, boxes and norms, in balls and rationals."""

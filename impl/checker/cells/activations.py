@@ -85,7 +85,7 @@ class BallActivation:
     dip: arb | None = None
 
     def monotone(self, low: arb, high: arb) -> bool:
-        """Whether ρ is sure not to turn between the two."""
+        """True if ρ is proved monotone on [low, high]."""
         if self.turns is None:
             return bool(self.least >= 0)
         first, period = self.turns
@@ -93,7 +93,7 @@ class BallActivation:
         return at is not None and at == end
 
     def image(self, low: arb, high: arb) -> tuple[arb, arb]:
-        """Where ρ lies between the two: its values there, or by its slope from the middle."""
+        """Enclose ρ([low, high]): by end values, its minimum, or its slope from the middle."""
         if self.monotone(low, high):
             found = [self.function(low), self.function(high)]
             return self._held(found[0].min(found[1]), found[0].max(found[1]))

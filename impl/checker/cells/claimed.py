@@ -93,7 +93,7 @@ def proofs(told: Stated, norm: Norm, cell: Any) -> Iterator[tuple[str, bool, str
 
 
 def bounded(told: Stated, cell: Any, most: float) -> bool:
-    """Whether ‖h_t‖₂ ≤ most for all t, by what is stated of a norm, or by the box."""
+    """True if ‖h_t‖₂ ≤ most is proved for all t, by the box or by the stated norm."""
     lam, C = arb(told.lam), arb(told.equivalence)
     size = sum((side * side for side in cell.box[-cell.n :]), arb(0)).sqrt()
     by_box = bool(size.is_finite() and size <= most)

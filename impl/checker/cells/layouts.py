@@ -70,7 +70,7 @@ def activation(cell: str) -> str:
 
 
 def known(cell: str) -> bool:
-    """Whether anything is known of a cell of that name."""
+    """True if a layout of cells of that name is known."""
     try:
         layout(cell.removeprefix(STACKED), ())
     except LayoutError:

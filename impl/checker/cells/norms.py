@@ -41,7 +41,7 @@ class Cell:
 
     @property
     def linear(self) -> "Cell":
-        """What norms by diagonal weights are about."""
+        """The cell to which norms by diagonal weights apply."""
         return self
 
     @property
@@ -101,7 +101,7 @@ class Norm(Protocol):
         """v of max |s_i|/v_i, None for others."""
 
     def contracts(self, cell: Any, lam: float) -> bool:
-        """Whether ‖φ(h, x) − φ(h′, x)‖_* ≤ λ‖h − h′‖_* is proved."""
+        """True if ‖φ(h, x) − φ(h′, x)‖_* ≤ λ‖h − h′‖_* is proved."""
 
     def drive(self, cell: Any, lam: float) -> arb:
         """At least sup ‖φ(0, x)‖_*."""
@@ -113,14 +113,14 @@ class Norm(Protocol):
         """At least ‖h‖_* over the box."""
 
     def equivalent(self, cell: Any, C: float) -> bool:
-        """Whether ‖h‖₂ ≤ C‖s‖_* is proved, of the outputs h of s."""
+        """True if ‖h‖₂ ≤ C‖s‖_* is proved for the outputs h of states s."""
 
     def reached(self, cell: Any, lam: float, c: float) -> bool:
-        """Whether ‖h‖_* ≤ c‖h‖₂ is proved, in the norm in which the cell contracts by λ."""
+        """True if ‖h‖_* ≤ c‖h‖₂ is proved, in the norm in which the cell contracts by λ."""
 
 
 class _Vanilla:
-    """What norms of vanilla cells share."""
+    """Base class of the norms of vanilla cells."""
 
     units: list[fmpq] | None = None
 
@@ -146,7 +146,7 @@ class Greatest:
         return self.v
 
     def contracts(self, cell: Any, lam: float) -> bool:
-        """Whether a step moves by at most λv for |Δs| ≤ v."""
+        """True if |Δφ_i| ≤ λ v_i is proved for all |Δs| ≤ v."""
         most = [exact(lam) * a for a in self.v]
         pairs = zip(cell.rates(self.v), most, strict=True)
         return all(a <= b if isinstance(a, fmpq) else bool(a <= arb(b)) for a, b in pairs)

@@ -1,8 +1,8 @@
-"""What is left of all states after k steps, by what compares two runs: often less than λᵏ.
+"""Bounds on the distance of two runs after k steps, from a comparison: often less than λᵏ.
 
-If |s_i| ≤ g_i for all states, and |Δφ_i| ≤ r_i(g) for |Δs_j| ≤ g_j, r growing with g, then outputs
-are at most ‖(r(⋯r(g)))_h‖₂ apart k steps after one run was at 0. The same of Euclidean norms of
-blocks; and of the layers of a stack, each of which moves with what is left of the one below.
+If |s_i| ≤ g_i for all states, and |Δφ_i| ≤ r_i(g) for |Δs_j| ≤ g_j with r increasing, outputs are
+at most ‖(r(⋯r(g)))_h‖₂ apart k steps after one run was at 0. Euclidean norms of blocks obey the
+analogous bound, as do the layers of a stack, each driven also by the layer below.
 """
 
 import math
@@ -61,7 +61,7 @@ def _of_units(g: list[list[arb]], layers: Sequence[Stepped]) -> Iterator[arb]:
 
 
 def _of_blocks(told: Stated, one: Blocks, cell: Stepped) -> Iterator[arb]:
-    """The same of blocks."""
+    """Yield bounds on ‖Δh‖₂ after 0, 1, … steps, by the comparison of blocks."""
     width, E = cell.states // len(one.w), one.factors(cell)
     sides = [norm(cell.box[i : i + width]) for i in range(0, cell.states, width)]
     g = _held(told, one.w, sides)

@@ -60,7 +60,7 @@ def rounding_bound(
 
 
 def _function(rho: BallActivation, n: int, Z: arb, unit: float) -> arb:
-    """The same in the dtype."""
+    """Bound the error of ρ in the dtype, ‖fl(ρ)(z) − ρ(z)‖₂ for z ∈ ℝⁿ with ‖z‖₂ ≤ Z."""
     library = min(unit, _SINGLE) * _FUNCTIONS * _error(rho, n, Z)
     if unit <= _SINGLE or library.is_zero():
         return library

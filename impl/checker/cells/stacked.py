@@ -53,7 +53,7 @@ class Stack:
         return found
 
     def below(self, most: float) -> bool:
-        """Whether ‖h_t‖₂ ≤ most for all t, as the last layer knows."""
+        """True if ‖h_t‖₂ ≤ most is proved for all t, from the last layer's statements."""
         return _known(self.stated[-1], self.cells[-1], most)
 
 
@@ -146,7 +146,7 @@ def stack_of(
 
 
 def _layer(l: int, layer: Layer, chosen: Norm, cell: Any) -> list[Finding]:
-    """What is proved of one layer by itself."""
+    """Prove the box and the norms stated of one layer."""
     found = []
     if isinstance(cell, Stepped):
         found.append(_finding(l, cell.held(), "states stay in the box that is stated"))

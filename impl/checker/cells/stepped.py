@@ -57,7 +57,7 @@ class Stepped:
         return norm(self.rest[-self.n :])
 
     def held(self) -> bool:
-        """Whether the box is proved to keep its states."""
+        """True if the box is proved invariant."""
         if not all(r >= 0 for r in self.box):
             return False
         if self.poles is not None and 2 * len(self.poles) == self.states:
@@ -82,7 +82,7 @@ class Stepped:
         return self.moves([arb(a) for a in v])
 
     def moves(self, g: list[arb], x: list[arb] | None = None) -> list[arb]:
-        """The same of balls, and for |Δx_j| ≤ x_j where inputs move too."""
+        """Bound |Δφ_i| for |Δs_j| ≤ g_j and, if inputs differ too, |Δx_j| ≤ x_j, all balls."""
         seeds = None if x is None else [{0: a} for a in x]
         return [row.get(0, arb(0)) for row in self._moved([{0: a} for a in g], fed=seeds).rows]
 
@@ -97,8 +97,8 @@ class Stepped:
         return [norm(row) for row in self.slopes]
 
     def between_blocks(self, plain: bool) -> list[list[arb]]:
-        """What compares Euclidean norms of blocks: by the signs of the weights, or, if plain, of
-        the matrix of absolute values."""
+        """Bound the comparison matrix of blocks' Euclidean norms (blocks, blocks): by the signs of
+        the weights or, if plain, by the matrix of absolute values."""
         if self.poles is not None:
             return [[largest(self.poles)]]
         width, places = self.states // self.blocks, range(self.blocks)

@@ -42,7 +42,7 @@ def _gru(m: Weights, h: Units, x: Units) -> Units:
 
 
 def _gru_cho(m: Weights, h: Units, x: Units) -> Units:
-    """The same with W_n (r∘h) + c."""
+    """h⁺ = (1 − z)∘tanh(U_n x + b + W_n (r∘h) + c) + z∘h."""
     n = len(h)
     u_r, u_z, u_n = m.affine("weight_ih", "bias_ih", x).chunk(3)
     w_r, w_z = m.affine("weight_hh", "bias_hh", h, slice(0, 2 * n)).chunk(2)

@@ -116,7 +116,7 @@ def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -
 
 
 class _Memory:
-    """What the blocks of systems write to one after another: of so many systems and sequences."""
+    """Workspace that blocks of systems reuse, for so many systems and sequences."""
 
     def __init__(self, B: int, K: int, S: int, n: int, m: int) -> None:
         self.signals = np.zeros((B, K + 1, K, S, m))  # h = 0 where windows start

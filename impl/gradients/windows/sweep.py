@@ -29,9 +29,9 @@ SHORTCUT_ERROR = 16 * UNIT
 
 @dataclass(frozen=True)
 class Sweep:
-    """What one forward sweep keeps, time by time: signals (B, M, S, n+d+1) and slopes (B, M, S, n).
+    """Results of one forward sweep by time: signals (B, M, S, n+d+1) and slopes (B, M, S, n).
 
-    M = 1, or, where truncations grow, M = 1, 2, … columns for windows 1, 2, … up to the time's lag.
+    M = 1 or, where truncations grow, M = 1, 2, … columns for windows 1, 2, … up to the time's lag.
     """
 
     cell: RNN
@@ -45,7 +45,7 @@ class Sweep:
         return self.backward([gradient])
 
     def backward(self, gradients: Sequence[Tensor]) -> list[Tensor]:
-        """The same of a sum of losses, whose gradients are given for the last few times."""
+        """Compute δ_t, time by time, of a sum of losses with gradients at the last few times."""
         found: list[Tensor] = []
         for slopes in reversed(self.slopes):
             gradient = gradients[-1 - len(found)] if len(found) < len(gradients) else None

@@ -107,7 +107,7 @@ def _apart(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _record(path: Path) -> tuple[Witnesses, dict[str, Any]]:
-    """What the file states, and its data; raises one of _BROKEN."""
+    """Read a file of witnesses as a record and as plain data; raises one of _BROKEN."""
     told: dict[str, Any] = plain(disk.read(path, MOST).decode())
     return converted(told, Witnesses), told
 

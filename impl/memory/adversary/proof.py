@@ -44,7 +44,7 @@ def proved_gap(
 
 
 def affordable(weights: Mapping[str, Tensor], steps: int, bits: int) -> bool:
-    """Whether a run of so many steps is within the limit of work."""
+    """True if a run of so many steps at that precision is within the limit of work."""
     products = sum(part.numel() for part in weights.values()) * steps
     return products * (bits // 64) <= WORK
 
@@ -58,8 +58,8 @@ def _longest(
     cell: Any, weights: Mapping[str, Tensor], states: int, x: Tensor, past: int, epsilon: float,
     to_the_end: bool,
 ) -> tuple[tuple[int, float], int]:  # fmt: skip
-    """The same at the working precision, and after how many steps the balls had outgrown what they
-    hold, where a run that is not asked to the end is left."""
+    """Compute `proved_gap` at the working precision, and the steps until the balls are too wide to
+    decide; the run stops there unless it goes `to_the_end`."""
     m, best = Balls(weights), (-1, 0.0)
     s = Columns([[arb(0)]] * states)
     inputs = [Columns([[arb(a)] for a in row]) for row in x.tolist()]
@@ -84,7 +84,7 @@ def _longest(
 
 
 def _lost(size: arb, epsilon: float) -> bool:
-    """Whether a ball may as well hold nothing as more than ε."""
+    """True if a ball is too wide to decide: its radius exceeds both ε and its midpoint."""
     return bool(size.rad() > epsilon and size.rad() > abs(size.mid()))
 
 

@@ -39,7 +39,7 @@ class Tube(Elementary):
 
     @classmethod
     def still(cls, near: Near, gaps: bool) -> Self:
-        """What all runs share."""
+        """Build the tube of a value common to all runs, with a gap of 0 if `gaps`."""
         off = Zonotope.point(near.value)
         return cls(near, off, off[0] if gaps else None)
 
@@ -55,7 +55,7 @@ class Tube(Elementary):
 
     @property
     def fixed(self) -> bool:
-        """Whether it is the same for all runs: depends on no state and no input."""
+        """True if it is equal in all runs: it depends on no state and no input."""
         return self.off.generators.shape[-1] == 0 and not bool(self.off.box.any())
 
     @property

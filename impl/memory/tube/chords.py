@@ -30,7 +30,7 @@ _STEEPEST = 1.3169578969248167  # where |σ″| is largest, log(2 + √3)
 
 
 class Known(NamedTuple):
-    """What is within `radius` of `centre`."""
+    """Ball of all numbers within `radius` of `centre`."""
 
     centre: Tensor
     radius: Tensor
@@ -88,7 +88,7 @@ class Curve:
         return Known(centre, (radius + beta * (v.radius + other.radius) / 2) * _UP)
 
     def limited(self, slope: Known) -> Known:
-        """The same, and what is known of all slopes."""
+        """Intersect a slope with [least, most], the range of all slopes."""
         low, high = slope.centre - slope.radius, slope.centre + slope.radius
         low = torch.where(low < self.least, self.least, low - low.abs() * UNIT * 4)
         high = torch.where(high > self.most, self.most, high + high.abs() * UNIT * 4)
@@ -103,7 +103,7 @@ def hull(v: Known, other: Known) -> tuple[Tensor, Tensor]:
 
 
 def between(low: Tensor, high: Tensor) -> Known:
-    """What lies between two numbers."""
+    """Enclose [low, high] in a ball."""
     centre = (low + high) / 2
     return Known(centre, torch.maximum(high - centre, centre - low) * _UP)
 
@@ -129,7 +129,7 @@ def _of_activation(rho: Activation) -> Curve:
 
 
 def _error(rho: Activation) -> Callable[[Tensor], Tensor]:
-    """What its float64 function is off by, as `Activation.error` has it of one unit, or more."""
+    """Build an upper bound, as a function of z, on the float64 error of ρ for one unit."""
     if math.isfinite(rho.cap):
         return _everywhere_at((rho.cap + rho.floor) * _UP)
     return lambda z: (rho.rate * z.abs() + rho.floor) * _UP

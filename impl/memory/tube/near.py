@@ -1,9 +1,9 @@
-"""What is certified of all inputs near recorded ones: a tube of states, and k.
+"""Certificate for all inputs near recorded ones: a tube of states, and k.
 
-Of each recorded window, each sequence of inputs with |x_tj − x̄_tj| ≤ δ for every t and j, and runs
+For each recorded window, all input sequences with |x_tj − x̄_tj| ≤ δ for every t and j, and runs
 from any states with |s_i| ≤ r, in real arithmetic of the weights as stored: every state is within
-the width of the one that is computed on the window from 0, and ‖h_T − h_T^k‖₂ is within the gap at
-k, the truncated run starting k inputs before the end. Of other inputs nothing is said.
+the width of the one computed on the window from 0, and ‖h_T − h_T^k‖₂ is within the gap at k, where
+the truncated run starts k inputs before the end. No other inputs are covered.
 """
 
 import math
@@ -28,11 +28,11 @@ TRIES = 8  # lengths of a truncated run that are expected for all ε together
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """What holds within `delta` of so many windows of so many inputs, from states within `states`.
+    """Bounds for inputs within `delta` of so many windows, from states with |s_i| ≤ `states`.
 
-    width: how far any state is from the computed one, in the maximum norm, at any step. gaps: the
-    bound at each k that was tried, over the windows. windows_of: for each ε the k, None where no k
-    below the length was found.
+    width: largest distance of a state from the computed one, in the maximum norm, at any step.
+    gaps: bound on ‖h_T − h_T^k‖₂ over the windows, for each k tried. windows_of: for each ε the k,
+    None if no k below the length was found.
     """
 
     delta: float
@@ -45,7 +45,7 @@ class Near:
 
     @property
     def advice(self) -> str | None:
-        """What to do where something is left open."""
+        """Advice on the sizes to change if some ε has no k, else None."""
         if all(k is not None for _, k in self.windows_of):
             return None
         sizes = (("--near", self.delta), ("--states", self.states))
@@ -96,7 +96,7 @@ class Search:
 
     @cached_property
     def known(self) -> dict[int, float]:
-        """What was asked for."""
+        """Gaps computed so far, by k."""
         return {}
 
     @cached_property
@@ -164,11 +164,11 @@ def near(
     seen: Sequence[int | None] = (),
     ks: Sequence[int] = (),
 ) -> Near:
-    """What holds near the first of the windows x (M, T, d), as many as the limits of work allow.
+    """Certify the inputs near the first windows of x (M, T, d), as many as the work limit allows.
 
-    `seen`: for each ε the least k that was seen to be enough, where the search begins; `ks`: at
-    which the gap is wanted beside. Raises InputError for a δ or states that are no sizes, and for
-    windows that are too large.
+    `seen`: for each ε the least k observed to suffice, where the search begins. `ks`: further k at
+    which to bound the gap. Raises InputError for an invalid δ or `states`, and for windows that are
+    too large.
     """
     delta, states = size_of("near", delta), size_of("states", states)
     some = x[: _affordable(runner, *x.shape[:2])]

@@ -105,7 +105,7 @@ class Zonotope:
         return cls(torch.cat(rows), torch.cat([z.box for z in sets]))
 
     def padded(self, before: int, after: int) -> Self:
-        """The same, beside generators of others."""
+        """Pad the generators with zero columns, for those of other sets."""
         return type(self)(torch.nn.functional.pad(self.generators, (before, after)), self.box)
 
     def widened(self, by: Tensor) -> Self:

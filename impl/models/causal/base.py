@@ -91,5 +91,5 @@ def require_inputs(x: Tensor, d: int) -> None:
 
 
 def fields_add(fields: Iterable[int]) -> int:
-    """What layers see one after the other: 1 + Σ (R_l − 1)."""
+    """Add the receptive fields of layers in sequence: 1 + Σ (R_l − 1)."""
     return 1 + sum(field - 1 for field in fields)

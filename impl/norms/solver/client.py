@@ -52,7 +52,7 @@ class UnansweredError(InputError):
 
 
 def installed() -> bool:
-    """Whether Clarabel can be imported."""
+    """True if Clarabel can be imported."""
     return find_spec("clarabel") is not None
 
 

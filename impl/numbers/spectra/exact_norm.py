@@ -37,7 +37,7 @@ def ball_norm(W: Tensor | arb_mat) -> arb:
 
 
 def rational_norm_at_most(W: Tensor, s: fmpq | float) -> bool:
-    """Whether ‖W‖₂ ≤ s, exactly and at any scale: s²I − WᵀW ⪰ 0 by Bareiss elimination.
+    """True if ‖W‖₂ ≤ s, exactly and at any scale: s²I − WᵀW ⪰ 0 by Bareiss elimination.
 
     W (m, n) is taken as the exact rationals that its floats are. False where W or s is not finite.
     """
@@ -61,7 +61,7 @@ def rational_norm_at_most(W: Tensor, s: fmpq | float) -> bool:
 
 
 def positive_semidefinite(matrix: list[list[int]]) -> bool:
-    """Whether a symmetric integer matrix is positive semidefinite, by fraction-free elimination.
+    """True if a symmetric integer matrix is positive semidefinite, by fraction-free elimination.
 
     Pivots are leading minors; a zero pivot must head a zero row, which then drops out.
     """

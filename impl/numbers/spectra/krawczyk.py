@@ -56,6 +56,6 @@ def column(values: Vector) -> arb_mat:
 
 
 def disjoint(a: arb_mat, b: arb_mat) -> bool:
-    """Whether two boxes certainly have no point in common."""
+    """True if two boxes are proved disjoint."""
     pairs = zip(a.entries(), b.entries(), strict=True)
     return any(not left.overlaps(right) for left, right in pairs)

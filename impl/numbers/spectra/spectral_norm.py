@@ -86,7 +86,7 @@ def _bounds(V: Array) -> Array:
 
 
 def gate(W: Tensor, s: Tensor) -> Tensor:
-    """Whether ‖W‖₂ < s is proved for each matrix: W (B, m, n), s (B,) -> (B,) booleans.
+    """True where ‖W‖₂ < s is proved for each matrix: W (B, m, n), s (B,) -> (B,) booleans.
 
     False is no refutation. About a quarter of the cost of the singular values.
     Raises ShapeError. Source: Rump; Higham.
@@ -135,7 +135,7 @@ def _search(V: Array) -> Array:
 
 
 def _passes(gram: Array, square: Array, rows: int) -> Array:
-    """Whether the factorisation of fl(s²I − WᵀW) − cI completes."""
+    """True where the factorisation of fl(s²I − WᵀW) − cI completes: (B,) booleans."""
     return _completes(-gram, square, _shift(gram, square, rows))
 
 
@@ -148,7 +148,7 @@ def _shift(gram: Array, square: Array, rows: int) -> Array:
 
 
 def _completes(negated: Array, square: Array, c: Array) -> Array:
-    """The same, given −fl(WᵀW), which it overwrites."""
+    """True where fl(s²I − WᵀW) − cI is factorised, given −fl(WᵀW), which it overwrites: (B,)."""
     n = negated.shape[1]
     diagonal = negated.reshape(len(negated), n * n)[:, :: n + 1]
     diagonal += square[:, None]

@@ -1,9 +1,9 @@
-"""Where the runs of a recurrent ONNX node start and end, as far as the file says so.
+"""Initial states and lengths of the runs of a recurrent ONNX node, as far as the file says.
 
-What is certified is about runs from the zero state that read all their inputs. A start is zero, or
-one that the caller hands over beside the sequence, as torch's modules take it; lengths are the
-caller's. Every other start, and other lengths, make another network of the node. Source: the
-operators RNN, LSTM and GRU of ONNX, version 22.
+Certificates are about runs from the zero state that read all their inputs. An initial state is
+zero, or the caller's, passed beside the sequence as to torch's modules; lengths are the caller's.
+Any other initial state or length makes another network of the node. Source: the operators RNN, LSTM
+and GRU of ONNX, version 22.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What was seen of a claim, drawn: the histogram of lhs/rhs, and the curves under their bounds."""
+"""Charts of a claim's checks: the histogram of lhs/rhs, and left sides beside their bounds."""
 
 import math
 

@@ -38,7 +38,7 @@ class Shape:
 
 
 def left_of(y: Axis) -> float:
-    """Where the frame begins, right of the labels of that axis."""
+    """Left edge of the plot frame, with room for the tick labels of the y axis."""
     return _TITLE + _SPACE + DIGIT * max((len(label) for _, label in y.ticks), default=0)
 
 

@@ -1,4 +1,4 @@
-"""What the adversary finds against a model, beside its certificate."""
+"""Results of the adversary against a model, printed beside its certificate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def attacked(model: LoadedModel[Any], certificate: Certificate) -> Attacked:
 
 
 def told(found: Found) -> dict[str, Any]:
-    """What a certificate's document says of the attack: nothing if there was none."""
+    """Entry of the attack in a certificate's JSON document; {} without an attack."""
     return {} if found is None else {"attacked": found.to_json(inputs=False)}
 
 

@@ -32,8 +32,8 @@ class Called:
         return self._command("measure", {"--data": str(self.asked.data or DATA)})
 
     def next_steps(self, certificate: Certificate, attacked: bool) -> list[str]:
-        """What to do next with a model that is certified or refuted, a line each: words, a colon,
-        the command."""
+        """List next steps for a certified or refuted model, each a line `words: command`; [] for
+        other verdicts."""
         if certificate.verdict == "refuted":
             return [
                 f"see what it remembers of recorded inputs: {self.measuring}",

@@ -59,9 +59,9 @@ Margin = Annotated[
 
 @dataclass(frozen=True)
 class Asked:
-    """What the options say; raises InputsError where they do not go together.
+    """Input options of a call; raises InputsError if they contradict each other.
 
-    stated: whether inputs have to be stated; if not, they are those of the data by default.
+    stated: true if the inputs must be stated; otherwise they default to those of the data.
     """
 
     bound: str | None
@@ -81,7 +81,7 @@ class Asked:
 
     @property
     def given(self) -> bool:
-        """Whether inputs are stated."""
+        """True if the inputs are stated, by --input-bound or by --inputs."""
         return self.bound is not None or self.inputs is not None
 
     def of(self, model: Path, d: int) -> float:

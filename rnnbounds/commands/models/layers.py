@@ -40,7 +40,7 @@ def _given(context: typer.Context, name: str) -> bool:
 
 
 def _alone(context: typer.Context, asked: bool) -> bool:
-    """Where layers are listed, nothing else that a command needs has to be there."""
+    """Require no parameter but the model if layers are to be listed; return `asked`."""
     for parameter in context.command.params if asked else ():
         parameter.required = parameter.name == "model"
     return asked

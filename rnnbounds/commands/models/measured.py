@@ -1,4 +1,4 @@
-"""What was seen of a model on data, in lines of text and on a page."""
+"""Measurements of a model on data, in lines of text and on a page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def short_of(told: Measurement, share: float | None) -> list[str]:
 
 
 def print_measurement(told: Measurement | None) -> None:
-    """What was seen, and what is stated, in lines of text."""
+    """Print a measurement and its statement about other windows, in lines of text."""
     if told is None:
         return
     record = told.to_json()
@@ -114,7 +114,7 @@ def _number(value: float | None) -> str:
 
 
 def print_near(told: Near, of: str) -> None:
-    """What is certified near the data, of h or of C h."""
+    """Print the bounds that are certified near the data, of h or of C h (`of`)."""
     start = f"any state with |s_i| ≤ {typed(told.states)}" if told.states else "the zero state"
     echo(
         f"near your data, certified for the first {told.windows} windows: every input sequence "
@@ -137,7 +137,7 @@ def print_near(told: Near, of: str) -> None:
 
 
 def print_statement(told: Measurement) -> None:
-    """What is stated of other windows, and what that presupposes."""
+    """Print the statement about other windows with its confidence and its assumptions."""
     stated = told.statement
     if stated is None:
         echo(f"nothing is stated of other windows: {told.unstated}")

@@ -14,8 +14,8 @@ from rnnbounds.impl.cells.table import CELLS, STACK
 
 
 def cells_by_family(names: Iterable[str]) -> str:
-    """What ends the help of commands with --cell: a paragraph for each family of cells that have
-    their first word in common, before it those that have it with few."""
+    """Format the cell names at the end of the help for --cell, by family (first word of the name):
+    a paragraph for the families of at most four, then one for each larger family."""
     families: dict[str, list[str]] = {}
     for name in names:
         families.setdefault(name.partition("-")[0], []).append(name)

@@ -114,7 +114,7 @@ def print_certificate(
 
 
 def print_next(lines: Sequence[str]) -> None:
-    """What to do next, a line each."""
+    """Print the next steps, one line each, under a heading; nothing if there are none."""
     if lines:
         echo("what to do next:")
         for line in lines:
@@ -214,7 +214,7 @@ def print_left_out(told: Mapping[str, Any]) -> None:
 
 
 def print_training(training: TrainingCertificate | None) -> None:
-    """What is certified about training, in lines of text."""
+    """Print the certificate of training in lines of text, or why there is none."""
     if training is None:
         echo("training: nothing is certified about training cells of this kind")
         return

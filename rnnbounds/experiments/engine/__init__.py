@@ -1,1 +1,1 @@
-"""What all experiments share: one trainer, one kind of record, one kind of page, and resuming."""
+"""Engine of all experiments: one trainer, one record type, one page layout, and resuming."""

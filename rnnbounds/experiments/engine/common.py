@@ -1,4 +1,4 @@
-"""What all experiments share: folders, devices, and what is drawn from a key."""
+"""Helpers of all experiments: environment, devices, and random generators seeded by a key."""
 
 from datetime import datetime
 from pathlib import Path
@@ -31,7 +31,7 @@ def prepare(out: Path) -> None:
 
 
 def environment_of(started: datetime, *packages: str, device: str = "cpu") -> Environment:
-    """Where and when, with the versions of these packages too."""
+    """Record the environment and times of a run, with the versions of these packages too."""
     told = environment(device, 1, started, ())
     versions = told.versions | {name: found(name) for name in packages}
     return msgspec.structs.replace(told, versions=versions)

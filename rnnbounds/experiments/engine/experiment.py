@@ -1,17 +1,17 @@
-"""What an experiment is: units of work, what is read off each, and what all come to.
+"""Experiment: units of work, a measurement of each, and a conclusion from all.
 
 An experiment is one small module that ends with
 
     EXPERIMENT = Experiment(name=…, setting=Sizes(), units=units, work=work, judge=judge, …)
 
-`units(setting)` lists what is to be trained. `work(job)` trains and reads off one unit, mostly by
+`units(setting)` lists the units to train. `work(job)` trains and measures one unit, mostly by
 
     model = make(job.unit.model, job.unit.seed)          # of torch.nn; first weights by the seed
     trained = job.train(model, task, plan, project=…)    # resumes by itself
     return [job.run({"held-out, bits": bits(model, task)}, {"observed": curve(x, y)},
                     certificate=certified(model.rnn, bound, 1e-2))]
 
-`judge(runs, setting)` says what all runs come to, by the rule that `rule` states. `load(setting,
+`judge(runs, setting)` concludes from all runs, by the rule that `rule` states. `load(setting,
 data)` reads the data once: its `value` is `job.data`, its `sources` (where from, SHA-256) go into
 the record. The page comes from the record by itself: a table a task, of the figures' mean and
 spread over the seeds, and `charts` of curves; `sections` may add more, from the record alone.
@@ -65,7 +65,7 @@ def every(
 
 @dataclass(frozen=True)
 class Loaded:
-    """What an experiment reads, and where from: a line for each name, such as its SHA-256."""
+    """Data that an experiment reads, and their sources: a line for each name, such as a SHA-256."""
 
     value: Any = None
     sources: dict[str, str] = field(default_factory=dict)

@@ -52,7 +52,7 @@ def page(record: Record, charts: Sequence[Chart] = (), more: Sequence[Section] =
 
 
 def tables(record: Record, more: Sequence[Section] = ()) -> list[Table]:
-    """What a terminal is told: a table a task, and those of `more`."""
+    """Tables for a terminal: one for each task, and those of the sections `more`."""
     tasks = dict.fromkeys(run.task for run in record.runs)
     blocks = (block for section in more for block in section.blocks)
     return [
@@ -62,7 +62,7 @@ def tables(record: Record, more: Sequence[Section] = ()) -> list[Table]:
 
 
 def verdict(record: Record) -> Verdict:
-    """Whether the conclusion holds; with problems nothing is concluded, whatever it says."""
+    """Verdict of the record: `fails` if it has problems, otherwise that of its conclusion."""
     return Verdict("fails", "bad") if record.problems else VERDICTS[record.outcome.holds]
 
 
@@ -198,5 +198,5 @@ def made(record: Record) -> Section:
 
 
 def command(record: Record) -> str:
-    """What makes the record again, with the options that were given."""
+    """Shell command that makes the record again, with the options that were given."""
     return " ".join(("rnnbounds experiment", record.name, *record.options))

@@ -44,7 +44,7 @@ class Parts:
 
     @property
     def begun(self) -> bool:
-        """Whether an earlier run left parts here, of whatever settings."""
+        """True if the folder has parts of an earlier run, whatever its settings."""
         return any(self.folder.glob(f"*{SUFFIX}"))
 
     def load(self, name: str) -> dict[str, Tensor] | None:
@@ -102,13 +102,13 @@ class Parts:
 
 @dataclass(frozen=True)
 class Slot:
-    """Where the state of one training is stored, in place of what was stored before."""
+    """Storage of one training's state; a new state replaces the previous one."""
 
     parts: Parts
     name: str
 
     def load(self) -> dict[str, Tensor] | None:
-        """What was stored last."""
+        """Load the state that was saved last, None if there is none; raises PartError."""
         return self.parts.load(self.name)
 
     def save(self, state: dict[str, Tensor]) -> None:
@@ -117,7 +117,7 @@ class Slot:
 
 
 def depends(experiment: str, setting: Any, device: str, sources: Any) -> dict[str, Any]:
-    """What the bits of a result depend on: the settings, the data, and what computes."""
+    """Inputs that determine the bits of a result, by name: settings, data, device, versions."""
     name = torch.cuda.get_device_name() if device.startswith("cuda") else device
     versions = {package: found(package) for package in ("rnnbounds", "torch", "numpy")}
     told = {"experiment": experiment, "setting": setting, "device": name, "sources": sources}

@@ -27,7 +27,7 @@ Holds = Literal["holds", "does not hold", "undecided"]
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run depends on. Experiments add their sizes; each is an option of the command.
+    """Settings of a run; experiments add their sizes, and each is an option of the command.
 
     `seeds` networks of each kind are trained, from the seeds `seed`, `seed` + 1, …: all of them
     are in the record.
@@ -50,7 +50,7 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 class Certified(msgspec.Struct, frozen=True):
-    """What `certify` says of a trained cell for inputs of the set that `inputs` names.
+    """Result of `certify` for a trained cell and all inputs of the set that `inputs` names.
 
     `lam` is the factor found in `norm`, a bound only where the verdict is "certified"; `k` is the
     window of `epsilon`.
@@ -82,10 +82,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """Whether the papers' conclusion holds at this size, what was found, and what fails.
+    """Conclusion of an experiment: if the papers' conclusion holds at this size, and why.
 
     `said` is a sentence or two with the figures that decide. `problems` are certified statements
-    that broke, never a conclusion that does not hold: they fail the run.
+    that were violated; they fail the run, which a conclusion that does not hold never does.
     """
 
     holds: Holds
@@ -114,7 +114,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What fails."""
+        """Certified statements that were violated: they fail the run."""
         return self.outcome.problems
 
 
@@ -139,7 +139,7 @@ def certified(model: Any, inputs: Any, epsilon: float = 1e-2, **options: Any) ->
 
 
 def of_certificate(found: Certificate, epsilon: float) -> Certified:
-    """What is recorded of a certificate."""
+    """Record a certificate: its verdict, norm, λ and inputs, and its window k for this ε."""
     return Certified(
         verdict=found.verdict,
         norm=found.norm,

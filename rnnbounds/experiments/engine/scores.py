@@ -65,7 +65,7 @@ def not_certified(runs: Iterable[Run], variant: str) -> tuple[str, ...]:
 
 
 def unit(runs: Sequence[Run]) -> str:
-    """What the first figure is in; more is better where it is in per cent."""
+    """Unit of the runs' first figure, from its name; more is better if it is in per cent."""
     return next(iter(runs[0].figures)).removeprefix("held out, ").removeprefix("held-out ")
 
 

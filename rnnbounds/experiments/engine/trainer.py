@@ -38,13 +38,13 @@ class Task(Protocol):
     """Something to learn from; parts of the data are "training", "validation" and "held out"."""
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
-        """What step 0, 1, … trains on, from this seed (draw it by `chance(seed, step)`): x, y."""
+        """Training batch (x, y) of step 0, 1, … for this seed, drawn by `chance(seed, step)`."""
 
     def whole(self, part: str) -> Iterable[tuple[Tensor, Tensor]]:
         """All of a part, in batches; the loss over it is the mean weighted by their lengths."""
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """What is trained on, a mean: of a model's outputs and targets, () or (G,)."""
+        """Mean training loss of outputs and targets y: (), or (G,) for a model of G networks."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What the table and the picture say of models, of their runs in the record alone."""
+"""Rows of the table and the picture of models, from their runs in the record alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,14 +48,13 @@ class Line:
 
     @property
     def answered(self) -> bool:
-        """Whether it says how long the model remembers, or what to do next, and what is stated of
-        data."""
+        """True if the run has a certified memory length or a next step, and a statement on data."""
         known = self.certified is not None or bool(self.run.told.get(NEXT))
         return known and bool(self.run.told.get("stated"))
 
     @property
     def problem(self) -> str:
-        """What breaks a certified statement, if anything does."""
+        """Contradiction of a certified statement, in words; empty if there is none."""
         k = self.certified
         if k is not None and self.attacked > k:
             return f"k = {k} is certified, and no k below {self.attacked} will do"

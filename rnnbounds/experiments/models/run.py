@@ -126,7 +126,7 @@ def _train(job: Job[Models], net: Net, task: Learned) -> None:
 
 
 def _stated(seen: Measurement) -> tuple[dict[str, float | None], dict[str, str]]:
-    """What is stated of other windows: figures, and in words."""
+    """Statement about other windows: k and share as figures, and the rest in words."""
     if seen.statement is None:
         return {}, {"stated": f"nothing: {seen.unstated}"}
     (line,), told = seen.statement.lines, seen.statement
@@ -138,7 +138,7 @@ def _stated(seen: Measurement) -> tuple[dict[str, float | None], dict[str, str]]
 
 
 def _next(certificate: Certificate) -> dict[str, str]:
-    """What to do next about a model that is not certified: the start of its advice."""
+    """Next step for a model that is not certified, from its advice; {} if it is certified."""
     if certificate.verdict == "certified":
         return {}
     advice, witness = certificate.advice, certificate.witness
@@ -153,7 +153,7 @@ def _next(certificate: Certificate) -> dict[str, str]:
 
 
 def judge(runs: Sequence[Run], setting: Models) -> Outcome:
-    """Whether every line has an answer, and none contradicts itself."""
+    """Judge whether every model has an answer; contradictions are problems."""
     lines = [Line(run) for run in runs]
     open_ = [line.who for line in lines if not line.answered]
     certified = [line for line in lines if line.certified is not None]

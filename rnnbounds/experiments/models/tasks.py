@@ -1,4 +1,4 @@
-"""What the models learn: text by characters, the yearly sunspot number, digits by pixels."""
+"""Tasks of the models: text by characters, the yearly sunspot number, digits by pixels."""
 
 import math
 from collections import Counter

@@ -59,7 +59,7 @@ class DeepTransition(torch.nn.Module):
         return h
 
     def forward(self, x: Tensor) -> Tensor:
-        """What is told at the end."""
+        """Map inputs x (N, T, d) to the readout of the last state, (N, p)."""
         told: Tensor = self.readout(self.last(x, x.new_zeros(len(x), self.units)))
         return told
 

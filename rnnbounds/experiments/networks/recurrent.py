@@ -1,4 +1,4 @@
-"""What every network has round its core: vectors of symbols before it, a linear readout behind."""
+"""Networks around a recurrent core: vectors of symbols before it, a linear readout behind."""
 
 import math
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class Network(torch.nn.Module):
         self.shorten()
 
     def fed(self, x: Tensor) -> Tensor:
-        """What the core is fed."""
+        """Inputs (N, T, d) of the core: x itself, or the vectors of the symbols x."""
         fed: Tensor = x if self.embed is None else self.embed(x)
         return fed
 
@@ -79,12 +79,12 @@ def nearest(made: Callable[[int], Network], parameters: int) -> Network:
 
 
 def free(model: Network) -> None:
-    """What is done after a step of a network that is left alone: its symbols stay short."""
+    """Shorten the symbols' vectors after a training step, and leave the core as it is."""
     model.shorten()
 
 
 def stable(lam: float, bound: float) -> Callable[[Network], None]:
-    """What is done after a step of a network that is kept λ-contractive, by `stable_`."""
+    """Make the projection after a training step that keeps the core λ-contractive (`stable_`)."""
 
     def project(model: Network) -> None:
         model.shorten()

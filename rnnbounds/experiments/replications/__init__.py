@@ -1,1 +1,1 @@
-"""What the papers tried, tried again: one experiment a module, on the tasks and networks beside."""
+"""Replications of the papers' experiments: one a module, on the tasks and networks beside."""

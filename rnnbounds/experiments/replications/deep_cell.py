@@ -43,7 +43,7 @@ class Recall:
         return self.drawn(_BATCH, chance(seed, 0, step))
 
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """The same for every seed."""
+        """Yield one batch (x, y) of a part of the data, equal for every training seed."""
         yield self.drawn(_JUDGED, chance(0, _DRAWN[part]))
 
     def drawn(self, size: int, by: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -100,7 +100,7 @@ def slopes(model: DeepTransition, task: Recall) -> tuple[float, float]:
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
-    """Whether the deepest plain cell fails where each remedy does better."""
+    """Judge whether the deepest plain cell fails where each remedy does better."""
     rows = rows_of(runs)
     told = {who: held_out(some) or 0.0 for who, some in rows.items()}
     deepest = plural(max(setting.depths), "layer")

@@ -76,7 +76,7 @@ class Teacher:
         return self.pair(_BATCH, chance(seed, 0, step))
 
     def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
-        """The same for all students."""
+        """Yield one batch (x, y) of a part of the data, equal for all students."""
         yield self.pair(256, chance(self.seed, _DRAWN[part]))
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
@@ -117,7 +117,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
-    """Whether every URNN stays above the free network of the teacher's size."""
+    """Judge whether each URNN's error exceeds that of free networks of the teacher's size."""
     rnns, urnns = picked(runs, model="RNN"), rows_of(picked(runs, model="URNN"))
     free, each = held_out(rnns), [held_out(some) for some in urnns.values()]
     above = free is not None and all(one is not None and one > free for one in each)

@@ -1,1 +1,1 @@
-"""What Miller and Hardt say of stable models, tried: costs, truncation, gradients, weights."""
+"""Experiments on Miller and Hardt's stable models: costs, truncation, gradients, weights."""

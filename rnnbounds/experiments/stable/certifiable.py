@@ -65,7 +65,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
-    """What a certificate from every seed costs in mean held-out loss, task by task."""
+    """Judge the cost of a certificate from every seed, in mean held-out loss, task by task."""
     dearest = {}
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
         some = {way: picked(runs, task=task, model=cell, variant=way) for way in TRAININGS}

@@ -56,7 +56,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
 
 
 def certified(run: Run) -> bool:
-    """Whether the network is stable for all inputs."""
+    """True if the network is certified as stable for all inputs."""
     return run.certificate is not None and run.certificate.verdict == "certified"
 
 

@@ -94,7 +94,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 
 
 def within(gap: float, log10_bound: float, rounding: float) -> bool:
-    """Whether gap + rounding ≤ 10^log10_bound; an unknown rounding counts as nothing."""
+    """True if gap + rounding ≤ 10^log10_bound; a rounding that is not finite counts as 0."""
     total = gap + (rounding if math.isfinite(rounding) else 0.0)
     return total == 0 or (total > 0 and math.log10(total) <= log10_bound)
 
@@ -113,7 +113,7 @@ def gradient_curve(drawn: Instances, setting: Sizes, constants: Constants) -> Ga
 
 
 def norm_error(norms: Tensor, cell: RNN) -> Tensor:
-    """What rounding adds to computed ‖v − w‖ of trained weights: a difference, squares, a root."""
+    """Bound the rounding error of computed ‖v − w‖ of weights: a difference, squares, a root."""
     return mul_up(gamma(cell.n * (cell.n + cell.d) + 5), norms)
 
 

@@ -1,4 +1,4 @@
-"""What ``rnnbounds experiment norms`` comes to: which norm, and which published condition,
+"""Conclusion of ``rnnbounds experiment norms``: which norm, and which published condition,
 certifies how many networks, and with how long a memory."""
 
 from collections.abc import Callable, Sequence
@@ -46,8 +46,8 @@ def wins(runs: Sequence[Run], name: str, how: Callable[[float, list[float]], boo
 
 
 def judge(runs: Sequence[Run], norms: tuple[float, float]) -> Outcome:
-    """What the spectral norm leaves out, whether the choice is the best, and what others certify;
-    ‖W‖₂ of the RNNs is between `norms`."""
+    """Judge whether the spectral norm certifies no RNN and `auto` all of them, and count what
+    published conditions certify. ‖W‖₂ of the RNNs is between `norms`."""
     random, found, told = picked(runs, task=RNNS), problems(runs, norms), []
     counts = {name: len(of_norm(random, name)) for name in names(random)}
     chosen = len(of_norm(random, AUTO))
@@ -157,7 +157,7 @@ def plot(runs: Sequence[Run]) -> Plot | Paragraph:
 
 
 def _bounded(runs: Sequence[Run]) -> str:
-    """What a bound on states says of memory."""
+    """Count the verdicts of the networks whose states a published condition bounds, in words."""
     held = [run for run in runs if (size := run.figures.get(BOUNDED)) is not None and size < 1]
     verdicts = [run.certificate.verdict for run in held if run.certificate is not None]
     counts = ", ".join(f"{verdicts.count(one)} {one}"

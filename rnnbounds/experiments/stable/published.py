@@ -1,7 +1,7 @@
-"""What the control literature asks of a recurrent network, in plain floats, beside `certify`.
+"""Conditions of the control literature on a recurrent network, in plain floats, beside `certify`.
 
 Each condition is re-derived here from one step of two runs under the same inputs with |u|_∞ ≤ 1;
-none of them is a norm of its own among those of `certify`. With σ̄ = σ(‖[W U b]‖_∞) for the gates
+none of them is one of the norms of `certify`. With σ̄ = σ(‖[W U b]‖_∞) for the gates
 and φ̄ = tanh(‖[W U b]‖_∞) for a candidate:
 
 - Terzi, Bonassi, Farina & Scattolini (2021), Learning model predictive control with long short-term

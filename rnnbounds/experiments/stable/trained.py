@@ -72,13 +72,13 @@ def held_out(model: Network, task: Task, length: int) -> tuple[Tensor, Tensor]:
 
 
 def broken(observed: float, bound: float, rounding: float | None) -> bool:
-    """Whether a bound fell for certain: not unless the rounding of what was observed is known. What
-    is no number is within no bound."""
+    """True if `observed`, less its rounding error, exceeds `bound` or is NaN; False if the error is
+    unknown (None)."""
     return rounding is not None and not observed * (1 - 2.0**-40) - rounding <= bound
 
 
 def tallied(runs: Iterable[Run], fits: Callable[[Run], bool]) -> tuple[Holds, int, str]:
-    """Whether the conclusion holds by RULE, how many runs fit it, and where not all seeds do."""
+    """Conclusion by RULE, the number of runs that fit it, and rows where some seed does not."""
     rows: dict[tuple[str, str, str], list[bool]] = {}
     for run in runs:
         rows.setdefault((run.task, run.model, run.variant), []).append(fits(run))
@@ -90,7 +90,7 @@ def tallied(runs: Iterable[Run], fits: Callable[[Run], bool]) -> tuple[Holds, in
 
 
 def at_most(run: Run, name: str, most: float) -> bool:
-    """Whether a figure is known and at most that."""
+    """True if the figure `name` of the run is known and at most `most`."""
     value = run.figures[name]
     return value is not None and value <= most
 

@@ -73,7 +73,7 @@ class Cut(torch.nn.Module):
         return dict(self.network.core.named_parameters())["weight_hh_l0"].detach().flatten()
 
     def forward(self, x: Tensor) -> Tensor:
-        """What is told at the end."""
+        """Map inputs x (N, T, d) to the readout (N, p) after their last k steps."""
         told: Tensor = self.network.readout(
             self.network.core(self.network.fed(x[:, -self.k :]))[0][:, -1]
         )
@@ -127,7 +127,7 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
-    """Whether the weights of stable networks end close at the largest k."""
+    """Judge whether the weights of stable networks end close at the largest k."""
     first, last = (f"k = {k}: apart/moved" for k in (min(setting.ks), max(setting.ks)))
     held, left = ([run for run in runs if run.variant.startswith(way)] for way in WAYS)
     holds, _, missed = tallied(

@@ -1,7 +1,7 @@
-"""What recurrent models are tried on: text, music, slots; of packages, and as published.
+"""Tasks for recurrent models (text, music, slots), from packages or as published.
 
-`TASKS[name](data, full)` makes a task; `data` is a published file or folder, None what a package
-ships, and `full` takes all of it.
+`TASKS[name](data, full)` makes a task; `data` is a published file or folder, None for the data in a
+package, and `full` takes all of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

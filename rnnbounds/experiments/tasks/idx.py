@@ -68,7 +68,7 @@ def read(path: Path, axes: int) -> Bytes:
 
 
 def content(path: Path) -> bytes:
-    """What is in the file, unpacked, up to a limit; raises DataError."""
+    """Read a file of at most LARGEST bytes, decompressed if it is a .gz; raises DataError."""
     data = files.content(path, REMEDY, LARGEST)
     if path.suffix != ".gz":
         return data

@@ -49,7 +49,7 @@ def rolls(data: bytes, names: Sequence[str], width: int) -> list[list[Tensor]]:
 
 
 def unpacked(body: bytes) -> bytes:
-    """What zlib has packed, up to the limit."""
+    """Decompress zlib data to at most LARGEST bytes; raises MatlabError."""
     try:
         stream = zlib.decompressobj()
         told = stream.decompress(body, LARGEST)

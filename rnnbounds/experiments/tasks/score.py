@@ -20,7 +20,7 @@ class Score(ABC):
 
     @abstractmethod
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
-        """What is descended on, a mean over what is asked: told (N, T, p)."""
+        """Mean training loss of outputs (N, T, p) over the positions that have a target y."""
 
     @abstractmethod
     def tally(self, told: Tensor, y: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ class Symbols(Told):
         return self.of_loss(float(tally[0] / tally[1]))
 
     def of_loss(self, loss: float) -> float:
-        """The same of nats."""
+        """Convert a mean loss in nats to perplexity (∞ from 700 nats on) or to bits."""
         if self.unit == "perplexity":
             return math.exp(loss) if loss < 700 else math.inf
         return loss / math.log(2)

@@ -32,7 +32,7 @@ class Series:
 
     @property
     def x(self) -> Tensor:
-        """What the network is fed, (1, T, 1): all numbers, the last one only as a target."""
+        """Inputs (1, T, 1): all numbers, standardised, of which the last is only a target."""
         numbers = torch.tensor(self.numbers, dtype=torch.float64)
         return ((numbers - self.mean) / self.unit)[None, :, None]
 
@@ -42,7 +42,7 @@ class Series:
         return float(self.x.abs().max())
 
     def in_numbers(self, x: Tensor) -> tuple[float, ...]:
-        """What the network forecasts, as sunspot numbers."""
+        """Convert forecasts in standardised units to sunspot numbers."""
         return tuple((self.mean + self.unit * x.detach().flatten()).tolist())
 
     def error(self, forecasts: tuple[float, ...], held_out: bool) -> float:

@@ -53,7 +53,7 @@ class Task:
 
     @property
     def unit(self) -> str:
-        """What `judged` is in."""
+        """Unit of the score that `judged` returns."""
         return self.judge.unit
 
     @property

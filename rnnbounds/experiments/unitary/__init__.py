@@ -1,1 +1,1 @@
-"""What Emami and others say of unitary networks, tried: what they learn, and long memories."""
+"""Experiments on Emami and others' unitary networks: how well they learn, and long memories."""

@@ -182,14 +182,14 @@ def compare(runs: Sequence[Run], hidden: Sequence[int]) -> list[Beside]:
 
 
 def how(urnn: float, rnn: float, spread: float) -> Holds:
-    """What the means say; NaN reaches nothing."""
+    """Compare mean R²: undecided if URNN < RNN by at most the spread; NaN never holds."""
     if urnn >= rnn:
         return "holds"
     return "undecided" if urnn >= rnn - spread else "does not hold"
 
 
 def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
-    """Whether URNNs reached the RNNs' R² with at most twice the states, and what fails."""
+    """Judge whether URNNs reach the RNNs' R² with at most twice the states; list problems."""
     told = compare(runs, setting.hidden)
     missed, within = (
         [f"{one.task}, n = {one.n}" for one in told if one.reached == kind]
