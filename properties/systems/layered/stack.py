@@ -94,7 +94,7 @@ class Stack(Shipped):
         return self.weighted(self.gap(s, steps))
 
     def layer_gap(self, s: int, steps: int, layer: int) -> fmpq:
-        """Evaluate the maximum norm of the pair's difference in one layer after so many steps."""
+        """Evaluate the maximum norm of the pair's difference in one layer after `steps` steps."""
         return largest(self.parted(self.gap(s, steps))[layer])
 
     def layer_before(self, s: int, k: int, layer: int) -> fmpq:
