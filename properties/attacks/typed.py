@@ -31,7 +31,7 @@ PATIENCE = 1_200_000
 
 @dataclass(frozen=True)
 class TypedResult:
-    """Result of attacking a user's typed bound."""
+    """Result of attacking a user's own bound."""
 
     stated: Conditioned
     systems: int

@@ -1,4 +1,4 @@
-"""Measures that rational members supply themselves: roots of rationals, and counts.
+"""Measures that rational members give themselves: roots of rationals, and counts.
 
 The enclosure of a float64 is a point; of another number, the float64s on both sides of it. The
 squares serve exact decisions.
