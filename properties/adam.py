@@ -40,5 +40,5 @@ class Adam:
                 tensor.addcdiv_(mean.view_as(tensor), by.view_as(tensor), value=length)
 
     def split(self, flat: Tensor) -> tuple[Tensor, ...]:
-        """What each tensor has of numbers for all of them."""
+        """Split a flat tensor along its first axis into one chunk per parameter."""
         return torch.split(flat, self.sizes)

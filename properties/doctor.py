@@ -1,4 +1,4 @@
-"""What verdicts rest on, checked on a device: rounding, subnormals, activations, log and exp."""
+"""Checks of a device's arithmetic: rounding, subnormals, activations, log and exp."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def subnormals_kept(device: str) -> Finding:
 
 
 def ailments(device: str) -> set[str]:
-    """What is wrong with floats, arrays and tensors; see `impl.checker.machine`."""
+    """Find faults of a device's float, array and tensor arithmetic; see `impl.checker.machine`."""
     return ailments_of_floats() | ailments_of_arrays() | ailments_of_tensors(device)
 
 

@@ -58,7 +58,7 @@ class UnknownChoiceError(InputError):
 
 
 class SeedsError(InputError):
-    """What is no list of seeds."""
+    """Error for a text that is not a list of seeds."""
 
     def __init__(self, text: str) -> None:
         super().__init__(f"{text!r} is no list of seeds; write one such as 1-30 or 1,5,9-12")

@@ -59,7 +59,7 @@ def test_bounds(part: Part, request: pytest.FixtureRequest) -> None:
 
 
 def convicts(check: Check) -> bool:
-    """Whether the counter-example of a false variant, built anew as recorded, violates it again."""
+    """True if the counter-example of a false variant, rebuilt from its spec, violates it again."""
     variant = claim(check.claim).variant(check.form)
     again = build(parse_spec(check.replay.split("'")[1]))
     verdicts = judge(variant.statement, variant.assumptions, again).verdicts

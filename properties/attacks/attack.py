@@ -1,4 +1,4 @@
-"""What the house must know of an attack; everything else asks this record.
+"""Record that describes an attack to the rest of the package.
 
 An attack is one file of this folder that ends in its ``ATTACKS``.
 """
@@ -27,11 +27,11 @@ class Enough(Exception):  # noqa: N818 - a signal, not an error
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What an attack is to try: statements about one kind of system, or about a family of kinds.
+    """Task of an attack: statements about one kind of system, or about a family of kinds.
 
-    size: systems and sequences of one example. factor: how much of the random budget they are to
-    meet. block: which part of a greater budget this is. typed: whether nothing is known of the
-    statements' worst instances.
+    size: systems and sequences of one example. factor: share of the random budget to spend. block:
+    index of this part within a larger budget. typed: True if the statements are a user's, so that
+    their worst instances are unknown.
     """
 
     kind: str
@@ -45,17 +45,17 @@ class Case:
 
     @cached_property
     def needs(self) -> tuple[Needs, ...]:
-        """What the quantities of the statements ask."""
+        """Requirements of the statements' quantities on the batches to draw."""
         return needs_of(free_names(*self.statements))
 
     @cached_property
     def of_single_steps(self) -> bool:
-        """Whether all that some statement measures is of single steps, and of no run."""
+        """True if at least one statement measures single steps only, and no run."""
         return any(map(of_single_steps, self.statements))
 
 
 def of_single_steps(statement: Statement) -> bool:
-    """Whether all that is measured is of single steps, and of no run."""
+    """True if a statement measures single steps only, and no run."""
     spoken = (VOCABULARY[name] for name in free_names(statement))
     measured = [quantity for quantity in spoken if quantity.role == "measured"]
     return bool(measured) and all(quantity.of_single_steps for quantity in measured)

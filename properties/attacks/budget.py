@@ -77,11 +77,11 @@ def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
 
 
 def names_of(form: Form) -> set[str]:
-    """What a form and its assumptions speak of."""
+    """List the quantities named in a form's statement and its assumptions."""
     conditions = [a.condition for a in form.assumptions if a.condition is not None]
     return free_names(form.statement, *conditions)
 
 
 def apart(form: Form) -> bool:
-    """Whether a form is attacked apart from its claim's others."""
+    """True if a form must be attacked separately from its claim's other forms."""
     return any(one.apart for one in needs_of(names_of(form)))

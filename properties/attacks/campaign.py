@@ -89,7 +89,7 @@ class Watcher:
     seen: Counter[str] = field(default_factory=Counter)
 
     def over(self, kinds: Iterable[str]) -> bool:
-        """Whether it wants none of any of these kinds."""
+        """True if it is content or has seen `most` examples of each of these kinds."""
         return self.content() or all(self.seen[kind] >= self.most for kind in kinds)
 
 
@@ -125,7 +125,7 @@ def attack_pool(
 
 
 def comparable(one: Statement, other: Statement) -> bool:
-    """Whether the right sides of two statements bound the same quantity, neither by a target."""
+    """True if two statements bound one lhs from above (≤ or =), neither by a lone symbol."""
     return one.lhs == other.lhs and all(
         side.relation in ("<=", "==") and not side.rhs.is_Symbol for side in (one, other)
     )
@@ -146,7 +146,7 @@ def added(seen: Seen, more: Seen) -> None:
 
 
 def gathers(group: Group, seen: Seen) -> Judge:
-    """What judges the forms of a group, and adds to what was seen of them."""
+    """Build the judge of a group's forms, which adds its evidence to `seen`."""
     forms = group.forms
 
     def judged(batch: Batch) -> list[Judgement]:

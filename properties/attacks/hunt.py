@@ -48,7 +48,7 @@ class Quarry:
 
     @property
     def stands(self) -> bool:
-        """Whether nothing has violated it."""
+        """True if no violating system has been found."""
         return self.spec is None
 
     def judged(self, batch: Batch, attack: str, patience: Patience | None) -> Judgement:
@@ -102,7 +102,7 @@ def hunt(
 def packs(
     attack: str, kind: str, quarries: Sequence[Quarry], budget: Budget
 ) -> Iterator[tuple[tuple[str, ...], list[Quarry]]]:
-    """What meets the same systems, with the names that its seed depends on."""
+    """Group the targets that share drawn systems; yield (names that enter the seed, targets)."""
     if every()[attack].directed:
         for quarry in quarries:
             yield (quarry.name,), [quarry]

@@ -31,7 +31,7 @@ class Pool:
 
     @property
     def name(self) -> str:
-        """What its seeds and its parts of a run depend on."""
+        """Name that determines the seeds and parts: systems, example size and requirements."""
         return "-".join((self.about, "x".join(map(str, self.size)), *self.asked))
 
 
@@ -55,8 +55,8 @@ def pool_of(forms: Sequence[Form], budget: Budget, breadth: int = 1) -> Pool:
 
 
 def asked(case: Case) -> tuple[str, ...]:
-    """What statements ask of the systems that they are shown: where they ask alike, and for
-    examples of one size, they are shown the same."""
+    """List a case's requirements on drawn systems, as tags; cases with equal tags and example
+    size share their systems."""
     flags = {"stepwise": case.of_single_steps} | {
         name: any(getattr(one, name) for one in case.needs)
         for name in ("wide", "trained", "rounding")

@@ -1,5 +1,5 @@
-"""What every claim must be before any work is done with it: named once, about systems that exist,
-and of quantities that those systems have."""
+"""Checks of every claim before a run: its name is unique, its systems exist, and these systems have
+its quantities."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def missing(kind: str, *statements: Statement) -> list[str]:
 
 
 def has(kind: str, name: str) -> bool:
-    """Whether the systems of a kind have the quantity, by one of them."""
+    """True if systems of a kind have the quantity, judged by one sample system."""
     return lack(kind, name) is None
 
 
@@ -115,7 +115,7 @@ def told(error: Exception) -> str:
 
 
 def measurable(name: str, system: Batch) -> bool:
-    """Whether a measured quantity has a value, in floats or in balls."""
+    """True if a measured quantity has a finite upper end in floats, or a ball other than NaN."""
     with np.errstate(all="ignore"):
         found = MEASURES[name].enclose(system)
     seen = bool(np.isfinite(found.hi).any())

@@ -57,7 +57,7 @@ class Herd:
     told: Sequence[tuple[Variant, Quarry]]
 
     def rider(self, pool: Pool, budget: Budget) -> Watcher:
-        """What judges them, for as long as one of them stands."""
+        """Build the observer that judges the variants on shared batches until all are refuted."""
         share = every()[ridden()].share
 
         def judged(batch: Batch) -> list[Judgement]:
@@ -72,7 +72,7 @@ class Herd:
         )  # fmt: skip
 
     def driven(self, *, budget: Budget, seed: int, device: str) -> tuple[VariantRecord, ...]:
-        """What became of each, once those that still stand were hunted."""
+        """Attack the variants not yet refuted, each alone; return the records of all variants."""
         for special, order in ((False, quickest_first()), (True, search_first())):
             standing = [
                 one for variant, one in self.told
@@ -109,7 +109,7 @@ def sabotage(
 
 
 def convict(claim: Claim, variant: Variant, found: Quarry, tries: int = TRIES) -> VariantRecord:
-    """What became of a variant on systems: its counter-example, shrunk."""
+    """Record the outcome of attacking a false variant, with its shrunk counter-example if any."""
     counterexample: Check | None = None
     if found.spec is not None:
         counterexample = shrink(
@@ -131,7 +131,7 @@ def convict(claim: Claim, variant: Variant, found: Quarry, tries: int = TRIES) -
 
 
 class Refused(NamedTuple):
-    """Whether the proof of a form fails of a variant of it, and where."""
+    """Outcome of a form's proof applied to its false variant: True if it fails, and the reason."""
 
     fails: bool
     why: str
@@ -148,8 +148,8 @@ def refused(claim: Claim, variant: Variant) -> Refused:
 def recorded(
     claim: Claim, fallen: Mapping[str, VariantRecord], proofs: Mapping[str, Refused]
 ) -> tuple[VariantRecord, ...]:
-    """What became of a claim's variants, on systems and at the proofs: one at which no proof was
-    tried is not refused."""
+    """Add the outcomes of proofs to the records of a claim's attacked variants; an untried proof
+    counts as not failing."""
     untried = Refused(fails=False, why="")
     met = [(v.id, proofs.get(v.id, untried)) for v in claim.false_variants if v.id in fallen]
     return tuple(

@@ -27,14 +27,13 @@ NEAR = 1e-5
 
 @dataclass
 class Scope:
-    """What the systems had on which a statement was judged.
+    """Extent of the systems on which a statement was judged.
 
-    systems: how many. n, T, k: the largest number of units, length and window; k is 0 of statements
-    without windows.
-    lam: the largest certified λ, None where none is presupposed. cells: their names.
-    ratio: the largest lhs/rhs of a decided check, from below, and tightest that check.
-    open_systems: systems with an undecided check, and
-    open_check the first of these checks. near: undecided checks with |lhs/rhs − 1| ≤ NEAR.
+    systems: their count. n, T, k: the largest number of units, length and window; k is 0 for
+    statements without windows. lam: the largest certified λ, None if no statement presupposes one.
+    cells: their names. ratio: a lower bound on the largest lhs/rhs of a decided check; tightest:
+    that check. open_systems: number of systems with an undecided check; open_check: the first such
+    check. near: number of undecided checks with |lhs/rhs − 1| ≤ NEAR.
     """
 
     systems: int = 0

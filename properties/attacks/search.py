@@ -119,7 +119,7 @@ def drawn(case: Case, visit: Visit, target: bool = False) -> None:
 
 
 def targeted(case: Case, visit: Visit) -> None:
-    """The same, towards systems that come near the bound."""
+    """Visit drawn systems of the case's kinds, with Hypothesis steering to greater lhs/rhs."""
     drawn(case, visit, target=True)
 
 

@@ -143,7 +143,7 @@ def floors(spec: SystemSpec, window: int = 0) -> dict[str, int]:
 
 
 def simplest(spec: SystemSpec) -> dict[str, tuple[object, ...]]:
-    """What may be chosen, the simplest first."""
+    """Choices for each field of a spec, the simplest first."""
     return {
         "regime": spec.regimes, "inputs": INPUTS, "start": (0.0,), "bias": (0.0,), "scale": (1.0,),
         "trained": TRAINED, "loss": LOSSES, "target": (1.0,),

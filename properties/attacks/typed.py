@@ -31,7 +31,7 @@ PATIENCE = 1_200_000
 
 @dataclass(frozen=True)
 class TypedResult:
-    """What became of a typed bound."""
+    """Result of attacking a user's own bound."""
 
     stated: Conditioned
     systems: int
@@ -44,7 +44,7 @@ class TypedResult:
 
     @property
     def stands(self) -> bool:
-        """Whether every check was decided, for the statement, and there were some."""
+        """True if at least one check was decided, none is undecided and none is violated."""
         return self.attack is None and self.holds > 0 and not self.undecided
 
 
@@ -58,8 +58,8 @@ def contractive() -> Assumption:
 def typed_assumptions(
     statement: Statement, conditions: tuple[Statement, ...] = ()
 ) -> tuple[Assumption, ...]:
-    """What a user's statement presupposes of the systems that it is tested on, and its side
-    conditions: checks that do not meet them are vacuous."""
+    """List the assumptions of a user's statement (contraction, positivity, side conditions); a
+    check that does not meet them is vacuous."""
     kinds = [KINDS[kind] for kind in kinds_of(statement)]
     contracts = (contractive(),) if all(kind.contracts for kind in kinds) else ()
     beside = (Assumption(f"side condition {statement_text(c)}", "", c) for c in conditions)

@@ -58,7 +58,7 @@ def roots(side: Expr) -> list[Expr]:
 
 
 def nonnegative(side: Expr) -> bool:
-    """Whether it is seen from its form that the side is not negative wherever it has a value."""
+    """True if the form of the side alone shows it to be ≥ 0 wherever it has a value."""
     match side:
         case Symbol():
             lower = VOCABULARY[side.name].lower if side.name in VOCABULARY else None
@@ -129,6 +129,6 @@ def divided(statement: Statement) -> tuple[Statement, tuple[Symbol, ...]]:
 
 
 def is_measured(factor: Expr) -> bool:
-    """Whether it is a measured quantity, which is never negative."""
+    """True if the factor is a measured quantity with lower bound 0."""
     known = VOCABULARY.get(factor.name) if isinstance(factor, Symbol) else None
     return known is not None and known.role == "measured" and known.lower == 0

@@ -1,4 +1,4 @@
-"""What an attack has seen of one form: counts, the distribution of lhs/rhs, the tightest checks."""
+"""Evidence of an attack on one form: counts, the distribution of lhs/rhs, the tightest checks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def tightest_of_all(forms: Iterable[Evidence]) -> tuple[Check, ...]:
 
 @dataclass
 class CellEvidence:
-    """What was counted on the systems of one cell."""
+    """Counts of verdicts, and of the reasons for vacuous ones, on the systems of one cell."""
 
     tally: Tally = field(default_factory=Tally)
     vacuous: dict[str, int] = field(default_factory=dict)

@@ -32,7 +32,7 @@ from rnnbounds.theory.proof.claim import Assumption, Statement
 
 
 class Verdict(IntEnum):
-    """What a check comes to; only HOLDS is a pass."""
+    """Verdict of a check; only HOLDS is a pass."""
 
     HOLDS = 0
     VIOLATED = 1
@@ -135,7 +135,7 @@ def environment(batch: Batch, names: set[str]) -> dict[str, Interval]:
 
 
 def windowed(statement: Statement) -> bool:
-    """Whether a statement's checks differ by the window: some quantity of it does."""
+    """True if a quantity of the statement depends on the window k."""
     return any(VOCABULARY[name].windowed for name in free_names(statement))
 
 
@@ -155,7 +155,7 @@ def sides(
 def unmet(
     assumptions: tuple[Assumption, ...], env: dict[str, Interval], known: Known | None = None
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Where an assumption is not certainly met, by its id."""
+    """Mask, by assumption id, the checks where the assumption is not certainly met."""
     masks = {}
     for assumption in assumptions:
         if assumption.condition is not None:
@@ -175,7 +175,7 @@ class Patience:
     skipped: int = 0
 
     def bears(self, batch: Batch, windows: int) -> bool:
-        """Whether a pair may be settled at so many windows; its work is then spent."""
+        """True if work is left to decide a pair exactly at this many windows; spends that work."""
         spec = batch.spec
         if self.left <= 0:
             self.skipped += windows

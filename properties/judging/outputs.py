@@ -1,8 +1,8 @@
-"""What is decided of the outputs' gap without running a system: it is of y = C h.
+"""Decide checks of the output gap from y = C h alone, without running a system.
 
-y_gap = ‖C(h_T − h_Tᵏ)‖₂ ≤ ‖C‖₂ h_gap, with equality for some gap. So y_gap p ≤ h_gap b holds,
-whatever the states are, where ‖C‖₂ p ≤ b; that is decided exactly, by the weights C as they are and
-by the rationals p and b, and is no matter of what the certified norm of C is.
+y_gap = ‖C(h_T − h_Tᵏ)‖₂ ≤ ‖C‖₂ h_gap, with equality for some gap. So y_gap p ≤ h_gap b holds for
+all states if ‖C‖₂ p ≤ b; that is decided exactly, from the weights C and the rationals p and b,
+whatever the certified norm of C is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _without_gaps(statement: Statement) -> tuple[Expr, Expr] | None:
 
 
 def _bounded(p: Expr, b: Expr, pair: Batch, k: int) -> bool:
-    """Whether p ≥ 0 and ‖C‖₂ p ≤ b, exactly; False where p or b has no known rational value."""
+    """True if p ≥ 0 and ‖C‖₂ p ≤ b, exactly; False if p or b has no known rational value."""
     numbers = [rational_numbers(side, pair, k) for side in (p, b)]
     if numbers[0] is None or numbers[1] is None:
         return False

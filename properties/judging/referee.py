@@ -24,7 +24,7 @@ from rnnbounds.theory.proof.claim import Statement
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the referee found: a verdict's name and float64 enclosures of both sides."""
+    """Outcome of an exact decision: the verdict's name and float64 enclosures of both sides."""
 
     verdict: str
     lhs: Ends | None = None
@@ -64,7 +64,7 @@ def of_one_unit(statement: Statement, pair: Batch) -> Statement:
 
 
 def by_division(statement: Statement, pair: Batch, ks: Sequence[int]) -> dict[int, Outcome]:
-    """What is decided without the measured factors that both sides share, whatever these are."""
+    """Decide the windows that need no value of the measured factors shared by both sides, by k."""
     rest, common = divided(statement)
     if not common or statement.relation not in ("<=", "<"):
         return {}
@@ -96,7 +96,7 @@ def by_balls(statement: Statement, pair: Batch, k: int, precision: int) -> Outco
 
 
 def is_beyond(statement: Statement, pair: Batch, k: int) -> bool:
-    """Whether a side that nothing is measured for has no finite value in balls: exp of exp of …"""
+    """True if a side without measured quantities has no finite ball, such as exp of exp of …"""
     return any(
         side.has(sympy.exp)
         and all(VOCABULARY[name].role != "measured" for name in names(side))
@@ -122,7 +122,7 @@ def smallness(statement: Statement, pair: Batch, k: int) -> int:
 
 
 def balls_of(pair: Batch, k: int, precision: int, *sides: sympy.Expr) -> dict[str, arb]:
-    """What the sides speak of, of one pair at one window."""
+    """Evaluate the quantities in the sides as balls, by name, for one pair at one window."""
     return {name: ball_of(name, pair, k, precision) for name in names(*sides)}
 
 
@@ -222,7 +222,7 @@ def as_fmpq(value: float) -> fmpq | None:
 
 
 def whole_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq | None:
-    """The same of any expression, if its measured quantities are themselves rational."""
+    """Evaluate the signed square s|s| of a side s if all its quantities are rational, or None."""
     env = {}
     for name in names(side):
         if VOCABULARY[name].role == "measured":

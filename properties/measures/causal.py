@@ -1,4 +1,4 @@
-"""What the output y_T of a causal model sees, bit by bit.
+"""Dependence of a causal model's output y_T on its inputs, compared bit by bit.
 
 At every window the inputs outside of it, or the oldest one inside, are replaced, and the module is
 run again on tensors of the same shape. A few inputs follow the T ones: they are outside of every
@@ -105,7 +105,7 @@ def length(vectors: Tensor) -> Tensor:
 
 
 def inside(read: Callable[[Batch], Interval]) -> Callable[[Batch], Interval]:
-    """The same from k = 1 on: an empty window has no oldest input."""
+    """Restrict a reading to k ≥ 1, with NaN at k = 0: an empty window has no oldest input."""
 
     def later(batch: Batch) -> Interval:
         found = read(batch)

@@ -13,17 +13,17 @@ Tensor = torch.Tensor
 
 
 def cells(batch: Batch) -> bool:
-    """Whether the systems are cells."""
+    """True if the systems are cells (`batch.cells`), not vanilla networks."""
     return batch.cells is not None
 
 
 def boxed(batch: Batch) -> bool:
-    """Whether the norm that is named is that of their box."""
+    """True if the systems are cells without certificates, whose norm is that of their box."""
     return cells(batch) and not isinstance(batch.cells, Certified)
 
 
 def gated(batch: Batch) -> bool:
-    """Whether they are LSTMs or GRUs."""
+    """True if the systems are LSTMs or GRUs."""
     return batch.gated is not None
 
 

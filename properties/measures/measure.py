@@ -76,12 +76,12 @@ class Measure:
 
     @property
     def needs(self) -> Needs:
-        """What reading it asks of an attack."""
+        """Requirements of this quantity on the batches of an attack."""
         return NEEDS.get(self.name, NOTHING)
 
     @cached_property
     def opaque(self) -> bool:
-        """Whether it is none that is read."""
+        """True if a path reads it by its own code (`Opaque`), not by its definition."""
         return any(isinstance(path, Opaque) for path in self.paths)
 
     @cached_property
@@ -138,7 +138,7 @@ class Measure:
         return quantity.rational_square(self.name, pair, k)
 
     def at_most(self, pair: Batch, bound: fmpq, k: int) -> bool | None:
-        """Whether it is at most a number, where that is decided exactly."""
+        """True if the quantity is ≤ bound at window k, exactly; None if that is not decided."""
         path = self.path(pair)
         if path.at_most is not None:
             return path.at_most(pair, bound, k)

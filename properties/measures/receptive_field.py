@@ -1,7 +1,7 @@
-"""What a feed-forward model sees: it is compared with the truncated model and with itself.
+"""Receptive field of a feed-forward model: comparison with the truncated model and with itself.
 
-The field is read bit by bit: outside it the inputs are replaced by huge ones, and the output of the
-module must not change at all. Shapes (B, S, K+1), windows k = 0 … K.
+The field is tested bit by bit: outside it the inputs are replaced by huge ones, and the output of
+the module must not change at all. Shapes (B, S, K+1), windows k = 0 … K.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HUGE = 2.0**900
 
 
 def recurrent(batch: Batch) -> bool:
-    """Whether the systems are recurrent ones in floats, for which a module ships."""
+    """True if the systems are recurrent ones in floats, for which a module ships."""
     return not batch.exact and not about(batch.spec).route.causal
 
 
@@ -48,7 +48,7 @@ def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
 
 
 def own_outputs(batch: Batch) -> Tensor:
-    """The same of the batch's own inputs, made once."""
+    """Evaluate H_T^{(k)} on the batch's own inputs for every window, (B, S, K+1, n); cached."""
     if "module outputs" not in batch.cache:
         batch.cache["module outputs"] = last_outputs(batch, lambda k: batch.x)
     found: Tensor = batch.cache["module outputs"]

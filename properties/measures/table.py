@@ -59,5 +59,5 @@ MEASURES = Measures()
 
 
 def needs_of(names: set[str]) -> tuple[Needs, ...]:
-    """What speaking of these quantities asks of an attack, by their names in order."""
+    """List the requirements of these quantities on an attack, in the order of their names."""
     return tuple(NEEDS.get(name, NOTHING) for name in sorted(names))

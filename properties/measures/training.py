@@ -17,7 +17,7 @@ from rnnbounds.theory.numbers.interval import Interval
 
 
 def of_kind(kind: str) -> Callable[[Batch], bool]:
-    """Whether the systems are of that kind."""
+    """Build a predicate that is True if the systems are of that kind."""
     return lambda batch: batch.spec.kind == kind
 
 

@@ -34,7 +34,7 @@ Vectors = Callable[[Batch], Tensor]
 
 
 def vanilla(batch: Batch) -> bool:
-    """Whether the systems are vanilla networks in float64."""
+    """True if the systems are vanilla networks in float64."""
     return batch.cells is None and not batch.exact
 
 

@@ -60,7 +60,7 @@ class Ascended:
 
 
 def climbable(formula: Expr) -> bool:
-    """Whether a definition is read differentiably: it has no derivatives of its own."""
+    """True if a definition can be evaluated differentiably: it has no derivatives of its own."""
     heads = {part.func.__name__ for part in formula.atoms(Function)}
     return heads.isdisjoint((*OPERATORS, "gradient"))
 

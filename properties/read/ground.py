@@ -37,7 +37,7 @@ LAWS: tuple[Law | None, ...] = (
 
 @cache
 def builder(expression: Expr) -> Builder:
-    """What makes the ground term of an expression from its variables' values."""
+    """Build the function from variables' values to the ground term of an expression."""
     if isinstance(expression, Symbol):
         name: Term = (expression.name,)
         return lambda values: values.get(expression, name)
@@ -55,7 +55,7 @@ def builder(expression: Expr) -> Builder:
 
 
 def is_number(term: Term) -> bool:
-    """Whether it is one, and no tuple."""
+    """True if the term is a number, not a tuple."""
     return not isinstance(term, tuple)
 
 
@@ -128,7 +128,7 @@ def rules() -> dict[tuple[str, int], list[Rule]]:
 
 
 def counts(clause: Clause) -> bool:
-    """Whether it is an equation for a function at variables, numbers, and sums of these."""
+    """True if the clause equates a function of variables, integers and sums of these to a value."""
     left = clause.conclusion.lhs
     simple = all(part.is_Symbol or part.is_Integer or part.is_Add for part in left.args)
     return clause.conclusion.relation == "==" and isinstance(left, Function) and simple
@@ -141,7 +141,7 @@ def largest(values: list[Builder]) -> Builder:
 
 @lru_cache(maxsize=KEPT)
 def unfolded(term: Term) -> Term | None:
-    """What an equation says that it is; None where there is none."""
+    """Rewrite a term by the first equation that applies to it; None if none does."""
     if is_number(term):
         return None
     head, *arguments = term

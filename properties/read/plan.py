@@ -87,8 +87,8 @@ def negated(term: Term) -> Term | None:
 
 
 def form(term: Term) -> Term:
-    """What is left of a term without its arguments: vectors that are none of the same head may
-    have one form too."""
+    """Reduce a term to its form without arguments, by which terms of a sum are paired; vectors of
+    different heads have one form."""
     if is_number(term):
         return "number"
     if term[0] == "*":

@@ -39,8 +39,8 @@ def definition(name: str, batch: Batch, k: int) -> Term:
 
 
 def has(batch: Batch, quantity: Quantity) -> bool:
-    """Whether systems of the kind may have a quantity: of members in rationals those said of them,
-    and ranks; of others all but these."""
+    """True if systems of the batch's kind may have a quantity: rational members those defined for
+    them, and ranks; others all but these."""
     if not quantity.about or batch.spec.kind in quantity.about:
         return True
     if batch.exact:
@@ -72,7 +72,7 @@ def world(batch: Batch, carrier: Carrier, pair: tuple[int, int] = (0, 0)) -> Any
 def read_of(
     name: str, batch: Batch, k: int, carrier: Carrier, pair: tuple[int, int] = (0, 0)
 ) -> Size:
-    """What is read of one pair; raises AbsentError."""
+    """Evaluate a quantity of one pair at window k from its definition; raises AbsentError."""
     value = read(definition(name, batch, k), world(batch, carrier, pair))
     return of(fmpq(0) if value is ZERO else value)
 
@@ -102,7 +102,7 @@ def rational_square(name: str, pair: Batch, k: int) -> fmpq | None:
 
 
 def at_most(name: str, pair: Batch, bound: fmpq, k: int) -> bool | None:
-    """Whether a norm of an operator is at most a number, where that is decided exactly."""
+    """True if an operator norm is ≤ bound at window k, exactly; None if that is not decided."""
     try:
         return read_of(name, pair, k, RATIONALS).at_most(bound)
     except (AbsentError, IrrationalError):
@@ -154,7 +154,7 @@ def range_square(name: str, pair: Batch, k: int) -> fmpq | None:
 
 
 def bounded(term: Term, here: World) -> fmpq | None:
-    """The same of a norm, of a state or of its difference from one that is 0."""
+    """Bound the square of a norm of φ's value by the activation's range; None for other terms."""
     if term[0] not in ("norm", "weighted"):
         return None
     step = plan(term[1])

@@ -39,7 +39,7 @@ ZERO, IDENTITY = Zero(), Identity()
 
 
 class World(ABC):
-    """What the parts of a term are on a system."""
+    """Values of a term's parts on one system."""
 
     def __init__(self) -> None:
         self.known: dict[Term, Value] = {}
@@ -140,7 +140,7 @@ def with_identity(A: Value) -> Value:
 
 
 def negative(value: Value) -> Value:
-    """What is added to it to give 0."""
+    """Negate a value, ZERO included."""
     return value if value is ZERO else -value
 
 

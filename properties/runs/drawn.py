@@ -102,7 +102,7 @@ def rows(array: np.ndarray) -> Table:
 
 
 def _near(length: float, check: Check) -> bool:
-    """Whether a length is the left side of a check, but for the rounding of a float run."""
+    """True if a length equals the left side of a check to a relative 1e-9, for float rounding."""
     return math.isclose(length, float(check.lhs), rel_tol=1e-9)
 
 

@@ -61,9 +61,9 @@ def until_enough(
     results: Sequence[PartResult], systems: int, run: Runs,
     *, claims: Sequence[Claim], attacks: Sequence[str], profile: str,
 ) -> list[PartResult]:  # fmt: skip
-    """What the parts of a run found, and what those parts did that ``run`` was given then.
+    """Run more parts until every claim has judged `systems` systems; return old and new results.
 
-    A claim is left where it is when a whole round judged no more systems of it.
+    A claim is dropped when a whole round judged no more systems of it.
     """
     budget = profile_of(profile)
     own = {entry.id: Shown(entry, drawn(attacks), budget) for entry in claims}
@@ -78,7 +78,7 @@ def until_enough(
 
 
 def folded(results: Iterable[PartResult]) -> list[PartResult]:
-    """What they saw by attack and claim, whatever their order; time is shared evenly."""
+    """Merge results by attack and claim, in any order; a part's time is shared evenly."""
     seen: dict[tuple[str, str], Seen] = {}
     seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
     for result in results:

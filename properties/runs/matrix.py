@@ -47,7 +47,7 @@ def matrix(
 def entry(
     claim: Claim, column: Column, evidence: Mapping[str, Evidence], ledgers: Sequence[LedgerRecord]
 ) -> Entry:
-    """What a claim comes to on one column; `evidence` by form."""
+    """Build a claim's matrix entry for one column from its evidence by form and its ledgers."""
     here = {name: within(found, column) for name, found in evidence.items()}
     here = {name: cells for name, cells in here.items() if cells}
     tallies: dict[str, CellEvidence] = {}
@@ -69,7 +69,7 @@ def entry(
 
 
 def within(evidence: Evidence, column: Column) -> dict[str, CellEvidence]:
-    """What one form's evidence has of the cells of a column."""
+    """Select one form's evidence on the cells of a column, by cell; omit cells without checks."""
     return {
         cell: found
         for cell, found in evidence.cells.items()
@@ -80,7 +80,7 @@ def within(evidence: Evidence, column: Column) -> dict[str, CellEvidence]:
 def standing(
     tallies: Iterable[CellEvidence], held: Iterable[str], ledgers: Sequence[LedgerRecord]
 ) -> Standing | None:
-    """What the checks and the ledgers of the forms that held come to; None if none was judged."""
+    """Derive a standing from tallies and the ledgers of forms that passed; None without any."""
     counts = [found.tally for found in tallies]
     if any(tally.violated for tally in counts):
         return "VIOLATED"
@@ -98,8 +98,8 @@ def standing(
 def all_vacuous(
     claim: Claim, column: str, here: Mapping[str, Mapping[str, CellEvidence]]
 ) -> tuple[Standing, str]:
-    """What keeps every check of a column from being one: an assumption that the cell does not meet;
-    a constant that nothing supplies, where the assumptions were met; or the systems drawn."""
+    """Explain a column with vacuous checks alone, by standing and reason: the cell does not meet an
+    assumption, a constant has no finite value, or no drawn system meets the assumptions."""
     unmet = unmet_ties(claim, column)
     if unmet:
         return "NOT APPLICABLE", unmet
@@ -118,7 +118,7 @@ def all_vacuous(
 
 
 def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:
-    """What the assumptions alone say of a claim on a column where nothing was judged, and why."""
+    """Derive standing and reason of a claim on a column without checks, from its assumptions."""
     reach = {column_of(cell) for form in claim.forms for cell in cells_of(form.about)}
     unmet = unmet_ties(claim, column)
     if column in reach and not unmet:

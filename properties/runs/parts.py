@@ -68,8 +68,8 @@ class Part(msgspec.Struct, frozen=True, order=True):
 
 
 class PartResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What one part found, by claim; the evidence by form too, what proofs say of false variants by
-    variant."""
+    """Results of one part: evidence by claim and form, ledgers, records of variants by claim, and
+    outcomes of the variants' proofs by claim and variant."""
 
     part: Part
     evidence: dict[str, Seen] = {}
@@ -85,7 +85,7 @@ def encode_result(result: PartResult) -> bytes:
 
 
 def decode_result(data: bytes | str) -> PartResult:
-    """What `encode_result` wrote."""
+    """Decode a part's result from the JSON of `encode_result`."""
     return msgspec.json.decode(data, type=PartResult)
 
 
@@ -152,7 +152,7 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
 def attacked(
     part: Part, budget: Budget, seed: int, device: str
 ) -> tuple[dict[str, Seen], dict[str, tuple[VariantRecord, ...]]]:
-    """What the attack of a part saw of the forms, and what became of the variants that rode."""
+    """Attack a part's forms; return evidence by claim and form, and records of its variants."""
     groups: dict[tuple[Pool, str], Group] = {}
     riding: dict[tuple[Pool, str], Herd] = {}
     for id in part.claims:

@@ -60,7 +60,7 @@ def probed(claims: Sequence[Claim], workers: int, progress: Callable[[str], None
 
 
 def remote_probe(id: str) -> bytes:
-    """What `probe_part` finds, as bytes: they travel between processes."""
+    """Run `probe_part` and encode its result as bytes, which travel between processes."""
     return encode_result(probe_part(id))
 
 

@@ -111,7 +111,7 @@ def axiom_records() -> tuple[Axiom, ...]:
 def evidence_of(
     entry: Claim, attacks: Sequence[str], results: Iterable[PartResult]
 ) -> dict[str, Seen]:
-    """What each attack saw of one claim, by form."""
+    """Collect the evidence about one claim, by attack and form."""
     found = {attack: nothing_seen(entry, entry.forms) for attack in attacks}
     for result in results:
         if result.part.work in found:
@@ -120,7 +120,7 @@ def evidence_of(
 
 
 def by_form(entry: Claim, seen: Mapping[str, Seen]) -> Seen:
-    """What all attacks together saw of one claim."""
+    """Sum the evidence about one claim over all attacks, by form."""
     found = nothing_seen(entry, entry.forms)
     for forms in seen.values():
         added(found, forms)
@@ -175,7 +175,7 @@ def claim_record(
 
 
 def variant_records(entry: Claim, results: Iterable[PartResult]) -> tuple[VariantRecord, ...]:
-    """What the parts found about a claim's false variants."""
+    """Collect the records of a claim's false variants, with the outcomes of their proofs."""
     fallen: dict[str, VariantRecord] = {}
     proofs: dict[str, Refused] = {}
     for result in results:

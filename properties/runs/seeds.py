@@ -40,7 +40,7 @@ def seeds_of(text: str) -> tuple[int, ...]:
 
 
 def fixed(part: Part) -> bool:
-    """Whether a part is the same for every seed: a proof, or an attack that draws nothing."""
+    """True if a part gives one result for every seed: a proof, or an attack without draws."""
     attack = attacks().get(part.work)
     return part.work == PROOF or (attack is not None and not attack.seeded)
 

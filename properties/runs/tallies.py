@@ -1,4 +1,4 @@
-"""What a part found in a few numbers, as a test report shows them."""
+"""Summary of a part's result in a few numbers, for test reports."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def digest() -> str:
 
 
 def difference(here: dict[str, str], there: dict[str, str]) -> str:
-    """What is not the same there, in words; empty if nothing."""
+    """Describe the packages whose versions differ there, in words; empty if none."""
     told = (
         f"{name} {there.get(name, 'not installed')} where this machine has {mine}"
         for name, mine in here.items()

@@ -1,4 +1,4 @@
-"""What the house must know of a kind of system; everything else asks this record.
+"""Record that describes a kind of system to the rest of the package.
 
 A kind is one file that ends in its ``KINDS``.
 """
@@ -32,9 +32,9 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked of a drawn spec: systems and sequences; ``wide`` adds regimes that only a
-    weighted norm certifies, ``stepwise`` says that single steps are measured, ``descends`` that
-    cells are trained."""
+    """Request for a drawn spec: systems and sequences; ``wide`` adds regimes that only a weighted
+    norm certifies, ``stepwise`` is True if single steps are measured, ``descends`` if cells are
+    trained."""
 
     batch: int = 64
     sequences: int = 8
@@ -138,7 +138,7 @@ class Kind:
 
     @property
     def networks(self) -> bool:
-        """Whether its systems are vanilla networks, each named by its activation."""
+        """True if its systems are vanilla networks, each named by its activation."""
         return self.cell is vanilla
 
     @property
@@ -155,7 +155,7 @@ class Kind:
 
     @property
     def seen(self) -> tuple[Mapping[str, Any], ...]:
-        """What a look at each cell changes in what is drawn: the activation, and more."""
+        """Field changes, one mapping per cell, that show each cell: its activation, and more."""
         if self.looks is not None:
             return tuple(self.looks)
         return tuple({"activation": rho} for rho in self.activations) if self.networks else ()

@@ -140,7 +140,7 @@ class SystemSpec(
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Whether that is a field of the kind."""
+        """True if specs of the kind have a field of this name."""
         return name in cls.__struct_fields__
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
@@ -174,12 +174,12 @@ class SystemSpec(
 
     @classmethod
     def named(cls) -> tuple[str, ...]:
-        """What a spec of this kind says even where it is as by default."""
+        """List the fields that a spec of this kind states even at their default values."""
         return tuple(name for name in NAMED if name == "kind" or cls.has(name))
 
     @property
     def size(self) -> tuple[float, ...]:
-        """What shrinking makes smaller, most important first."""
+        """Size that shrinking reduces, in lexicographic order."""
         return (
             self.values is not None or self.found is not None,
             self.n,

@@ -67,7 +67,7 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
 
 
 def of_its_kind(make: Make, wanted: Wanted) -> SearchStrategy[SystemSpec]:
-    """What a kind draws by itself."""
+    """Return the strategy by which a kind draws its own specs."""
     return KINDS[make.kind].draws(wanted)
 
 

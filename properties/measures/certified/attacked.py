@@ -1,7 +1,7 @@
-"""What an attack prints of a model, against its certificate and against runs of the model.
+"""Attack on a certified model, compared with its certificate and with runs of the model.
 
-No certified k is below one that a witness asks for; each ε and each gap of a witness bounds from
-below the gap of its two runs, which are made anew: whole, and from zero through the last k inputs.
+No certified k is below one that a witness requires; each ε and each gap of a witness bounds from
+below the gap of its two runs, which are repeated: whole, and from zero through the last k inputs.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ WORK = 2**24  # products: a short search
 
 @lru_cache(maxsize=KEPT)
 def attacked(spec: SystemSpec) -> Attacked:
-    """What is found against the first model of a spec, at the ε of its certificate."""
+    """Attack the first model of a spec at the ε of its certificate; cached."""
     model, told = certified(spec, 0)
     inputs = told.input_bound if told.inputs is None else told.inputs
     return attack(model, inputs, [epsilon for epsilon, _ in told.windows], work=WORK)
 
 
 def of_attack(p: Point, against: Attacked) -> dict[str, tuple[Seen, float]]:
-    """What is seen of each number that is printed, and that number."""
+    """Pair each number that the attack prints with its recomputed value: (recomputed, printed)."""
     found: dict[str, tuple[Seen, float]] = {
         f"k {i}": (fmpq(against.least(epsilon)), float(k))
         for i, (epsilon, k) in enumerate(p.certificate.windows)

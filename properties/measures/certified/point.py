@@ -58,7 +58,7 @@ class Point:
     known: dict[Any, Any] = field(default_factory=dict)
 
     def once(self, read: Callable[[Point], Any]) -> Any:
-        """What is read of the model alone: the same at all its states and inputs."""
+        """Evaluate a function of the model alone, once for all its states and inputs."""
         if read not in self.known:
             self.known[read] = read(self)
         return self.known[read]
@@ -88,11 +88,11 @@ class Point:
 
     @cached_property
     def gates(self) -> tuple[Columns, ...]:
-        """What the gates of the model are functions of, at s."""
+        """Pre-activations of the model's gates at the state s."""
         return self.fed(self.s[-self.n :])
 
     def fed(self, h: Sequence[float]) -> tuple[Columns, ...]:
-        """The same at another output."""
+        """Evaluate the gates' pre-activations W_ih x + b_ih + W_hh h + b_hh at an output h."""
         driven = self.made.affine("weight_ih", "bias_ih", column(self.x))
         whole = driven + self.made.affine("weight_hh", "bias_hh", column(h))
         return whole.chunk(len(self.weights["weight_hh"]) // self.n)

@@ -73,7 +73,7 @@ def kappa(p: Point) -> arb:
 
 
 def gru(p: Point) -> bool:
-    """Whether it is one: its gates are r, z, n, and those of an LSTM i, f, g, o."""
+    """True if the cell is a GRU, with gates r, z, n; those of an LSTM are i, f, g, o."""
     return p.certificate.cell.startswith("gru")
 
 
@@ -133,7 +133,7 @@ BELOW = ("z_low", "leak_low", "gap", "eps")  # what bounds from below
 
 
 def shares(p: Point) -> dict[str, tuple[Seen, float]]:
-    """What is seen of each printed constant, and that constant, by its name."""
+    """Pair each printed constant, by name, with its value at the point: (value, printed)."""
     told = p.certificate
     found = {
         name: (SHARES[name](p), value)
@@ -186,7 +186,7 @@ def of_readout(p: Point) -> dict[str, tuple[Seen, float]]:
 
 
 def below(name: str) -> bool:
-    """Whether what is printed bounds from below."""
+    """True if the printed number of this name is a lower bound."""
     return name.partition(" ")[0] in BELOW
 
 
@@ -235,7 +235,7 @@ def share(name: str, seen: Seen, told: float) -> arb:
 
 
 def at_most(name: str, seen: Seen, told: float, bound: fmpq) -> bool | None:
-    """Whether the share is at most a number, None where these balls do not say."""
+    """True if the share (see `share`) is ≤ bound, False if not; None if the balls are too wide."""
     limit = bound * rational(told)
     if isinstance(seen, Norm):
         return rational_norm_at_most(seen.matrix, limit)

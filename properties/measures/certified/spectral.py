@@ -40,5 +40,5 @@ class Secant:
         return size if self.square == 1 else size / arb(self.square).sqrt()
 
     def at_most(self, limit: fmpq) -> bool | None:
-        """Whether it is at most a number ≥ 0; None where the balls of some block do not say."""
+        """True if ‖A‖₂/√square is ≤ limit (≥ 0); None if the balls of a block are too wide."""
         return spectral(self.matrix.tolist(), self.square).at_most(limit)

@@ -40,7 +40,7 @@ def shipped(batch: Batch, i: int) -> UnitaryModel | None:
 
 
 def against(batch: Batch, i: int, s: int) -> Attacked | None:
-    """What is found against the first model of a spec, which its first pair of states is shown."""
+    """Attack a spec's first model, for its first pair of states; None for all other pairs."""
     spec = batch.spec
     first = spec.members[i] == 0 and (spec.sequence or s) == 0 and not spec.layer
     return attacked(alone(spec)) if first else None
@@ -101,7 +101,7 @@ def share_used(batch: Batch) -> Interval:
 
 
 def share_at_most(batch: Batch, bound: fmpq, k: int) -> bool | None:
-    """Whether each share of one pair is at most a number, norms and sums exactly."""
+    """True if all shares of one pair are ≤ bound, norms and sums exactly; None if undecided."""
     with ctx.workprec(PRECISE):
         found = [at_most(name, *told, bound) for name, told in shares(point(batch, 0, 0)).items()]
     return False if False in found else None if None in found else True

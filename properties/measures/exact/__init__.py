@@ -1,1 +1,1 @@
-"""What is read member by member, exactly: of unitary networks, their limits, layers and memory."""
+"""Exact measures of single members: of unitary networks, their limits, layers and memory."""

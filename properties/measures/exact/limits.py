@@ -1,4 +1,4 @@
-"""What no unitary network can do: candidates for equivalents, and relations between tanh units."""
+"""Measures of limits of unitary networks: gaps to equivalents, relations between tanh units."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def gap_ends(member: Any, s: int) -> Ends:
 
 
 def gap_ball(pair: BallPair, k: int) -> arb:
-    """The same in balls of the current precision."""
+    """Enclose the sigmoid networks' gap in a ball of the current precision; else NaN."""
     member = alone(pair.batch)
     if not isinstance(member, SigmoidPair):
         return arb("nan")
@@ -56,7 +56,7 @@ def rank_ends(member: Any, s: int) -> Ends:
 
 
 def rank_ball(pair: BallPair, k: int) -> arb:
-    """The same as a ball."""
+    """Enclose the rank of the units between `rank_ends` in a ball; NaN if these are unknown."""
     low, high = rank_ends(alone(pair.batch), 0)
     return arb(low).union(arb(high)) if low <= high else arb("nan")
 

@@ -1,7 +1,7 @@
-"""What members in rationals say of themselves: roots of rationals, and counts.
+"""Measures that rational members give themselves: roots of rationals, and counts.
 
-The enclosure of what is a float64 is a point; of other numbers, the float64 to both sides. The
-squares are the referee's.
+The enclosure of a float64 is a point; of another number, the float64s on both sides of it. The
+squares serve exact decisions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRECISION = 128
 
 
 def of(kind: type[M], read: Callable[[M, int], fmpq | None]) -> Square:
-    """What only members of a kind have to say."""
+    """Restrict a reading to members of one kind; it gives None for others."""
     return lambda member, s: read(member, s) if isinstance(member, kind) else None
 
 
@@ -37,7 +37,7 @@ def alone(batch: Batch) -> Any:
 
 
 def in_rationals(batch: Batch) -> bool:
-    """Whether the members are."""
+    """True if the members are given in rationals."""
     return bool(batch.exact)
 
 

@@ -35,7 +35,7 @@ def entry(t: int) -> Term:
 
 
 def of_orthogonal(batch: Batch) -> bool:
-    """Whether derivatives are of networks with an orthogonal matrix."""
+    """True if derivatives are of networks with an orthogonal matrix."""
     return bool(batch.exact) and isinstance(batch.exact[0], Recurrent | Network)
 
 
@@ -51,11 +51,11 @@ def defect_transposed(member: Network) -> fmpq:
 
 
 def nonexpansive(batch: Batch, bound: fmpq, k: int) -> bool | None:
-    """Whether ‖∂s_T/∂s_{T−k}‖ is at most a rational; None where the derivatives leave it open.
+    """True if ‖∂s_T/∂s_{T−k}‖ is at most a rational; None if the derivatives leave it open.
 
-    Where some slopes are 1 and others irrational, no ball decides that a product of norm 1 has it.
-    Its factors do: ‖D_t V‖ ≤ 1 if V is orthogonal in rationals and all slopes are at most 1, as
-    balls or as the activation's certified L_ρ.
+    If some slopes are 1 and others irrational, no ball decides that a product of norm 1 has this
+    norm. Its factors do: ‖D_t V‖ ≤ 1 if V is orthogonal in rationals and all slopes are at most 1,
+    as balls or as the activation's certified L_ρ.
     """
     known = quantity.at_most("dh_dh", batch, bound, k)
     member = alone(batch)

@@ -32,7 +32,7 @@ Vector = list[Number]
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """What one pair's gradients are computed in: numbers, ρ, ρ′ and ∇p."""
+    """Arithmetic of one pair's gradients: numbers, matrices, ρ, ρ′ and ∇p."""
 
     number: Callable[[float], Number]
     matrix: Callable[[list[list[Number]]], Matrix]
@@ -70,7 +70,7 @@ def flat(matrix: Matrix) -> Vector:
 
 
 def vanishes(values: Vector) -> bool:
-    """Whether all entries are exactly 0."""
+    """True if all entries are exactly 0."""
     return all(v == 0 for v in values)
 
 
@@ -256,7 +256,7 @@ class Run:
         return found.upto(end)
 
     def since(self, drift: Drift) -> Matrix:
-        """What the steps of a drift add to the difference of the two gradients, (n, m)."""
+        """Sum a drift's contributions to the difference of the two gradients, (n, m)."""
         return self.summed(self.added(drift))
 
     def added(self, drift: Drift) -> list[tuple[Vector, Vector]]:

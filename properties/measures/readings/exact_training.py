@@ -23,7 +23,7 @@ from rnnbounds.theory.numbers.interval import Interval
 
 @dataclass(frozen=True)
 class Projected:
-    """What a step makes of one part before the projection, its norm, and what is nearest in Ω."""
+    """One weight part after a step: before projection, its norm, and its projection onto Ω."""
 
     proposed: arb_mat
     size: arb

@@ -1,4 +1,4 @@
-"""What reading a quantity asks of an attack: measured ones, and certified constants."""
+"""Requirements of quantities on an attack's batches: measured ones, and certified constants."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Needs:
-    """What statements about a quantity ask of the batches that they are shown.
+    """Requirements of a quantity on the batches on which its statements are tested.
 
-    most: systems and sequences of a batch at most, of what the referee alone reads, or module by
-    module. room: systems and sequences where few cost no less than many. apart: forms that speak
-    of it are attacked by themselves, so that they do not slow down their claim's others. wide:
-    systems that only a weighted norm certifies are worth attacking. slow: a step of ascent takes
-    several times as long. trained: cells are drawn with a loss and descend. rounding: instances on
-    which rounding accumulates are extremal. longest: the extremal runs that it is read on, at most.
+    most: largest (systems, sequences) of a batch that only exact decisions read, or one module at a
+    time. room: (systems, sequences) up to which more cost no more. apart: True if forms with it are
+    attacked separately, so that they do not slow down their claim's others. wide: True to add
+    systems that only a weighted norm certifies. slow: True if a step of ascent takes several times
+    as long. trained: True to draw cells with a loss and train them. rounding: True to add extremal
+    instances on which rounding accumulates. longest: largest length of its extremal runs.
     """
 
     most: tuple[int, int] | None = None

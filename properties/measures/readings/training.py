@@ -84,7 +84,7 @@ def step_sizes(batch: Batch) -> Tensor:
 
 
 def rate_error(batch: Batch, rates: Tensor, beta: Tensor, copies: int) -> Tensor:
-    """What the rounding of α/t adds: u α_t ‖∇p‖ a step, grown by 1 + α_t β, (·, N+1)."""
+    """Bound the error of rounding α/t: u α_t ‖∇p‖ a step, grown by 1 + α_t β, (·, N+1)."""
     known = batch.constants
     steepest = mul_up(known["L_p"], known["L_w"]) / known.gap * UP
     size = repeated(2 * UNIT * steepest, copies)
@@ -97,7 +97,7 @@ def rate_error(batch: Batch, rates: Tensor, beta: Tensor, copies: int) -> Tensor
 
 
 def split(batch: Batch, tensor: Tensor) -> tuple[Tensor, Tensor]:
-    """What belongs to the full descents (B, …) and to the truncated ones (B, K+1, …)."""
+    """Split a tensor into full descents (B, …) and truncated ones (B, K+1, …)."""
     every = tensor.reshape(batch.K + 2, -1, *tensor.shape[1:])
     return every[0], every[1:].transpose(0, 1)
 

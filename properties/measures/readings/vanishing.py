@@ -50,6 +50,6 @@ def meetings(W: Tensor) -> Tensor:
 
 
 def rests(batch: Batch) -> Tensor:
-    """Whether the states and the inputs are all exactly 0, (B, S)."""
+    """Mask the pairs (B, S) with states and inputs exactly 0: x = 0, b = 0 and ρ(0) = 0."""
     cell, still = batch.cell, (batch.x == 0).all(dim=1).all(dim=1)
     return still & (cell.b == 0).all(dim=1)[:, None] & (cell.activation.at_zero == 0)

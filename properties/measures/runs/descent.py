@@ -45,7 +45,7 @@ class Folded:
     batch: Batch
 
     def fold(self, part: Tensor) -> Tensor:
-        """What each system has, (B, …), for all of them."""
+        """Repeat a tensor (B, …) of the batch's systems for all (K + 2) B S runs."""
         wide = part.repeat_interleave(self.batch.x.shape[3], dim=0)
         return wide.repeat(self.batch.K + 2, *[1] * (part.ndim - 1))
 
@@ -107,7 +107,7 @@ class Folded:
         return torch.where(inside.reshape(shape), y, shrunk), away
 
     def inside(self, weights: Weights) -> Tensor:
-        """Whether weights certainly lie in Ω, (M,)."""
+        """Mask the runs (M,) whose weights certainly lie in Ω."""
         found = [
             norm_up(magnitude(part, self.start[name]).flatten(1)) <= self.radii[name]
             for name, part in weights.items()

@@ -1,4 +1,4 @@
-"""What is seen on cells of any kind, enclosed in float64 and in balls of one pair.
+"""Measured quantities of cells of any kind, enclosed in float64 and in balls of one pair.
 
 ‖·‖_box is max |s_j|/v_j over the state, ‖·‖ the Euclidean norm of outputs and of gradients in all
 weights. Enclosures are (B, S, K+1) with windows, else (B, S, 1).
@@ -103,7 +103,7 @@ def flat(v: Rounded) -> Rounded:
 
 
 def early_gradients(batch: Batch) -> Rounded:
-    """What truncated back-propagation leaves out, (B, K+1, S, P)."""
+    """Evaluate the part of ∇p_T that truncated back-propagation omits, (B, K+1, S, P)."""
     of = runs(batch)
     g = gradient(batch.loss, output(of.states[-1], batch))
     times = range(batch.spec.T, batch.spec.T - batch.K - 1, -1)

@@ -19,14 +19,14 @@ Found = TypeVar("Found")
 
 
 def held(numbers: Tensor | Floats) -> Floats:
-    """The same numbers, as an array where they are this machine's."""
+    """Convert numbers to a NumPy array, except tensors that are not on the CPU."""
     if isinstance(numbers, Tensor):
         return numbers.numpy() if numbers.is_cpu else numbers
     return np.asarray(numbers)
 
 
 def told(numbers: Floats) -> Tensor:
-    """The same numbers as a tensor."""
+    """Convert an array to a tensor of equal numbers."""
     return numbers if isinstance(numbers, Tensor) else torch.from_numpy(numbers)
 
 
@@ -52,5 +52,5 @@ def marked(where: Floats, size: float) -> Floats:
 
 
 def silent(operation: Callable[Given, Found]) -> Callable[Given, Found]:
-    """The same without NumPy's warnings of infinity and NaN, which are told as they are."""
+    """Wrap an operation to suppress NumPy's warnings of infinity and NaN, which it returns."""
     return np.errstate(all="ignore")(operation)

@@ -87,6 +87,6 @@ def product(a: Rounded, b: Rounded) -> Rounded:
 
 
 def repeated(v: Rounded, count: int) -> Rounded:
-    """The same columns so many times."""
+    """Repeat all columns and their error bounds `count` times."""
     shape = (1, 1, count, *[1] * (v.value.ndim - 3))
     return Rounded(v.value.repeat(shape), v.error.repeat(shape))

@@ -55,7 +55,7 @@ class Rounded(Scalable):
 
     @property
     def value(self) -> Tensor:
-        """What was computed."""
+        """Computed value, off by at most `error`."""
         return told(self.v)
 
     @property
@@ -70,12 +70,12 @@ class Rounded(Scalable):
 
     @property
     def present(self) -> Tensor:
-        """Where the truth may be other than 0."""
+        """Mask of the entries whose true value may be nonzero, as a tensor."""
         return told(self.reached)
 
     @property
     def reached(self) -> Floats:
-        """The same as an array."""
+        """Mask of the entries whose true value may be nonzero, as an array."""
         return (self.v != 0) | (self.e != 0)
 
     def __add__(self, other: Rounded) -> Rounded:

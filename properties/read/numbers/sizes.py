@@ -36,7 +36,7 @@ class Size:
         return self.known()
 
     def at_most(self, limit: fmpq) -> bool | None:
-        """Whether it is at most a number: exactly, or as the ball says; None where that is open."""
+        """True if the number is ≤ limit, by its exact square or its ball; None if that is open."""
         if self.square is not None:
             return bool(limit >= 0 and self.square <= limit**2)
         bound = arb(limit)
@@ -51,7 +51,7 @@ class Size:
         )
 
     def squares(self, other: Size, f: Callable[[fmpq, fmpq], Square]) -> Callable[[], Square]:
-        """What f makes of both squares."""
+        """Build a function that returns f of both squares, or None if one is not known."""
 
         def known() -> Square:
             if self.square is None or other.square is None:
@@ -103,7 +103,7 @@ def exactly(row: Row) -> list[fmpq] | None:
 
 
 def on(row: Row, f: Callable[[list[fmpq]], fmpq]) -> Callable[[], Square]:
-    """What f makes of the entries, where these are known to be rational."""
+    """Build a function that returns f of the row's entries, or None if one is not rational."""
 
     def known() -> Square:
         found = exactly(row)
@@ -146,7 +146,7 @@ class Spectral(Size):
     blocks: Sequence[Size]
 
     def at_most(self, limit: fmpq) -> bool | None:
-        """Whether each of the blocks is."""
+        """True if each block's norm is ≤ limit, False if one is not; None if that is open."""
         found = [block.at_most(limit) for block in self.blocks]
         return False if False in found else None if None in found else True
 
@@ -209,7 +209,7 @@ def norm_square(A: fmpq_mat | None, size: arb) -> Square:
 
 
 def square_at_most(A: fmpq_mat, bound: fmpq) -> bool:
-    """Whether ‖A‖₂² ≤ bound: bound I less the smaller of AᵀA and AAᵀ is positive semidefinite."""
+    """True if ‖A‖₂² ≤ bound: bound I minus the smaller of AᵀA and AAᵀ is positive semidefinite."""
     gram = A.transpose() * A if A.ncols() <= A.nrows() else A * A.transpose()
     whole = (identity(gram.ncols()) * bound - gram).numer_denom()[0]
     return positive_semidefinite([[int(v) for v in row] for row in whole.tolist()])

@@ -167,7 +167,7 @@ class ScanWorld(Member):
     """One unit, whose decay is of the input alone; its state and its inputs are numbers."""
 
     def of_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
-        """What f makes of an input, or of two."""
+        """Apply f to an input, or to both inputs of a pair."""
         if isinstance(x, Gap):
             one = self.of_input(f, x.value)
             return Gap(one, x.gap if x.gap is ZERO else one - self.of_input(f, x.value - x.gap))
@@ -215,7 +215,7 @@ class RationalWorld(Member):
 
     @cached_property
     def rest(self) -> Value:
-        """Where it starts."""
+        """Initial state of the run."""
         return self.carrier.vector(self.start)
 
     @cached_property
@@ -256,14 +256,14 @@ class NetworkWorld(RationalWorld):
         return self.carrier.rows(self.member.rnn.W.tolist())
 
     def of_W_3_short(self) -> Value:
-        """What the added units read, but for the last of them."""
+        """Read V's rows n to m − 2, columns 0 to n − 1: the added units' block but its last row."""
         n = self.member.spec.n
         rows = [row[:n] for row in self.member.V.tolist()[n:-1]]
         return self.carrier.rows(rows) if rows else ZERO
 
     @cached_property
     def rest(self) -> Value:
-        """Where it starts."""
+        """Initial state of the unitary equivalent."""
         return self.carrier.vector(self.member.equivalent.initial)
 
 

@@ -110,7 +110,7 @@ class Steps(World):
         return self.locals[key][2]
 
     def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
-        """The same anew."""
+        """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
         made, run = Duals(self.plain, self.directions), self.cell.program
         if not isinstance(x, Gap):
             return run(made, *self.moving(self.state(s), x)).tangent

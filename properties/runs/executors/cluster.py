@@ -173,12 +173,11 @@ class Cluster:
         }
 
     def _again(self, answer: Any, retired: int) -> bool:
-        """Whether a call was not done and is to be asked again, of those that are left when workers
-        that are not fit are retired, as some were since it was asked; raises ClusterError if that
-        is not why, or none is left.
+        """True if a call was not done and must be repeated, once unfit workers are retired; raises
+        ClusterError if unfit workers do not explain the failure, or none is left.
 
-        answer: as `done` has it; (type, error, traceback) if that could not be called or a worker
-        was ended; a CancelledError if the scheduler is lost.
+        answer: from `done`; (type, error, traceback) if that could not be called or a worker was
+        ended; a CancelledError if the scheduler is lost. retired: their number at the call.
         """
         if isinstance(answer, BaseException):
             raise self._lost()
@@ -222,15 +221,15 @@ class Cluster:
 
 
 def ready(answers: Any) -> bool:
-    """Whether one is there, or comes in a while."""
+    """True if an answer is ready within PATIENCE seconds."""
     with answers.thread_condition:
         return bool(answers.thread_condition.wait_for(answers.has_ready, PATIENCE))
 
 
 def done(here: dict[str, str], asked: bytes) -> tuple[Exception | None, Any, int]:
-    """What a worker does of one call: its error or None, its answer, and how many checks it made.
+    """Execute one pickled call on a worker; return (error or None, answer, number of checks).
 
-    What is asked is opened nowhere but there: the scheduler need not import it.
+    The call is unpickled only here: the scheduler need not import it.
     """
     worker = distributed().get_worker()
     if why := unfit(here, worker):  # it may have come when the run had begun

@@ -73,5 +73,5 @@ def _check_address(address: str) -> None:
 
 
 def dask_setup(worker: Any) -> None:
-    """What Dask calls in each process of a local cluster: it ends with the one that started it."""
+    """Make each process of a local Dask cluster end with its parent; Dask calls this hook."""
     end_with(os.getppid())

@@ -63,13 +63,13 @@ class Cells:
 
     @of_systems
     def held(self) -> Held:
-        """What is proved of the box that the cell states."""
+        """Prove the box that the cell states invariant, for each system."""
         found: Held = self.cell.held(self.B_x[:, None])
         return found
 
     @cached_property
     def comparison(self) -> Comparison:
-        """What bounds |φ(s, x) − φ(s', x)| unit by unit on the box."""
+        """Comparison matrices that bound |φ(s, x) − φ(s', x)| entry by entry on the box."""
         found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
         return found
 

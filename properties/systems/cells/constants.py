@@ -63,7 +63,7 @@ class Uniform:
 
     @property
     def dual(self) -> WeightedMaximumDual:
-        """What the norm does to rows that meet the output."""
+        """Dual norm Σ v_j|c_j| of rows c over the output, for the unit weights v on Ω."""
         return WeightedMaximumDual(self.omega.v[:, -self.omega.cells.n :])
 
 
@@ -90,7 +90,7 @@ B_h_box = of_norm(lambda norms: norms.states)  # the box's own size, or S_0/(1 �
 
 
 def dual(batch: Members) -> WeightedMaximumDual:
-    """What the norm does to rows that meet the output."""
+    """Build the dual norm Σ v_j|c_j| of rows c over the output, for each system's weights v."""
     return WeightedMaximumDual(batch.its_cells.v[:, -batch.its_cells.n :])
 
 

@@ -146,8 +146,8 @@ KINDS = (
 
 
 def weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:
-    """What inputs go through, recurrent matrices and offsets, by their shapes; a symbol other than
-    n and d is n + 1."""
+    """Draw a cell's input matrices, recurrent matrices and offsets by name and shape; a symbol
+    other than n and d counts as n + 1."""
     layout = cell.layout(())
     known = defaultdict(lambda: spec.n + 1, n=spec.n, d=spec.d)
     found = {}

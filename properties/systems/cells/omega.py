@@ -68,7 +68,7 @@ class Omega:
 
     @cached_property
     def comparison(self) -> Comparison:
-        """What bounds |φ(s, x) − φ(s', x)| on it, for all weights of Ω."""
+        """Comparison matrices that bound |φ(s, x) − φ(s', x)| on the box for all weights of Ω."""
         cells, B = self.cells, self.cells.B_x[:, None]
         return compare(
             cells.cell.program, cells.parameters, self.box, B, cells.cell.d, radii=self.radii

@@ -186,8 +186,8 @@ def reached(models: Sequence[LoadedModel[Any]], raw: Tensor, spec: SystemSpec) -
 
 
 def below(models: Sequence[LoadedModel[Any]], x: Tensor, layer: int) -> tuple[int, int, Tensor]:
-    """Where the state of a layer starts and ends, and its inputs (B, T, d, S) for those of the
-    stacks."""
+    """Return start and end of a layer within the stack's state, and its inputs (B, T, d, S), the
+    outputs of the layers below from zero."""
     widths = models[0].cell.widths
     start = sum(widths[:layer])
     made = []

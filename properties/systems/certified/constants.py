@@ -122,7 +122,7 @@ class CertifiedRoute(BoxRoute):
         return certified_parts(spec)
 
     def constant(self, batch: Members, name: str) -> Array:
-        """What is printed, and what is known of any cells."""
+        """Read each member's constant: the printed number, (B, 1, 1), or that of any cells."""
         if name not in PRINTED:
             return super().constant(batch, name)
         assert isinstance(batch.systems, Certified)

@@ -1,4 +1,4 @@
-"""What may be said of models with certificates: which cell, in which norm and dtype."""
+"""Checks of specs of models with certificates: the cell, norm and dtype allowed."""
 
 from __future__ import annotations
 

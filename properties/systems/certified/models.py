@@ -157,8 +157,8 @@ def chosen(spec: SystemSpec, member: int) -> int:
 
 
 def inputs_of(spec: SystemSpec, member: int, d: int) -> float:
-    """What the certificate of a member is asked for: B, or a set of inputs whose numbers are short,
-    so that a model's dtype has them."""
+    """Draw the input set of a member's certificate: the bound B, or rows or a box of short numbers
+    that are exact in the model's dtype."""
     if spec.over == "ball":
         return spec.scale
     rng = generator(spec, member, stream=5)
@@ -169,7 +169,7 @@ def inputs_of(spec: SystemSpec, member: int, d: int) -> float:
 
 
 def alone(spec: SystemSpec) -> SystemSpec:
-    """What a model depends on, whatever it runs on."""
+    """Reduce a spec to the fields that its models depend on, whatever inputs they run on."""
     return replace(
         spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
         distance=0.25,
@@ -192,8 +192,8 @@ def _held(spec: SystemSpec, member: int) -> Held | None:
 
 
 def held(spec: SystemSpec, member: int) -> Held | None:
-    """What is proved of the box of a member under the inputs of its certificate; None of cells that
-    have no box."""
+    """Prove a member's box invariant under the inputs of its certificate; None for cells without
+    a box."""
     return _held(alone(spec), member)
 
 

@@ -1,4 +1,4 @@
-"""What Hypothesis draws of models near recorded inputs, and what is printed of them."""
+"""Hypothesis strategy of models near recorded inputs, and the constants printed of them."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class NearRoute(BoxRoute):
         return near_parts(spec)
 
     def constant(self, batch: Members, name: str) -> Array:
-        """What is printed of each member, (B, 1, 1), or at each k, (B, 1, K+1); infinite else."""
+        """Read a printed constant by member, (B, 1, 1), or by k, (B, 1, K+1); others are inf."""
         spec = batch.spec
         if name in READ:
             found = [[[READ[name](spec, member)]] for member in spec.members]

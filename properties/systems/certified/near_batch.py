@@ -54,7 +54,7 @@ def _model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
 
 
 def whole(spec: SystemSpec) -> SystemSpec:
-    """What a member depends on."""
+    """Reduce a spec to the fields that a member depends on."""
     return replace(spec, member=None, sequence=None, batch=1, sequences=1)
 
 
@@ -90,12 +90,12 @@ def _told(spec: SystemSpec, member: int) -> Near:
 
 
 def told(spec: SystemSpec, member: int) -> Near:
-    """What is printed of a member, near its recorded inputs."""
+    """Certify a member near its recorded inputs, as `measure` prints it; cached."""
     return _told(whole(spec), member)
 
 
 def recorded_gaps(spec: SystemSpec, member: int) -> list[float]:
-    """What would be printed at each k of the recorded inputs alone."""
+    """Bound the gap at k = 0, …, K for the recorded inputs alone (δ = 0)."""
     search = _search(whole(spec), member, 0.0)
     search.ask(range(spec.K + 1))
     return [search.gap(k) for k in range(spec.K + 1)]
@@ -166,7 +166,7 @@ def climbed(spec: SystemSpec, member: int) -> Array:
 
 
 def starts(spec: SystemSpec, member: int, states: int) -> Array:
-    """Where both runs start, in r: (2, S, N) of numbers up to 1, corners and what is within."""
+    """Draw both runs' initial states in units of r: (2, S, N) in [−1, 1], corners and others."""
     rng, shape = generator(spec, member, stream=5), (2, spec.sequences, states)
     signs = np.where(rng.random(shape) < 0.5, -1.0, 1.0)
     signs[:, 0] = np.array([1.0, -1.0])[:, None]

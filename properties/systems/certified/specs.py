@@ -1,4 +1,4 @@
-"""What Hypothesis draws of models with certificates, and their extremal instances."""
+"""Hypothesis strategies of models with certificates, and their extremal instances."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What Hypothesis draws, and how a spec becomes numbers."""
+"""Hypothesis strategies of specs, and the conversion of a spec to numbers."""

@@ -29,8 +29,8 @@ def generator(spec: SystemSpec, member: int, stream: int = 0) -> np.random.Gener
 
 
 def stream(spec: SystemSpec, member: int, number: int = 0) -> np.random.Generator:
-    """The same draws as `generator`'s, from one that is kept and set back: making one costs more
-    than a member's draws. It is good until the next call."""
+    """Reset a cached random generator to the start of `generator`'s stream, as making one costs
+    more than a member's draws. It is valid until the next call."""
     return next(_streams(spec, (member,), number))
 
 
@@ -112,8 +112,8 @@ def shortened(values: Array | float, bits: int = 30) -> Array:
 
 
 def input_draws(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
-    """What is random in one member's inputs: directions (S, T, d), or, for ``resonant`` ones, the
-    weights (p, S) of the p outputs that they drive."""
+    """Draw the random part of one member's inputs: directions (S, T, d), or, for ``resonant``
+    inputs, the weights (p, S) of the p outputs that they drive."""
     return normals(rng, *input_shapes(spec, p))[-1]
 
 

@@ -1,4 +1,4 @@
-"""What Hypothesis draws: system specs, a few small choices each."""
+"""Hypothesis strategies of system specs, a few small choices each."""
 
 from __future__ import annotations
 

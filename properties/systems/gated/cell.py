@@ -39,7 +39,7 @@ class Gated(Cells):
 
     @property
     def is_lstm(self) -> bool:
-        """Whether the state has cells c beside the output h."""
+        """True if the cell is an LSTM, whose state has cells c beside the output h."""
         return isinstance(self.cell, LSTM)
 
     @of_systems

@@ -93,9 +93,9 @@ def recurrent(spec: SystemSpec, rng: np.random.Generator, U: Array, b: Array) ->
 
 
 def stable_sizes(spec: SystemSpec, U: Array, b: Array) -> Array:
-    """What keeps ‖W_i‖, ‖W_o‖, 4‖W_g‖ below θ(1 − f̄) and ‖W_f‖ below θ(1 − f̄)², (g,).
+    """Scale ‖W_i‖, ‖W_o‖, 4‖W_g‖ below θ(1 − f̄), ‖W_f‖ below θ(1 − f̄)²; the factors (g,).
 
-    For a GRU the forget gate's place is the update gate's.
+    For a GRU the update gate takes the place of the forget gate.
     """
     reach = np.sqrt((U[FORGET] ** 2).sum(axis=1)) * spec.scale + b[FORGET]
     room = shortened(1 / (1 + float(np.exp(min(float(reach.max()) + 0.25, 30.0)))), 12)

@@ -54,7 +54,7 @@ class Mode(Shipped):
 
     @property
     def B(self) -> fmpq_mat:
-        """What inputs go through."""
+        """Input matrix, real rows above imaginary ones."""
         names = (name for name in ("B_re", "B_im") if name in self.parts)
         return fmpq_mat([row for name in names for row in self.exact.rows(name)])
 

@@ -35,7 +35,7 @@ class Gate:
 
     @property
     def kinks(self) -> list[fmpq]:
-        """Where it is clipped."""
+        """Inputs at which the gate begins to be clipped; empty if w = 0."""
         if self.w == 0:
             return []
         return [((end - fmpq(1, 2)) * 4 - self.c) / self.w for end in (self.least, ONE)]
@@ -68,7 +68,7 @@ class Scan:
         return {"decay_max": largest, "lam": largest}
 
     def parameters(self) -> dict[str, float]:
-        """Whether log a is concave."""
+        """Flag ``log_concave``: 1.0 if log a is concave, else 0.0."""
         return {"log_concave": float(self.spec.regime != "min-lstm")}
 
     def decay(self, x: fmpq) -> fmpq:

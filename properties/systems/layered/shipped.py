@@ -34,7 +34,7 @@ class Shipped:
 
     @cached_property
     def rational(self) -> bool:
-        """Whether ρ, and so every step, stays in the rationals."""
+        """True if ρ maps rationals to rationals, so that every step is exact."""
         return activation(self.spec.activation).exact is not None
 
     @cached_property

@@ -76,7 +76,7 @@ class Stack(Shipped):
         return {"v_top": above(self.v)}
 
     def parted(self, state: Sequence[fmpq]) -> tuple[Vector, Vector]:
-        """What each layer has of a state."""
+        """Split a state (s¹, s²) into the states of both layers."""
         return tuple(state[: self.spec.n]), tuple(state[self.spec.n :])
 
     def weighted(self, gap: Vector) -> fmpq:
@@ -94,7 +94,7 @@ class Stack(Shipped):
         return self.weighted(self.gap(s, steps))
 
     def layer_gap(self, s: int, steps: int, layer: int) -> fmpq:
-        """The same in one layer."""
+        """Evaluate the maximum norm of the pair's difference in one layer after `steps` steps."""
         return largest(self.parted(self.gap(s, steps))[layer])
 
     def layer_before(self, s: int, k: int, layer: int) -> fmpq:

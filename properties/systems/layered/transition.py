@@ -64,7 +64,7 @@ class Layered(Shipped):
 
     @staticmethod
     def constants_of(members: Sequence[Layered]) -> list[dict[str, float]]:
-        """What is certified of transitions of one shape, and what is tempting."""
+        """Certify constants of each transition; add products of its layers' norms and radii."""
         each = [member.cell for member in members]
         held = {name: torch.cat([cell.parameters[name] for cell in each])
                 for name in each[0].parameters}  # fmt: skip

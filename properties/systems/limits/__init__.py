@@ -1,1 +1,1 @@
-"""What no unitary network can do: candidates, exact, near and fitted."""
+"""Limits of unitary networks: candidates for equivalents, exact, near and fitted."""

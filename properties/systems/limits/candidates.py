@@ -37,7 +37,7 @@ class Linearised:
 
     @property
     def kinked(self) -> bool:
-        """Whether a unit that depends on the inputs lies exactly on its kink."""
+        """True if a unit that depends on the inputs lies exactly on its kink."""
         return any(z == 0 and any(row) for z, row in zip(self.before, self.slopes, strict=True))
 
     @property
@@ -96,7 +96,7 @@ class Candidate:
 
     @property
     def pattern_constant(self) -> bool:
-        """Whether the candidate's active units are the same at all times."""
+        """True if the candidate's active units are the same at all times."""
         return len({step.pattern for step in self.at.candidate}) == 1
 
     @property
@@ -134,7 +134,7 @@ class Candidate:
 
     @property
     def scalar_W(self) -> bool:
-        """Whether W = ρI with 0 ≤ ρ < 1."""
+        """True if W = ρI with 0 ≤ ρ < 1."""
         W, rho = self.rnn.W, self.rnn.W[0, 0]
         return 0 <= rho < 1 and identity(self.n) * rho == W
 

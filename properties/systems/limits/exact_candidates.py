@@ -42,7 +42,7 @@ TRIES = 400
 
 @dataclass(frozen=True)
 class Request:
-    """What a spec asks of a construction: n units, m states, T times, ‖W‖ > 0 or W = 0."""
+    """Parameters of a construction: n units, m states, T times, ‖W‖ > 0 or W = 0."""
 
     n: int
     m: int
@@ -122,7 +122,7 @@ def view(ask: Request, seen: Seen, draw: random.Random) -> Candidate:
 def extended(
     urnn: RationalRNN, E: fmpq_mat, more: int, draw: random.Random
 ) -> tuple[RationalRNN, fmpq_mat]:
-    """The same with more states, which nobody reads, and all of them in another order."""
+    """Add states that no output reads to a unitary network (urnn, E), then perhaps permute all."""
     if more > 0:
         V, G = cayley(more, draw), table(draw, more, urnn.U.ncols())
         # Half of them are active near any centre, half are not.
@@ -166,7 +166,7 @@ def dilated(ask: Request, draw: random.Random) -> Candidate:
 
 
 def rotated(ask: Request, draw: random.Random) -> Candidate:
-    """The same, seen through an orthogonal matrix: no unit of it is one of the network."""
+    """Build the unitary equivalent of 2n states in orthogonally transformed coordinates."""
     return view(ask, Seen(dilation(ask, draw), cayley(ask.n, draw)), draw)
 
 
@@ -213,6 +213,6 @@ def root(square: fmpq) -> fmpq:
 
 
 def can_dilate(rho: fmpq) -> bool:
-    """Whether |ρ| < 1 and √(1 − ρ²) is rational."""
+    """True if |ρ| < 1 and √(1 − ρ²) is rational."""
     gap = 1 - rho * rho
     return bool(gap > 0 and root_above(gap) ** 2 == gap)

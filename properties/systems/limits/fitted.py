@@ -76,7 +76,7 @@ class Search:
             return loss(self)
 
     def cut(self, grid: float) -> Search:
-        """The same with all numbers on a grid."""
+        """Round all free parameters to the nearest multiples of 1/grid."""
         return Search({name: cut(v.detach(), grid) for name, v in self.free.items()}, self.signs)
 
     def written(self, r: int, **parts: Any) -> Written:

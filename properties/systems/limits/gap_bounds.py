@@ -76,9 +76,9 @@ def distances(one: Network, other: Network, states: Sequence[arb]) -> list[arb]:
 
 
 def relu_equivalent(one: Network, other: Network) -> bool:
-    """Whether a scalar ReLU network with |w| < 1 and another one are the same map on the interval:
-    the other's first unit is the one's, and all units that it reads are held at 0 by their biases,
-    as they read nothing but it and one another. Source: Emami et al., Theorem 3.1."""
+    """True if a scalar ReLU network with |w| < 1 and another one are the same map on the interval:
+    the other's first unit is the one's, and the biases keep all units that it reads at 0, as they
+    read only it and one another. Source: Emami et al., Theorem 3.1."""
     w, V, m = one.V[0, 0], other.V, len(other.d)
     if len(one.d) != 1 or {one.activation, other.activation} != {"relu"} or not abs(w) < 1:
         return False

@@ -53,8 +53,8 @@ def signed_sum(weights: Sequence[fmpq | fmpz], lump: Collection[Signed]) -> fmpq
 
 
 def same_map(one: Network, other: Network) -> bool:
-    """Whether lumping proves that two tanh networks have the same outputs for all inputs; no is no
-    proof."""
+    """True if lumping proves that two tanh networks have equal outputs for all inputs; False proves
+    nothing."""
     sets = lumps(blocks(one.V, other.V), one.g + other.g, one.d + other.d, one.start + other.start)
     read = [*(-v for v in one.e), *other.e]
     return one.e0 == other.e0 and all(signed_sum(read, lump) == 0 for lump in sets)

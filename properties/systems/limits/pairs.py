@@ -214,7 +214,7 @@ BUILDERS: dict[str, Builder] = {
 
 
 def can_build(regime: str, net: Network, turned: Turn, m: int) -> bool:
-    """Whether a construction has the units and the rationals that it needs."""
+    """True if m states and rational factors suffice for the construction of a regime."""
     if net.activation == "relu" and (len(net.d) > 1 or regime == "mixed"):
         return False
     if regime == "held":

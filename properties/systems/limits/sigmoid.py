@@ -53,7 +53,7 @@ class Network:
 
     @cached_property
     def normal(self) -> Network:
-        """The same map as a network of tanh units; of another activation, itself."""
+        """Equivalent tanh network, by σ(z) = (1 + tanh(z/2))/2; itself for other activations."""
         if self.activation != "sigmoid":
             return self
         ones = column([fmpq(1)] * len(self.d))

@@ -28,13 +28,13 @@ class SigmoidPair:
 
     @cached_property
     def same_map(self) -> bool:
-        """Whether lumping shows that both have the same outputs, for all inputs at all times."""
+        """True if lumping proves equal outputs of both networks for all inputs at all times."""
         one, other = self.network.normal, self.candidate.normal
         return {one.activation, other.activation} == {"tanh"} and same_map(one, other)
 
     @cached_property
     def equal(self) -> bool:
-        """Whether the outputs are shown to be the same at all times, for all inputs |x| ≤ BOUND."""
+        """True if both outputs are proved equal at all times, for all inputs |x| ≤ BOUND."""
         return self.same_map or relu_equivalent(self.network, self.candidate)
 
     def ball_gap(self) -> arb:
@@ -57,7 +57,7 @@ class SigmoidPair:
 
     @cached_property
     def gap(self) -> arb:
-        """What probes see, at the first precision that tells it from 0, if one does."""
+        """Output gap at the probes, at the first precision that separates it from 0, if any."""
         found = arb(0)
         for precision in PRECISIONS:
             with ctx.workprec(precision):
@@ -78,7 +78,7 @@ class SigmoidPair:
         }  # fmt: skip
 
     def dumped(self) -> dict[str, Table]:
-        """The same with the activations of both, which are words."""
+        """Add the names of both activations to `tables`."""
         both = [self.network.activation, self.candidate.activation]
         return self.tables() | {"activations": both}
 

@@ -1,1 +1,1 @@
-"""What a batch of systems is, and what is supplied of it beside its cells' own constants."""
+"""Batches of systems, and constants beside those of their cells."""

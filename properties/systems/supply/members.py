@@ -1,4 +1,4 @@
-"""What a batch of systems is, whoever supplies its constants and parameters."""
+"""Base class of a batch of systems, for any source of its constants and parameters."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Members(ABC):
 
     @property
     def cell(self) -> RNN:
-        """What ships of these systems."""
+        """Shipped module of these systems."""
         cell: RNN = self.systems.cell
         return cell
 
@@ -104,7 +104,7 @@ class Members(ABC):
 
     @property
     def vanilla(self) -> bool:
-        """Whether these are vanilla networks in floats."""
+        """True if these are vanilla networks in floats."""
         return not self.exact and self.cells is None
 
     @property
@@ -121,7 +121,7 @@ class Members(ABC):
 
     @cached_property
     def finite(self) -> npt.NDArray[np.bool_]:
-        """Where every number of a pair is finite, (B, S, 1)."""
+        """Mask (B, S, 1) of the pairs whose weights, states and inputs are all finite."""
         other = () if self.other is None else (self.other.W, self.other.U, self.other.b)
         system = [
             whole(A, axes=tuple(range(1, A.ndim)))
@@ -237,5 +237,5 @@ def once(read: Callable[[Any], T]) -> Callable[[Any], T]:
 
 
 def whole(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Where no number along the axes is infinite or NaN."""
+    """Mask the entries whose numbers along the axes are all finite."""
     return np.asarray(np.isfinite(A.detach().cpu().numpy()).all(axis=axes))

@@ -63,7 +63,7 @@ def moves(batch: Members) -> Tensor:
 
 
 def within(x: Array, bound: Array) -> Array:
-    """What is longer than the bound cut to it, or a little less."""
+    """Shorten the vectors longer than the bound to just within it."""
     size, limit = lengths(x)[..., None], bound * INWARD
     return np.asarray(x * np.divide(limit, size, out=np.ones_like(size), where=size > limit))
 

@@ -55,7 +55,7 @@ class Route(ABC):
         return None
 
     def reach(self, batch: Members) -> Array:
-        """What any run of any length may forget, (B, 1, 1)."""
+        """Bound the norm of the state forgotten by a run of any length: S_0/(1 − λ), (B, 1, 1)."""
         return batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
 
     def parameter(self, batch: Members, name: str) -> Array:
@@ -63,7 +63,7 @@ class Route(ABC):
         return np.full((1, 1, 1), np.nan)
 
     def named(self, spec: SystemSpec) -> str:
-        """What an explanation calls a system."""
+        """Name a system in explanations, by its activation."""
         return spec.activation
 
 

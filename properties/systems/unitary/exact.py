@@ -1,4 +1,4 @@
-"""What a member of an exact kind is: tables of rationals, their float images, and its constants."""
+"""Members of exact kinds: tables of rationals, their float images, and their constants."""
 
 from __future__ import annotations
 

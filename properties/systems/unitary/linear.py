@@ -73,7 +73,7 @@ def cayley_of(below: Sequence[fmpq], signs: Sequence[int]) -> fmpq_mat:
 
 
 def contractive(W: fmpq_mat) -> bool:
-    """Whether ‖W‖₂ < 1, decided: all leading minors of I − WᵀW are positive."""
+    """True if ‖W‖₂ < 1, exactly: all leading minors of I − WᵀW are positive."""
     gap = identity(W.ncols()) - W.transpose() * W
     sizes = range(1, W.ncols() + 1)
     return all(corner(gap, range(k), range(k)).det() > 0 for k in sizes)

@@ -104,7 +104,7 @@ class Network:
         }  # fmt: skip
 
     def dumped(self) -> dict[str, Table]:
-        """The same with B, ‖U‖ and, where a change of scale saves states, D and the URNN of D h."""
+        """Add B, ‖U‖ and, if a change of scale saves states, D and the URNN of D h to `tables`."""
         found = self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.drive]}
         if self.rescaled is not None:
             D, other = self.rescaled

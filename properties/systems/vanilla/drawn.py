@@ -67,6 +67,6 @@ def other_weights(spec: SystemSpec, W: Array, U: Array, b: Array) -> dict[str, A
 
 
 def unit_inputs(spec: SystemSpec) -> dict[str, Array]:
-    """The same with input weight 1, as the witnesses of instability have it."""
+    """Draw a spec's weights, but U = I (n, d), which the witnesses of instability need."""
     found = drawn(spec)
     return found | {"U": np.tile(np.eye(spec.n, spec.d), (len(found["U"]), 1, 1))}

@@ -1,4 +1,4 @@
-"""What may be said of vanilla networks, of those with a loss, and of matrices alone."""
+"""Specs of vanilla networks, of those with a loss, and of matrices alone."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ Projection = spec_of(
 
 
 def turned(make: Make, spec: SystemSpec) -> SystemSpec:
-    """The same system as one of another kind."""
+    """Convert a spec to another kind by copying that kind's fields."""
     return make(**{name: getattr(spec, name) for name in make.__struct_fields__})
