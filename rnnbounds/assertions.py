@@ -32,7 +32,7 @@ from rnnbounds.impl.errors import (
 )
 from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.surroundings import undisturbed, untouched
+from rnnbounds.impl.models.surroundings import isolated, untouched
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data import Data, DataSource
@@ -169,7 +169,7 @@ def assert_measured(
 
 @renamed("0.3", epsilon="eps")
 @asserting
-@undisturbed()
+@isolated()
 def assert_truncation(
     model: Source | LoadedModel[Any],
     inputs: torch.Tensor,

@@ -37,7 +37,7 @@ _SHARP = 2.0**-80  # of entries of Jacobians, at which no more precision is aske
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class InvariantBox:
     """Boxes (B, N) that are proved, infinite in the systems of which nothing is.
 
     proposed: the boxes as they were stated; moved: at least how far one step leads from there;
@@ -72,7 +72,7 @@ def held(
     d: int,
     paired: bool = False,
     run: Runs | None = None,
-) -> Held:
+) -> InvariantBox:
     """The proposed box (B, N) under inputs ‖x‖₂ ≤ B (a number or (B, 1)), as far as it is proved.
 
     `run`: of states as that dtype computes them.
@@ -104,16 +104,16 @@ def held(
                 break
         if not bool(open_.any()):
             break
-    return Held(found, box, first, (torch.isfinite(box) & ~torch.isfinite(found)).any(1))
+    return InvariantBox(found, box, first, (torch.isfinite(box) & ~torch.isfinite(found)).any(1))
 
 
 def implied(
     program: Program,
     parameters: Mapping[str, Tensor],
-    told: Held,
+    told: InvariantBox,
     B: float | Tensor,
     d: int,
-) -> Held:
+) -> InvariantBox:
     """Replace infinite boxes by the bound S/(1 − λ) of a contraction in max |s_i|/v_i."""
     bounded = torch.isfinite(told.box).all(1, keepdim=True)
     if bool(bounded.all()):
@@ -121,7 +121,7 @@ def implied(
     smaller = compare(program, parameters, told.box, B, d).implied()
     proved = held(program, parameters, smaller, B, d)
     box = torch.where(bounded, told.box, torch.minimum(told.box, proved.box))
-    return Held(box, told.proposed, told.moved, told.refused)
+    return InvariantBox(box, told.proposed, told.moved, told.refused)
 
 
 def _turned(

@@ -31,7 +31,7 @@ from rnnbounds.impl.numbers.operations import Operations
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes(Mapped):
+class LipschitzBounds(Mapped):
     """Intervals (B, m) and slopes (B, R, m, N + d); radius (B,) where the units are the inputs, and
     `given` where more is known of them.
 
@@ -87,19 +87,21 @@ class SlopeArithmetic(Enclosing):
 
     width: int
 
-    def affine(self, weight: str, bias: str | None, v: Slopes, rows: slice = ALL) -> Slopes:
+    def affine(
+        self, weight: str, bias: str | None, v: LipschitzBounds, rows: slice = ALL
+    ) -> LipschitzBounds:
         """W v + b."""
         moved = self.interval.up.product(self.sizes(weight, rows), v.worst)[:, None]
         terms = signed.weighed(self.stored(weight)[:, rows], v.terms)
-        return Slopes(self.enclosed(weight, bias, v, rows), moved, terms=terms)
+        return LipschitzBounds(self.enclosed(weight, bias, v, rows), moved, terms=terms)
 
-    def vector(self, name: str, rows: slice = ALL) -> Slopes:
+    def vector(self, name: str, rows: slice = ALL) -> LipschitzBounds:
         """A parameter vector, which depends on nothing."""
         told = self.within(name, rows)
         still = told.low.new_zeros(told.low.shape[0], 1, told.low.shape[1], self.width)
-        return Slopes(told, still)
+        return LipschitzBounds(told, still)
 
-    def mix(self, gate: Slopes, a: Slopes, b: Slopes) -> Slopes:
+    def mix(self, gate: LipschitzBounds, a: LipschitzBounds, b: LipschitzBounds) -> LipschitzBounds:
         """g∘a + (1 − g)∘b."""
         up, apart = self.interval.up, (a.range + -b.range).magnitude
         ends = [
@@ -112,14 +114,16 @@ class SlopeArithmetic(Enclosing):
         rest = torch.maximum(up.add(1.0, -gate.range.low), up.add(gate.range.high, -1.0))
         sides = ((gate.range.magnitude, a), (rest, b), (apart, gate))
         terms = tuple(term for rows, v in sides for term in signed.scaled(rows, v.terms))
-        return Slopes(gate.range.mixed(a.range, b.range), moved, terms=terms)
+        return LipschitzBounds(gate.range.mixed(a.range, b.range), moved, terms=terms)
 
-    def join(self, *parts: Slopes) -> Slopes:
+    def join(self, *parts: LipschitzBounds) -> LipschitzBounds:
         """All units of the parts, one after another."""
         most = max(part.slopes.shape[1] for part in parts)
         levelled = torch.cat([part.slopes.expand(-1, most, -1, -1) for part in parts], dim=2)
         terms = signed.joined([part.terms for part in parts], [part.size for part in parts])
-        return Slopes(self.interval.joined(*(part.range for part in parts)), levelled, terms=terms)
+        return LipschitzBounds(
+            self.interval.joined(*(part.range for part in parts)), levelled, terms=terms
+        )
 
 
 def stepped(
@@ -131,7 +135,7 @@ def stepped(
     radii: Radii = MappingProxyType({}),
     blocks: int = 1,
     over: type[SlopeArithmetic] = SlopeArithmetic,
-) -> Slopes:
+) -> LipschitzBounds:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x; the terms
     are those of a state of so many blocks."""
     batch, N = box.shape
@@ -139,8 +143,8 @@ def stepped(
     told, radius, given = spread(B, box, d, m.interval)
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
     terms = signed.blocks_of(box, blocks, m.interval.up)
-    state = Slopes(m.interval.symmetric(box), eye[:, :, :N], terms=terms)
-    return program(m, state, Slopes(told, eye[:, :, N:], radius, given=given))
+    state = LipschitzBounds(m.interval.symmetric(box), eye[:, :, :N], terms=terms)
+    return program(m, state, LipschitzBounds(told, eye[:, :, N:], radius, given=given))
 
 
 def compare(

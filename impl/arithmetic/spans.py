@@ -24,7 +24,7 @@ from rnnbounds.impl.numbers.outward import add_up, mul_up
 
 
 @dataclass(frozen=True, eq=False)
-class Spans(Mapped):
+class IntervalVector(Mapped):
     """Intervals (B, m); radius (B,) where the units are the inputs of a Euclidean ball, and `given`
     where more is known of them; in kernels that are fused, of a sum the roundings on the way of any
     of its terms, and at least the sum of their absolute values (B, m)."""
@@ -88,9 +88,11 @@ class SpanArithmetic(Enclosing):
 
     run: Runs | None = None
     _stored: dict[str, Tensor] = field(default_factory=dict)
-    _fed: dict[tuple[Any, ...], tuple[Spans, Spans]] = field(default_factory=dict)
+    _fed: dict[tuple[Any, ...], tuple[IntervalVector, IntervalVector]] = field(default_factory=dict)
 
-    def affine(self, weight: str, bias: str | None, v: Spans, rows: slice = ALL) -> Spans:
+    def affine(
+        self, weight: str, bias: str | None, v: IntervalVector, rows: slice = ALL
+    ) -> IntervalVector:
         """W v + b; what it makes of inputs is kept, as they stand still while boxes of states are
         tried."""
         if v.radius is None:
@@ -100,49 +102,51 @@ class SpanArithmetic(Enclosing):
             self._fed[key] = v, self._affine(weight, bias, v, rows)
         return self._fed[key][1]
 
-    def _affine(self, weight: str, bias: str | None, v: Spans, rows: slice) -> Spans:
+    def _affine(
+        self, weight: str, bias: str | None, v: IntervalVector, rows: slice
+    ) -> IntervalVector:
         told = self.enclosed(weight, bias, v, rows)
         if self.run is None:
-            return Spans(told)
+            return IntervalVector(told)
         size = self.terms(weight, bias, v, rows, v.range.magnitude)
         return v.summed(self.run, told, (self.parameters[weight].shape[2] + 1, size))
 
-    def activate(self, name: str, v: Spans) -> Spans:  # type: ignore[override]
+    def activate(self, name: str, v: IntervalVector) -> IntervalVector:  # type: ignore[override]
         """ρ(v)."""
         rho = activation(name)
         if self.run is None or rho.relative:
             return v.function(name)
         lost = self.run.lost(rho, v.range.magnitude)
-        return Spans(self.run.off(v.range.function(name).image(v.range), lost), self.run)
+        return IntervalVector(self.run.off(v.range.function(name).image(v.range), lost), self.run)
 
-    def vector(self, name: str, rows: slice = ALL) -> Spans:
+    def vector(self, name: str, rows: slice = ALL) -> IntervalVector:
         """A parameter vector."""
-        return Spans(self.within(name, rows), self.run)
+        return IntervalVector(self.within(name, rows), self.run)
 
-    def mix(self, gate: Spans, a: Spans, b: Spans) -> Spans:
+    def mix(self, gate: IntervalVector, a: IntervalVector, b: IntervalVector) -> IntervalVector:
         """g∘a + (1 − g)∘b, or b + g∘(a − b), for 0 ≤ g ≤ 1: roundings of 4u, and u² of them."""
         told = gate.range.mixed(a.range, b.range)
         if self.run is None:
-            return Spans(told)
+            return IntervalVector(told)
         most = torch.maximum(a.range.magnitude, b.range.magnitude)
-        return Spans(self.run.off(told, mul_up(5 * self.run.unit, most)), self.run)
+        return IntervalVector(self.run.off(told, mul_up(5 * self.run.unit, most)), self.run)
 
-    def join(self, *parts: Spans) -> Spans:
+    def join(self, *parts: IntervalVector) -> IntervalVector:
         """All units of the parts, one after another."""
         told = self.interval.joined(*(p.range for p in parts))
         if self.run is None or not self.run.fused:
-            return Spans(told, self.run)
+            return IntervalVector(told, self.run)
         roundings, sizes = zip(*(p.terms for p in parts), strict=True)
-        return Spans(told, self.run, sum=(max(roundings), torch.cat(sizes, dim=1)))
+        return IntervalVector(told, self.run, sum=(max(roundings), torch.cat(sizes, dim=1)))
 
-    def box(self, size: Tensor) -> Spans:
+    def box(self, size: Tensor) -> IntervalVector:
         """|s| ≤ size (B, N)."""
-        return Spans(self.interval.symmetric(size), self.run)
+        return IntervalVector(self.interval.symmetric(size), self.run)
 
-    def inputs(self, B: float | Tensor, box: Tensor, d: int) -> Spans:
+    def inputs(self, B: float | Tensor, box: Tensor, d: int) -> IntervalVector:
         """‖x‖₂ ≤ B, a number or (B, 1), beside states in a box (B, N)."""
         told, radius, given = spread(B, box, d, self.interval)
-        return Spans(told, self.run, radius, given)
+        return IntervalVector(told, self.run, radius, given)
 
     def stored(self, name: str) -> Tensor:
         """A parameter as it is stored."""
@@ -172,7 +176,7 @@ def reaching(
     x = m.inputs(B, like, d)
 
     def found(box: Tensor) -> Tensor:
-        told: Spans = program(m, m.box(box), x)
+        told: IntervalVector = program(m, m.box(box), x)
         return told.range.magnitude
 
     return found

@@ -17,7 +17,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
 from rnnbounds.impl.arithmetic.coarse import Dtypes, at_one
-from rnnbounds.impl.arithmetic.invariance import Held, held, implied
+from rnnbounds.impl.arithmetic.invariance import InvariantBox, held, implied
 from rnnbounds.impl.arithmetic.lengths import levelled
 from rnnbounds.impl.arithmetic.slopes import compare
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic, invariant
@@ -82,12 +82,12 @@ class ProgramCell(ABC):
         """True if states are pairs (s_i, s_{n+i}) in discs: see `arithmetic.invariance`."""
         return False
 
-    def held(self, B: float | Tensor) -> Held:
+    def held(self, B: float | Tensor) -> InvariantBox:
         """The box of states with its proof; if it is infinite, the box that contraction implies."""
         told = held(self.program, self.parameters, self.box(B), B, self.d, self.paired)
         return implied(self.program, self.parameters, told, B, self.d)
 
-    def unproved(self, told: Held, B: float | Tensor) -> str | None:
+    def unproved(self, told: InvariantBox, B: float | Tensor) -> str | None:
         """Why nothing is known of the states of the one cell of a batch of one, and what to do
         about it, where the box that it states is not proved; None where it is."""
         return None if told.reason is None else f"{told.reason}; correct its box()"

@@ -27,7 +27,7 @@ from rnnbounds.impl.certificate.record import EPSILONS, Certificate, Verdict, ep
 from rnnbounds.impl.errors import InputError, UnknownNameError, factor, renamed
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.norms.semidefinite import left_out
 from rnnbounds.impl.norms.solver.client import SOLVED, UnansweredError
@@ -63,7 +63,7 @@ class NotTrainedError(InputError):
 
 
 @renamed("0.3", epsilons="eps", epsilon="eps")
-@undisturbed()
+@isolated()
 def certify(
     model: Source | LoadedModel[Any],
     input_bound: float,

@@ -20,7 +20,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.base import Floats
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.arithmetic.slopes import compare
-from rnnbounds.impl.arithmetic.spans import Spans, invariant, reaching
+from rnnbounds.impl.arithmetic.spans import IntervalVector, invariant, reaching
 from rnnbounds.impl.cells.deep import DeepCell
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
@@ -33,7 +33,7 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.plain_slopes import PlainSlopes, PlainSpans
 from rnnbounds.impl.errors import InputError, NotFiniteError, UnknownNameError
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.reading.misfit import WeightsError
@@ -48,7 +48,7 @@ _HUGE = 1e30  # for a bound on states that is infinite
 Bound = Tensor | float  # of the inputs of a layer: B, or the set of the first one's
 
 
-@undisturbed()
+@isolated()
 def contraction(
     model: torch.nn.Module | Mapping[str, Tensor],
     input_bound: float,
@@ -235,7 +235,7 @@ def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
     return torch.minimum(box, moved(box[None])[0])  # which a proof of the box makes too
 
 
-def _image(cell: LSTM | GRU, m: PlainSpans, box: Tensor, x: Spans) -> Tensor:
+def _image(cell: LSTM | GRU, m: PlainSpans, box: Tensor, x: IntervalVector) -> Tensor:
     """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
     h = box[-cell.n :]
     state = m.box(torch.cat([h.new_zeros(len(box) - cell.n), h])[None])

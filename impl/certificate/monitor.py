@@ -18,7 +18,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.certificate.contraction import contraction, reach
 from rnnbounds.impl.certificate.record import epsilons_of
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 
 
 class Monitored(NamedTuple):
@@ -31,7 +31,7 @@ class Monitored(NamedTuple):
     k: float
 
 
-@undisturbed()
+@isolated()
 def monitor(
     model: torch.nn.Module | Mapping[str, Tensor],
     input_bound: float | InputSet,

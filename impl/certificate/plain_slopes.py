@@ -52,7 +52,7 @@ UNROUNDED = Operations(
 )
 
 
-class Plain(Interval):
+class DifferentiableInterval(Interval):
     """An interval whose ends are floats as they are computed."""
 
     up = UNROUNDED
@@ -79,18 +79,24 @@ class Plain(Interval):
         rho = activation(name)
         steep = constant(rho.slope)
         if name in INCREASING:
-            return Bounded(lambda a: Plain(rho(a.low), rho(a.high)), steep, constant(torch.inf))
+            return Bounded(
+                lambda a: DifferentiableInterval(rho(a.low), rho(a.high)),
+                steep,
+                constant(torch.inf),
+            )
         return Bounded(partial(_around, rho.function, rho.slope), steep, constant(torch.inf))
 
 
 def _around(f: Callable[[Tensor], Tensor], slope: float, a: Interval) -> Interval:
     """By the mean value theorem."""
     middle, half = f((a.low + a.high) / 2), slope * (a.high - a.low) / 2
-    return Plain(middle - half, middle + half)
+    return DifferentiableInterval(middle - half, middle + half)
 
 
 def _increasing(f: Callable[[Tensor], Tensor], slope: Callable[[Interval], Tensor]) -> Bounded:
-    return Bounded(lambda a: Plain(f(a.low), f(a.high)), slope, constant(torch.inf))
+    return Bounded(
+        lambda a: DifferentiableInterval(f(a.low), f(a.high)), slope, constant(torch.inf)
+    )
 
 
 def _periodic(f: Callable[[Tensor], Tensor]) -> Bounded:
@@ -99,7 +105,7 @@ def _periodic(f: Callable[[Tensor], Tensor]) -> Bounded:
     def image(a: Interval) -> Interval:
         value, one = f(a.low), torch.ones_like(a.low)
         ends = (torch.where(a.low == a.high, value, end) for end in (-one, one))
-        return Plain(*ends)
+        return DifferentiableInterval(*ends)
 
     return Bounded(image, constant(1.0), constant(1.0))
 
@@ -107,7 +113,7 @@ def _periodic(f: Callable[[Tensor], Tensor]) -> Bounded:
 def _reciprocal(a: Interval) -> Interval:
     apart = a.low * a.high > 0
     low = torch.where(apart, 1 / a.high, -torch.inf)
-    return Plain(low, torch.where(apart, 1 / a.low, torch.inf))
+    return DifferentiableInterval(low, torch.where(apart, 1 / a.low, torch.inf))
 
 
 def _sigmoid_slope(a: Interval) -> Tensor:
@@ -133,7 +139,7 @@ _KNOWN = {
 class PlainSlopes(SlopeArithmetic):
     """Estimates of slopes, with gradients in the parameters."""
 
-    interval = Plain
+    interval = DifferentiableInterval
 
     def stored(self, name: str) -> Tensor:
         """A parameter as it is."""
@@ -143,7 +149,7 @@ class PlainSlopes(SlopeArithmetic):
 class PlainSpans(SpanArithmetic):
     """Estimates of where a step leads, with gradients in the parameters."""
 
-    interval = Plain
+    interval = DifferentiableInterval
 
     def stored(self, name: str) -> Tensor:
         """A parameter as it is."""

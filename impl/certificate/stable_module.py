@@ -12,7 +12,7 @@ from torch.nn.utils.parametrize import is_parametrized
 
 from rnnbounds.impl.arithmetic.inputs.sets import bound_of
 from rnnbounds.impl.errors import InputError, RangeError, exactly, number
-from rnnbounds.impl.models.surroundings import undisturbed, writing
+from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.reading.torch_modules import module_tensors
 from rnnbounds.impl.training.projection import nearest_rows, stable
@@ -34,7 +34,7 @@ class NotStoredError(InputError):
         )
 
 
-@undisturbed()
+@isolated()
 def stable_(
     module: torch.nn.Module,
     lam: float = 0.95,

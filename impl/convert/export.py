@@ -27,7 +27,7 @@ from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import as_data, vouched
 from rnnbounds.impl.errors import InputError, RangeError, shown
 from rnnbounds.impl.format.truncated import EXPORTS
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.files import write_file
 
 LAYERS = 1000  # of which each is traced
@@ -51,7 +51,7 @@ def check_export(path: Path) -> None:
         )
 
 
-@undisturbed()
+@isolated()
 def export_truncated(
     module: FeedForward,
     certificate: Certificate | Mapping[str, Any],

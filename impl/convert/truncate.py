@@ -31,7 +31,7 @@ from rnnbounds.impl.format.truncated import (
     read_truncated,
 )
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.files import (
     ModelFileError,
@@ -84,7 +84,7 @@ class Truncated(NamedTuple):
 
 
 @renamed("0.3", epsilon="eps", epsilons="eps")
-@undisturbed()
+@isolated()
 def truncate(
     model: Source | LoadedModel[Any],
     eps: float,
@@ -129,7 +129,7 @@ def unrolled(model: LoadedModel[Any], k: int, latest: bool = False) -> FeedForwa
     return FeedForward(model.weights, cell=model.name, k=k, latest=latest)
 
 
-@undisturbed()
+@isolated()
 def save_truncated(
     module: FeedForward, certificate: Certificate | Mapping[str, Any], path: str | os.PathLike[str]
 ) -> None:
@@ -185,7 +185,7 @@ def vouched(module: FeedForward, certificate: dict[str, Any], path: Path) -> str
     return text
 
 
-@undisturbed()
+@isolated()
 def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
     """Rebuild a truncated model; raises an InputError for a file that is not intact.
 
@@ -194,7 +194,7 @@ def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
     return _parsed(read_file(Path(path)), Path(path))[0]
 
 
-@undisturbed()
+@isolated()
 def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     """The certificate in a file: in JSON as `certify` writes it, or with a truncated model.
 

@@ -49,7 +49,7 @@ from rnnbounds.impl.format.tensors import contents
 from rnnbounds.impl.format.unitary import BIASES, MODERATE, SCHEMA, read_unitary
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
@@ -114,7 +114,7 @@ class UnitaryModel:
         return states[..., : self.n] / self.scaling
 
 
-@undisturbed()
+@isolated()
 def unitary(
     model: Source | LoadedModel[Any],
     input_bound: float,
@@ -149,7 +149,7 @@ def unitary(
     return _assemble(loaded, float(input_bound), lam, start, D, dilation)
 
 
-@undisturbed()
+@isolated()
 def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     """Write weights and certificate atomically as safetensors, which loads into `torch.nn.RNN`.
 
@@ -167,7 +167,7 @@ def save_unitary(model: UnitaryModel, path: str | os.PathLike[str]) -> None:
     write_file(Path(path), as_safetensors(weights, told | {"sha256": stamp}))
 
 
-@undisturbed()
+@isolated()
 def load_unitary(path: str | os.PathLike[str]) -> UnitaryModel:
     """Read a unitary model again; raises an InputError for a file that is not intact.
 

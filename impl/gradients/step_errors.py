@@ -54,7 +54,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class Off(Mapped):
+class RoundingError(Mapped):
     """Intervals (B, m) of exact values, and at least how far those of the run are off, (B, m).
 
     radius (B,) where the units are the inputs of a ball, and `given` where more is known of them;
@@ -149,7 +149,9 @@ class OffArithmetic(Enclosing):
 
     run: Runs
 
-    def affine(self, weight: str, bias: str | None, v: Off, rows: slice = ALL) -> Off:
+    def affine(
+        self, weight: str, bias: str | None, v: RoundingError, rows: slice = ALL
+    ) -> RoundingError:
         """W v + b."""
         W = self.sizes(weight, rows)
         carried = Interval.symmetric(v.error).mapped(W).high
@@ -159,21 +161,21 @@ class OffArithmetic(Enclosing):
         terms = Terms(W.shape[2] + 2, carried, size)
         return v.summed(self.enclosed(weight, bias, v, rows), terms)
 
-    def vector(self, name: str, rows: slice = ALL) -> Off:
+    def vector(self, name: str, rows: slice = ALL) -> RoundingError:
         """A parameter vector."""
         told = self.within(name, rows)
-        return Off(told, torch.zeros_like(told.low), self.run)
+        return RoundingError(told, torch.zeros_like(told.low), self.run)
 
-    def activate(self, name: str, v: Off) -> Off:  # type: ignore[override]
+    def activate(self, name: str, v: RoundingError) -> RoundingError:  # type: ignore[override]
         """ρ(v)."""
         return v.function(name)
 
-    def slope(self, name: str, v: Off) -> Off:  # type: ignore[override]
+    def slope(self, name: str, v: RoundingError) -> RoundingError:  # type: ignore[override]
         """ρ′(v), of whose error nothing is said."""
         told = v.through(v.range.function(name).derivative)
         return v.told(told.range, torch.full_like(told.error, torch.inf))
 
-    def mix(self, gate: Off, a: Off, b: Off) -> Off:
+    def mix(self, gate: RoundingError, a: RoundingError, b: RoundingError) -> RoundingError:
         """g∘a + (1 − g)∘b."""
         rest = torch.maximum(add_up(1.0, -gate.range.low), add_up(gate.range.high, -1.0))
         apart = add_up((a.range + -b.range).magnitude, add_up(a.error, b.error))
@@ -184,14 +186,16 @@ class OffArithmetic(Enclosing):
         error = add_up(add_up(kept, _times(gate.error, apart)), own)
         return a.told(gate.range.mixed(a.range, b.range), error)
 
-    def join(self, *parts: Off) -> Off:
+    def join(self, *parts: RoundingError) -> RoundingError:
         """All units of the parts, one after another."""
         error, carried, size = (
             torch.cat(each, dim=1)
             for each in zip(*((p.error, p.terms.carried, p.terms.size) for p in parts), strict=True)
         )
         terms = Terms(max(part.terms.roundings for part in parts), carried, size)
-        return Off(Interval.joined(*(part.range for part in parts)), error, self.run, sum=terms)
+        return RoundingError(
+            Interval.joined(*(part.range for part in parts)), error, self.run, sum=terms
+        )
 
 
 def step_error(
@@ -206,9 +210,9 @@ def step_error(
     run: (B, N), infinite where nothing is known."""
     run, still = Runs((dtype,)), torch.zeros_like(box)
     told, radius, given = spread(B, box, d, Interval)
-    x = Off(told, torch.zeros_like(told.low), run, radius, given)
-    s = Off(Interval.symmetric(box), still, run)
-    found: Off = program(OffArithmetic(parameters, run), s, x)
+    x = RoundingError(told, torch.zeros_like(told.low), run, radius, given)
+    s = RoundingError(Interval.symmetric(box), still, run)
+    found: RoundingError = program(OffArithmetic(parameters, run), s, x)
     return found.error
 
 

@@ -13,7 +13,7 @@ from flint import arb, arb_mat, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
-from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.memory.runs import Runner
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
@@ -57,11 +57,11 @@ def _bits(error: Tensor, epsilon: float) -> float:
     return 80 + math.log2(worst / epsilon) if 0 < worst < math.inf else 0.0
 
 
-def near(runner: Runner, x: Tensor) -> Near:
+def near(runner: Runner, x: Tensor) -> RunningError:
     """The outputs (1, M, n) after the last of the inputs x (M, T, d), with bounds on rounding."""
-    m, s = Running(runner.parameters), Near.exactly(runner.zero(len(x)))
+    m, s = Running(runner.parameters), RunningError.exactly(runner.zero(len(x)))
     for t in range(x.shape[1]):
-        s = runner.program(m, s, Near.exactly(x[None, :, t]))
+        s = runner.program(m, s, RunningError.exactly(x[None, :, t]))
     return s.part(runner.states - runner.n, runner.states)
 
 

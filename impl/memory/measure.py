@@ -33,11 +33,11 @@ from rnnbounds.impl.memory.statement import (
     require_enough,
     stated,
 )
-from rnnbounds.impl.memory.tube.near import Near, size_of
+from rnnbounds.impl.memory.tube.near import NearCertificate, size_of
 from rnnbounds.impl.memory.tube.near import near as near_data
 from rnnbounds.impl.memory.window_count import WindowCount
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.told import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.data import Data, DataSource, float64, read_data
@@ -74,7 +74,7 @@ class Measurement(Shown):
     eps: tuple[float, ...]
     statement: Statement | None
     unstated: str | None = None
-    near: Near | None = None
+    near: NearCertificate | None = None
 
     @property
     def curve(self) -> list[dict[str, float]]:
@@ -158,7 +158,7 @@ class Measurement(Shown):
         return record
 
 
-@undisturbed()
+@isolated()
 def measure(
     model: Source | LoadedModel[Any],
     data: DataSource | Data,

@@ -28,7 +28,7 @@ _LIBRARY = 16 * UNIT  # of exp, sin and cos, relative to their scale
 
 
 @dataclass(frozen=True, eq=False)
-class Near(Elementary):
+class RunningError(Elementary):
     """Values (…, M, N) of M columns, and how far they may be off: entry by entry, and in the norm
     (…, M, 1), where None is no more than the entries say."""
 
@@ -133,7 +133,9 @@ class Running:
     parameters: Mapping[str, Tensor]
     _norms: dict[tuple[str, str], tuple[Tensor, Tensor]] = field(default_factory=dict)
 
-    def affine(self, weight: str, bias: str | None, v: Near, rows: slice = ALL) -> Near:
+    def affine(
+        self, weight: str, bias: str | None, v: RunningError, rows: slice = ALL
+    ) -> RunningError:
         """W v + b."""
         W = self.parameters[weight][..., rows, :]
         off = gamma(W.shape[-1] + 2)
@@ -144,7 +146,7 @@ class Running:
         lost = lost * (_UP + 2 * off) + W.shape[-1] * TINY
         whole, each = self._sizes(weight, rows, W)
         error = torch.fmin(v.error @ W.mT.abs() * (_UP + 2 * off), each * v.r * _UP) + lost
-        return Near.off(value, error * _UP, whole * v.r + _norm(lost))
+        return RunningError.off(value, error * _UP, whole * v.r + _norm(lost))
 
     def _sizes(self, weight: str, rows: slice, W: Tensor) -> tuple[Tensor, Tensor]:
         """At least ‖W‖₂ (…, 1, 1), and the norm of each row (…, 1, m)."""
@@ -155,21 +157,21 @@ class Running:
             self._norms[key] = whole, norm_bound(W, -1)[..., None, :]
         return self._norms[key]
 
-    def vector(self, name: str, rows: slice = ALL) -> Near:
+    def vector(self, name: str, rows: slice = ALL) -> RunningError:
         """A parameter vector."""
-        return Near.exactly(self.parameters[name][..., None, rows])
+        return RunningError.exactly(self.parameters[name][..., None, rows])
 
-    def activate(self, name: str, v: Near) -> Near:
+    def activate(self, name: str, v: RunningError) -> RunningError:
         """ρ(v)."""
         return v.through(activation(name))
 
-    def slope(self, name: str, v: Near) -> Near:
+    def slope(self, name: str, v: RunningError) -> RunningError:
         """ρ′(v)."""
         rho = activation(name)
         moved = torch.where(v.error == 0, 0.0, rho.curvature * v.error)
-        return Near(rho.derivative(v.value), (moved + rho.derivative_error) * _UP)
+        return RunningError(rho.derivative(v.value), (moved + rho.derivative_error) * _UP)
 
-    def mix(self, gate: Near, a: Near, b: Near) -> Near:
+    def mix(self, gate: RunningError, a: RunningError, b: RunningError) -> RunningError:
         """g∘a + (1 − g)∘b: what the gate is off by moves it by |a − b| alone."""
         g, rest = gate.value, 1 - gate.value
         kept, new = g * a.value, rest * b.value
@@ -178,12 +180,12 @@ class Running:
         rounding = 4 * UNIT * (kept.abs() + new.abs() + b.value.abs())
         error = gate.error * apart + carried + rounding
         norm = _most(apart) * gate.r + _most(g.abs()) * a.r + _most(rest.abs()) * b.r
-        return Near.rounded(kept + new, error, norm + _norm(rounding))
+        return RunningError.rounded(kept + new, error, norm + _norm(rounding))
 
-    def join(self, *parts: Near) -> Near:
+    def join(self, *parts: RunningError) -> RunningError:
         """All units of the parts, one after another."""
         lead = np.broadcast_shapes(*(part.value.shape[:-1] for part in parts))
         ends = ([p.value for p in parts], [p.error for p in parts])
         value, error = (torch.cat([a.expand(*lead, -1) for a in end], dim=-1) for end in ends)
         norms = torch.cat([part.r.expand(*lead, 1) for part in parts], dim=-1)
-        return Near.off(value, error, _norm(norms))
+        return RunningError.off(value, error, _norm(norms))

@@ -15,7 +15,7 @@ _CASTING = ("cpu", "cuda")
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def isolated() -> Iterator[None]:
     """None of these settings within: every public function that computes is called so. Gradients
     are known as they were without; in inference mode they were not, and are not."""
     with ExitStack() as settings:

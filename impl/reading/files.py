@@ -17,7 +17,7 @@ from torch import Tensor
 from rnnbounds import disk
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.format.tensors import header
-from rnnbounds.impl.reading.foreign import foreign_archive, pointer, text, unpickled
+from rnnbounds.impl.reading.foreign import pointer, text, unpickled, unsupported_archive
 
 LARGEST = 2**31  # bytes of a file of weights that anybody waits for
 _MODELS = (".safetensors", ".pt", ".pth", ".onnx", ".bin")
@@ -87,7 +87,7 @@ def unpickle(data: bytes, path: Path) -> Mapping[str, Tensor]:
         if data.startswith(b"PK"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 entries = archive.infolist()
-            if told := foreign_archive([entry.filename for entry in entries]):
+            if told := unsupported_archive([entry.filename for entry in entries]):
                 raise ModelFileError(path, *told)
             stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries)
             if not stored or sum(entry.file_size for entry in entries) > len(data):

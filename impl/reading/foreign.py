@@ -31,14 +31,14 @@ def is_onnx(path: Path, data: bytes) -> bool:
     return path.suffix == ".onnx" or (data[:1] == b"\x08" and data[2:3] in (b"\x12", b":", b"B"))
 
 
-def foreign(data: bytes) -> Refusal | None:
+def unsupported(data: bytes) -> Refusal | None:
     """Identify another format by its first bytes: (reason, remedy), or None."""
     return next((told for at, magic, told in _MAGIC if data.startswith(magic, at)), None)
 
 
 def pointer(data: bytes) -> Refusal | None:
     """Identify a pointer of Git LFS, which may have any file name: (reason, remedy), or None."""
-    return foreign(data) if data.startswith(_POINTER) else None
+    return unsupported(data) if data.startswith(_POINTER) else None
 
 
 def text(data: bytes) -> Refusal | None:
@@ -50,7 +50,7 @@ def text(data: bytes) -> Refusal | None:
     return f"is {kind}, no file of weights", _NAMED
 
 
-def foreign_archive(names: Sequence[str]) -> Refusal | None:
+def unsupported_archive(names: Sequence[str]) -> Refusal | None:
     """Identify an archive by its entries: (reason, remedy), or None if torch.save wrote it."""
     if names and all(name.endswith(".npy") for name in names):
         call = "safetensors.numpy.save_file(dict(numpy.load(FILE)), 'model.safetensors')"

@@ -58,7 +58,7 @@ def _usual(names: Sequence[str]) -> list[str]:
     return [name for usual in _USUAL for name in names if rho[name] == usual] or list(names)
 
 
-def misfit(found: Fit, where: str) -> InputError:
+def match_error(found: Fit, where: str) -> InputError:
     """Build the error for names that do not fit the cell."""
     kind, group = found.kind, found.group
     if found.dropped:

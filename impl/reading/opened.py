@@ -11,7 +11,7 @@ from rnnbounds.impl.reading.torch_modules import module_tensors, recurrent_parts
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class LayerInfo:
     """Tensors by full names, and what the source says of the cell that is meant.
 
     binding: what the source is called, if what it says is more than a hint. own: the layer, where
@@ -35,7 +35,7 @@ class Opened(Protocol):
     def title(self) -> str:
         """The source in certificates."""
 
-    def told(self, layer: str | None) -> Told:
+    def told(self, layer: str | None) -> LayerInfo:
         """Read the tensors of that layer, or of the only one, with hints; raises InputError."""
 
     def layers(self) -> list[str] | None:
@@ -52,9 +52,9 @@ class Weights:
     cell: str | None = None
     binding: str | None = None
 
-    def told(self, layer: str | None) -> Told:
+    def told(self, layer: str | None) -> LayerInfo:
         """Return all tensors and hints, whichever the layer."""
-        return Told(self.tensors, self.cell, self.binding)
+        return LayerInfo(self.tensors, self.cell, self.binding)
 
     def layers(self) -> list[str] | None:
         """Return None: the layers of a state dict follow from its names."""
@@ -69,10 +69,10 @@ class Module:
     title: str
     where: str = "the module"
 
-    def told(self, layer: str | None) -> Told:
+    def told(self, layer: str | None) -> LayerInfo:
         """Its tensors, with the values of those of one recurrent part."""
         held, cell, path = module_tensors(self.module, layer)
-        return Told(held, cell, self.where, path or ".")
+        return LayerInfo(held, cell, self.where, path or ".")
 
     def layers(self) -> list[str] | None:
         """Its recurrent parts."""

@@ -18,7 +18,7 @@ from rnnbounds.impl.reading.misfit import (
     AmbiguousCellError,
     WeightsError,
     choices,
-    misfit,
+    match_error,
     misshapen,
 )
 from rnnbounds.impl.reading.parts import stored_in_parts
@@ -160,7 +160,7 @@ def _best(fits: Sequence[Fit], known: Mapping[str, Tensor], where: str) -> Fit:
     if not exact:
         if parts := stored_in_parts(fits[0].group.values()):
             raise WeightsError(f"{where} holds {parts}")
-        raise misfit(max(fits, key=lambda one: _nearness(one, known)), where)
+        raise match_error(max(fits, key=lambda one: _nearness(one, known)), where)
     fitting = [one for one in exact if one.fits(known)]
     if not fitting:
         raise misshapen(max(exact, key=lambda one: one.fitting(known)), known, alone=len(fits) == 1)

@@ -20,7 +20,7 @@ from rnnbounds.impl.reading.files import (
     read_file,
     unpickle,
 )
-from rnnbounds.impl.reading.foreign import foreign, is_onnx
+from rnnbounds.impl.reading.foreign import is_onnx, unsupported
 from rnnbounds.impl.reading.onnx.file import LARGEST_GRAPH, graph_of
 from rnnbounds.impl.reading.opened import Module, Opened, Weights
 
@@ -50,7 +50,7 @@ def open_source(source: Source) -> Opened:
 def _file(path: Path) -> Opened:
     data = read_file(path, LARGEST_GRAPH if path.suffix == ".onnx" else LARGEST)
     stored = data[8:9] == b"{" and int.from_bytes(data[:8], "little") <= len(data)
-    if not stored and (told := foreign(data)):
+    if not stored and (told := unsupported(data)):
         raise ModelFileError(path, *told)
     if is_onnx(path, data):
         return graph_of(data, path)

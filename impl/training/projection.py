@@ -23,7 +23,7 @@ from rnnbounds.impl.errors import (
     UnknownNameError,
     number,
 )
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.numbers.outward import UNIT, gamma, norm_up, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm, gate
 
@@ -79,7 +79,7 @@ class Ball:
         return self.bound(W) <= self.radius
 
 
-@undisturbed()
+@isolated()
 def stable(W: Tensor, ell: float, norm: BallNorm = "spectral") -> Tensor:
     """The projection of W (..., m, n), shrunk by units in the last place until *certified* ≤ ℓ.
 

@@ -16,7 +16,7 @@ All other weights are free. Sources: Miller & Hardt, Proposition 1 and section 4
 import torch
 
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.models.surroundings import undisturbed, writing
+from rnnbounds.impl.models.surroundings import isolated, writing
 from rnnbounds.impl.training.stable_gates import N, StableGates
 
 
@@ -43,7 +43,7 @@ class StableLSTM(StableGates):
         return {"i": edge, "f": edge * rest, "z": edge / 4, "o": edge}
 
 
-@undisturbed()
+@isolated()
 def stable_lstm_(
     module: torch.nn.Module, theta: float, forget: float, input_bound: float
 ) -> torch.nn.Module:

@@ -78,7 +78,7 @@ def _kept(text: str, device: str) -> Batch:
 
 
 @dataclass(eq=False)
-class Watcher:
+class Observer:
     """Who judges what a pool is shown, by some statements: at most so many examples of each kind,
     and no more once it is content."""
 
@@ -94,12 +94,12 @@ class Watcher:
 
 
 def attack_pool(
-    pool: Pool, attack: str, watchers: Sequence[Watcher],
+    pool: Pool, attack: str, watchers: Sequence[Observer],
     *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
 ) -> None:  # fmt: skip
     """Show what an attack finds for a pool, or one block of it, until nobody wants more."""
     kinds = [kind.name for kind in kinds_about(pool.about)]
-    looking: list[Watcher] = []
+    looking: list[Observer] = []
 
     def wanted(spec: SystemSpec) -> bool:
         looking[:] = [one for one in watchers if not one.over([spec.kind])]
@@ -162,7 +162,7 @@ def gathers(group: Group, seen: Seen) -> Judge:
 
 
 def attack_forms(
-    pool: Pool, attack: str, groups: Sequence[Group], also: Sequence[Watcher] = (),
+    pool: Pool, attack: str, groups: Sequence[Group], also: Sequence[Observer] = (),
     *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
 ) -> dict[str, Seen]:  # fmt: skip
     """Attack the forms of some claims in a pool, or with one block; the evidence by claim.
@@ -172,7 +172,7 @@ def attack_forms(
     own, each = attacks()[attack], of_each(pool.about, one_block(budget).random)
     found = {group.claim.id: nothing_seen(group.claim, group.forms) for group in groups}
     watchers = [
-        Watcher(
+        Observer(
             [form.statement for form in group.forms],
             gathers(group, found[group.claim.id]),
             # The last block of a profile may be part of one; those beyond it are whole.

@@ -1,4 +1,4 @@
-"""The hunt: statements that are to fall meet the same systems, until each of them does.
+"""The falsify: statements that are to fall meet the same systems, until each of them does.
 
 What draws systems for no statement in particular is shown to all that still stand; what climbs
 towards a statement's limit is run for each of them.
@@ -17,7 +17,7 @@ from rnnbounds.properties.attacks.campaign import derived_seed, show
 from rnnbounds.properties.attacks.pool import asked
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.judging.judge import Judgement, Patience, Verdict, judge
+from rnnbounds.properties.judging.judge import ExactBudget, Judgement, Verdict, judge
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.proof.claim import Assumption, Statement
@@ -27,7 +27,7 @@ Order = Sequence[tuple[str, float]]
 
 
 @dataclass(eq=False)
-class Quarry:
+class Target:
     """A statement about systems of some kinds, and what was seen of it up to its first violation.
 
     name: of its own. size: systems and sequences of an example. scope: of what a user typed, how
@@ -51,7 +51,7 @@ class Quarry:
         """True if no violating system has been found."""
         return self.spec is None
 
-    def judged(self, batch: Batch, attack: str, patience: Patience | None) -> Judgement:
+    def judged(self, batch: Batch, attack: str, patience: ExactBudget | None) -> Judgement:
         """Judge a batch, and count it up to the first violation; of what is typed the whole."""
         found = judge(
             self.statement, self.assumptions, batch, patience, until_violated=patience is None
@@ -70,10 +70,10 @@ class Quarry:
         return found
 
 
-def hunt(
-    quarries: Sequence[Quarry],
+def falsify(
+    quarries: Sequence[Target],
     *, label: str, order: Order, budget: Budget, seed: int, device: str = "cpu",
-    patience: Patience | None = None,
+    patience: ExactBudget | None = None,
 ) -> None:  # fmt: skip
     """Attack the statements until they have fallen, or the attacks are over."""
     kinds = list(dict.fromkeys(kind for quarry in quarries for kind in quarry.kinds))
@@ -84,7 +84,7 @@ def hunt(
             for name, pack in packs(attack, kind, left, budget):
 
                 def judged(
-                    batch: Batch, attack: str = attack, pack: Sequence[Quarry] = pack
+                    batch: Batch, attack: str = attack, pack: Sequence[Target] = pack
                 ) -> list[Judgement]:
                     found = [one.judged(batch, attack, patience) for one in pack if one.stands]
                     if not any(one.stands for one in pack):
@@ -100,15 +100,15 @@ def hunt(
 
 
 def packs(
-    attack: str, kind: str, quarries: Sequence[Quarry], budget: Budget
-) -> Iterator[tuple[tuple[str, ...], list[Quarry]]]:
+    attack: str, kind: str, quarries: Sequence[Target], budget: Budget
+) -> Iterator[tuple[tuple[str, ...], list[Target]]]:
     """Group the targets that share drawn systems; yield (names that enter the seed, targets)."""
     if every()[attack].directed:
         for quarry in quarries:
             yield (quarry.name,), [quarry]
         return
 
-    found: dict[tuple[object, ...], list[Quarry]] = {}
+    found: dict[tuple[object, ...], list[Target]] = {}
     for quarry in quarries:
         case = Case(kind, [quarry.statement], budget, quarry.size, seed=0)
         found.setdefault((quarry.size, *asked(case)), []).append(quarry)

@@ -1,4 +1,4 @@
-"""Sabotage: the attack must convict every false variant, or it could not convict a false claim.
+"""Sabotage: the attack must refute every false variant, or it could not refute a false claim.
 
 Variants ride: they are judged on the first systems that the forms of their pool are shown. Those
 that no random system of these brings down are hunted by themselves.
@@ -13,8 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from rnnbounds.properties.attacks.budget import TRIES, Budget, batch_size
-from rnnbounds.properties.attacks.campaign import Watcher, attack_forms
-from rnnbounds.properties.attacks.hunt import Order, Quarry, hunt
+from rnnbounds.properties.attacks.campaign import Observer, attack_forms
+from rnnbounds.properties.attacks.hunt import Order, Target, falsify
 from rnnbounds.properties.attacks.pool import Pool, of_each, pool_of_variant, pools_of
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.attacks.table import attacks as every
@@ -42,21 +42,21 @@ def quickest_first() -> Order:
     return (*quick, *(whole for whole in search_first() if whole not in quick))
 
 
-def quarry(form: Form, variant: Variant, budget: Budget) -> Quarry:
+def target_of(form: Form, variant: Variant, budget: Budget) -> Target:
     """A false variant of a form, to be hunted on the systems of the form."""
     statement, assumptions = variant.statement, variant.assumptions
     size = batch_size(budget, [replace(form, statement=statement, assumptions=assumptions)])
-    return Quarry(variant.id, statement, assumptions, (form.about,), size)
+    return Target(variant.id, statement, assumptions, (form.about,), size)
 
 
 @dataclass(frozen=True, eq=False)
-class Herd:
+class VariantGroup:
     """The false variants of one claim that are in one pool."""
 
     claim: Claim
-    told: Sequence[tuple[Variant, Quarry]]
+    told: Sequence[tuple[Variant, Target]]
 
-    def rider(self, pool: Pool, budget: Budget) -> Watcher:
+    def rider(self, pool: Pool, budget: Budget) -> Observer:
         """Build the observer that judges the variants on shared batches until all are refuted."""
         share = every()[ridden()].share
 
@@ -65,7 +65,7 @@ class Herd:
 
         group = pools_of(self.claim, budget).get(pool)
         statements = [form.statement for form in group.forms] if group else []
-        return Watcher(
+        return Observer(
             [*statements, *(one.statement for _, one in self.told)],
             judged, of_each(pool.about, share * budget.random),
             lambda: not any(one.stands for _, one in self.told),
@@ -78,21 +78,23 @@ class Herd:
                 one for variant, one in self.told
                 if one.stands and bool(variant.special) == special
             ]  # fmt: skip
-            hunt(
+            falsify(
                 standing, label=self.claim.id, order=order, budget=budget, seed=seed, device=device
             )
-        return tuple(convict(self.claim, variant, one, budget.tries) for variant, one in self.told)
+        return tuple(refute(self.claim, variant, one, budget.tries) for variant, one in self.told)
 
 
-def herds(claim: Claim, variants: Sequence[Variant], budget: Budget) -> dict[Pool, Herd]:
+def variant_groups(
+    claim: Claim, variants: Sequence[Variant], budget: Budget
+) -> dict[Pool, VariantGroup]:
     """False variants of a claim by the pools in which they ride."""
-    found: dict[Pool, list[tuple[Variant, Quarry]]] = {}
+    found: dict[Pool, list[tuple[Variant, Target]]] = {}
     pools = pools_of(claim, budget)
     for variant in variants:
         pool = pool_of_variant(claim, variant, budget, pools)
-        told = (variant, quarry(claim.form(variant.form), variant, budget))
+        told = (variant, target_of(claim.form(variant.form), variant, budget))
         found.setdefault(pool, []).append(told)
-    return {pool: Herd(claim, told) for pool, told in found.items()}
+    return {pool: VariantGroup(claim, told) for pool, told in found.items()}
 
 
 def sabotage(
@@ -100,7 +102,7 @@ def sabotage(
 ) -> tuple[VariantRecord, ...]:
     """Run the claim's own attacks against its false variants."""
     found: dict[str, VariantRecord] = {}
-    for pool, herd in herds(claim, variants, budget).items():
+    for pool, herd in variant_groups(claim, variants, budget).items():
         rider = herd.rider(pool, budget)
         attack_forms(pool, ridden(), [], [rider], budget=budget, seed=seed, device=device)
         records = herd.driven(budget=budget, seed=seed, device=device)
@@ -108,7 +110,7 @@ def sabotage(
     return tuple(found[variant.id] for variant in variants)
 
 
-def convict(claim: Claim, variant: Variant, found: Quarry, tries: int = TRIES) -> VariantRecord:
+def refute(claim: Claim, variant: Variant, found: Target, tries: int = TRIES) -> VariantRecord:
     """Record the outcome of attacking a false variant, with its shrunk counter-example if any."""
     counterexample: Check | None = None
     if found.spec is not None:

@@ -18,8 +18,8 @@ from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.agreement import require_agreement
 from rnnbounds.properties.judging.evidence import record
 from rnnbounds.properties.judging.judge import (
+    ExactBudget,
     Judgement,
-    Patience,
     Verdict,
     judge,
     settled,
@@ -78,9 +78,9 @@ def violation(
     except SpecError:
         return None
     batch = met(spec.text)
-    seen = judge(statement, tuple(assumptions), batch, Patience(0))
+    seen = judge(statement, tuple(assumptions), batch, ExactBudget(0))
     if not (seen.verdicts == Verdict.VIOLATED).any():
-        settle_first(statement, batch, seen, window)
+        decide_first(statement, batch, seen, window)
     found = np.argwhere(seen.verdicts == Verdict.VIOLATED)
     if not len(found):
         return None
@@ -97,7 +97,7 @@ def met(text: str) -> Batch:
     return build(parse_spec(text))
 
 
-def settle_first(statement: Statement, batch: Batch, seen: Judgement, window: int | None) -> None:
+def decide_first(statement: Statement, batch: Batch, seen: Judgement, window: int | None) -> None:
     """Let the referee look for one violation among what is open, the least window first."""
     last = seen.verdicts.shape[2] - 1
     left = (seen.verdicts == Verdict.UNDECIDED) & batch.finite

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 import sympy
 
 from rnnbounds.properties.attacks.budget import Budget, batch_size
-from rnnbounds.properties.attacks.hunt import Quarry, hunt
+from rnnbounds.properties.attacks.hunt import Target, falsify
 from rnnbounds.properties.attacks.registry import UnsuppliedError, missing
 from rnnbounds.properties.attacks.scope import Scope
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.attacks.table import EVERY, check_attacks
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging.equivalent import plainer, positive
-from rnnbounds.properties.judging.judge import Patience, free_names
+from rnnbounds.properties.judging.judge import ExactBudget, free_names
 from rnnbounds.properties.systems.table import KINDS, kinds_about
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory.language.conditions import Conditioned
@@ -118,9 +118,9 @@ def attack_typed(
     assumptions = typed_assumptions(statement, stated.conditions)
     judged = plainer(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
-    patience = Patience(PATIENCE * budget.random)
-    found = Quarry("typed", judged, assumptions, kinds, batch_size(budget, [form]), scope=Scope())
-    hunt(
+    patience = ExactBudget(PATIENCE * budget.random)
+    found = Target("typed", judged, assumptions, kinds, batch_size(budget, [form]), scope=Scope())
+    falsify(
         [found], label=statement_text(statement), budget=budget, seed=seed, device=device,
         order=[(attack, 1.0) for attack in check_attacks(attacks)], patience=patience,
     )  # fmt: skip

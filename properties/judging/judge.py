@@ -22,7 +22,7 @@ from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.boxes import confirm
 from rnnbounds.properties.judging.equivalent import at_ends
 from rnnbounds.properties.judging.outputs import hold_by_outputs
-from rnnbounds.properties.judging.referee import Outcome, settle
+from rnnbounds.properties.judging.referee import Outcome, decide_exactly
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -165,7 +165,7 @@ def unmet(
 
 
 @dataclass
-class Patience:
+class ExactBudget:
     """How much the referee may still do for one typed statement, in rough multiplications.
 
     Checks beyond it stay UNDECIDED; they are counted.
@@ -189,7 +189,7 @@ def judge(
     statement: Statement,
     assumptions: tuple[Assumption, ...],
     batch: Batch,
-    patience: Patience | None = None,
+    patience: ExactBudget | None = None,
     *,
     until_violated: bool = False,
     shown: bool = False,
@@ -265,7 +265,7 @@ def by_ends(statement: Statement, batch: Batch, result: Judgement) -> None:
 
 
 def escalate(
-    statement: Statement, batch: Batch, result: Judgement, patience: Patience | None = None,
+    statement: Statement, batch: Batch, result: Judgement, patience: ExactBudget | None = None,
     until_violated: bool = False,
 ) -> None:  # fmt: skip
     """Settle every UNDECIDED check of a finite system, pair by pair, in balls and rationals; or
@@ -296,5 +296,5 @@ def settled(
 ) -> None:
     """Write down what the referee finds of one pair, a member and a sequence, at these windows."""
     i, s = at
-    for k, outcome in zip(ks, settle(statement, batch.pair(i, s), ks), strict=True):
+    for k, outcome in zip(ks, decide_exactly(statement, batch.pair(i, s), ks), strict=True):
         result.write((i, s, k), outcome)

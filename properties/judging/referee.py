@@ -31,7 +31,7 @@ class Outcome:
     rhs: Ends | None = None
 
 
-def settle(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome]:
+def decide_exactly(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[Outcome]:
     """Decide the checks of one pair at the windows ``ks``.
 
     Those that are left are looked at again, with more bits: `properties.judging.precisions`. None
@@ -70,7 +70,7 @@ def by_division(statement: Statement, pair: Batch, ks: Sequence[int]) -> dict[in
         return {}
     # q l <= q r where l <= r and q >= 0, and q l < q r nowhere where l >= r.
     decided = "HOLDS" if statement.relation == "<=" else "VIOLATED"
-    found = zip(ks, settle(rest, pair, ks), strict=True)
+    found = zip(ks, decide_exactly(rest, pair, ks), strict=True)
     return {k: Outcome(decided) for k, outcome in found if outcome.verdict == decided}
 
 

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any
 
 from rnnbounds.properties.read.ground import Term
-from rnnbounds.properties.read.numbers.gaps import Gap
+from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.plan import OF_NUMBERS, SIZES, Step, plan
 
 Value = Any  # a vector, an operator or a number of the carrier, a pair of them, or ZERO
@@ -105,13 +105,13 @@ def computed(step: Step, world: World, node: Term) -> Value:
         case "product":
             return reduce(lambda v, A: product(world, A, v), reversed(values))
         case "still":
-            return ZERO if values[0] is ZERO else Gap(values[0], ZERO)
+            return ZERO if values[0] is ZERO else Difference(values[0], ZERO)
         case "begun":
-            return ZERO if values[0] is ZERO else Gap(values[0], values[0])
+            return ZERO if values[0] is ZERO else Difference(values[0], values[0])
         case "ended":
-            return ZERO if values[0] is ZERO else Gap(ZERO, negative(values[0]))
+            return ZERO if values[0] is ZERO else Difference(ZERO, negative(values[0]))
         case "pair":
-            return Gap(values[0], minus(*values))
+            return Difference(values[0], minus(*values))
         case "leaf":
             return world.leaf(node[0], *node[1:])
     if operation in SIZES:
@@ -128,8 +128,8 @@ def plus(one: Value, two: Value) -> Value:
         return two if one is ZERO else one
     if one is IDENTITY or two is IDENTITY:
         return with_identity(two if one is IDENTITY else one)
-    if isinstance(one, Gap):
-        return Gap(plus(one.value, two.value), plus(one.gap, two.gap))
+    if isinstance(one, Difference):
+        return Difference(plus(one.value, two.value), plus(one.gap, two.gap))
     return one + two
 
 
@@ -155,10 +155,10 @@ def product(world: World, A: Value, v: Value) -> Value:
         return ZERO
     if A is IDENTITY or v is IDENTITY:
         return v if A is IDENTITY else A
-    if not isinstance(A, Gap) and not isinstance(v, Gap):
+    if not isinstance(A, Difference) and not isinstance(v, Difference):
         return world.times(A, v)
-    if not isinstance(A, Gap):
-        A = Gap(A, ZERO)
+    if not isinstance(A, Difference):
+        A = Difference(A, ZERO)
     other = minus(A.value, A.gap)
     moved = plus(product(world, A.gap, v.value), product(world, other, v.gap))
-    return Gap(product(world, A.value, v.value), moved)
+    return Difference(product(world, A.value, v.value), moved)

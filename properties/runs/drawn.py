@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from rnnbounds.impl.arithmetic.base import Floats, Rows
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.properties.judging.evidence import LONGEST
 from rnnbounds.properties.judging.judge import windowed
 from rnnbounds.properties.runs.replay import replay, statement_of
@@ -41,7 +41,7 @@ def drawn(entry: Claim, checks: Iterable[Check]) -> Drawn | None:
     return None
 
 
-@undisturbed()
+@isolated()
 def _drawn(entry: Claim, check: Check) -> Drawn | None:
     statement, assumptions = statement_of(entry.id, check.form)
     spec = msgspec.json.encode(check.spec).decode()

@@ -14,13 +14,19 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.budget import Budget, profile
 from rnnbounds.properties.attacks.campaign import Seen, added, attack_forms, blocks_of
 from rnnbounds.properties.attacks.pool import Group, Pool, pools_of
 from rnnbounds.properties.attacks.registry import registered
-from rnnbounds.properties.attacks.sabotage import Herd, Refused, herds, refused, ridden
+from rnnbounds.properties.attacks.sabotage import (
+    Refused,
+    VariantGroup,
+    refused,
+    ridden,
+    variant_groups,
+)
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.frames import roomy
 from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerStep
@@ -101,7 +107,7 @@ def parts_of(claims: Sequence[Claim], attacks: Sequence[str], budget: Budget) ->
             for attack in attacks:
                 for block in range(blocks_of(attack, group, budget)):
                     met.setdefault((attack, pool.name, block), []).append(entry.id)
-        for pool in herds(entry, entry.false_variants, budget):
+        for pool in variant_groups(entry, entry.false_variants, budget):
             rides.setdefault(pool.name, []).append(entry.id)
     for (attack, name, block), ids in met.items():
         if every()[attack].directed:
@@ -126,7 +132,7 @@ def chosen_claims(ids: Iterable[str]) -> list[Claim]:
 
 
 @roomy
-@undisturbed()
+@isolated()
 def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -> PartResult:
     """Do one part of a run."""
     start = perf_counter()
@@ -154,13 +160,14 @@ def attacked(
 ) -> tuple[dict[str, Seen], dict[str, tuple[VariantRecord, ...]]]:
     """Attack a part's forms; return evidence by claim and form, and records of its variants."""
     groups: dict[tuple[Pool, str], Group] = {}
-    riding: dict[tuple[Pool, str], Herd] = {}
+    riding: dict[tuple[Pool, str], VariantGroup] = {}
     for id in part.claims:
         groups |= {(pool, id): group for pool, group in pools_of(claim(id), budget).items()}
     for id in part.false:
         entry = claim(id)
         riding |= {
-            (pool, id): herd for pool, herd in herds(entry, entry.false_variants, budget).items()
+            (pool, id): herd
+            for pool, herd in variant_groups(entry, entry.false_variants, budget).items()
         }
     (pool,) = {pool for pool, _ in (*groups, *riding) if pool.name == part.pool}
     herd = {id: riding[pool, id] for id in part.false}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.judging.evidence import record
@@ -56,7 +56,7 @@ def statement_of(claim: str, form: str) -> tuple[Statement, tuple[Assumption, ..
     return found.statement, found.assumptions
 
 
-@undisturbed()
+@isolated()
 def replay(
     spec: SystemSpec | str, statement: Statement, assumptions: tuple[Assumption, ...],
     claim: str = "typed", form: str = "typed",

@@ -10,7 +10,7 @@ import msgspec
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.kind import about
 from rnnbounds.properties.systems.spec import SystemSpec, Values
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.parameters import Parameters
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -20,7 +20,7 @@ Pairs = dict[tuple[int, int], "Batch"]
 
 
 @dataclass(frozen=True)
-class Batch(Members):
+class Batch(BatchData):
     """B systems with S input sequences each, their parameters and constants."""
 
     known: dict[str, Interval] = field(init=False, default_factory=dict, compare=False, repr=False)

@@ -59,7 +59,8 @@ class Clock:
         """Seconds."""
         if self.device == "cpu":
             return process_time()
-        torch.cuda.synchronize(self.device)
+        if torch.device(self.device).type == "cuda":
+            torch.cuda.synchronize(self.device)
         return perf_counter()
 
     def once(self, work: Work, times: int = 1) -> float:

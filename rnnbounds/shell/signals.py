@@ -29,7 +29,7 @@ class EndedError(BaseException):
         self.number = number
 
 
-class Farewell:
+class ExitMessage:
     """The one line, and the exit code that shells give to a signal: 130, 143."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Farewell:
 
 def guarded(program: Callable[[], int]) -> int:
     """The program's exit code, or that of the signal that ended it."""
-    farewell = Farewell()
+    farewell = ExitMessage()
     if current_thread() is not main_thread():  # which alone hears of signals
         return program()
     if sys.platform != "win32":
@@ -72,7 +72,7 @@ def guarded(program: Callable[[], int]) -> int:
 class Watch:
     """The thread that waits beside the program, for what comes by a pipe."""
 
-    def __init__(self, reader: int, writer: int, farewell: Farewell) -> None:
+    def __init__(self, reader: int, writer: int, farewell: ExitMessage) -> None:
         self._reader, self._writer, self._farewell = reader, writer, farewell
         self.begin()
 
@@ -114,7 +114,7 @@ def _unraisable(told: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(told)
 
 
-def _insist(reader: int, farewell: Farewell) -> None:
+def _insist(reader: int, farewell: ExitMessage) -> None:
     """Wait for a signal, then a little for the main thread, then end."""
     number = -1
     while number not in ENDING:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
 from rnnbounds.impl.cells.kind import SUFFIX, Kind, Weights, drive, filled
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
@@ -63,13 +63,15 @@ class Gated(ProgramCell):
         sizes = zip(gates, self.sizes(), strict=True)
         return {gate: sum_up(size).amax(1) for gate, size in sizes}
 
-    def over(self, box: Tensor, B: float | Tensor) -> tuple[SpanArithmetic, Spans, Spans]:
+    def over(
+        self, box: Tensor, B: float | Tensor
+    ) -> tuple[SpanArithmetic, IntervalVector, IntervalVector]:
         """The arithmetic of intervals, |s| ≤ box (B, N) and ‖x‖₂ ≤ B."""
         m = SpanArithmetic(self.parameters)
         return m, m.box(box), m.inputs(B, box, self.d)
 
     @abstractmethod
-    def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
+    def image(self, m: SpanArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """A box (B, N) that is never left if it lies within that of s, which is none: (B, N)."""
 
     def iterated(self, start: Tensor, B: float | Tensor) -> Tensor:
@@ -89,7 +91,7 @@ class Gated(ProgramCell):
         return smaller(box)
 
 
-def most(v: Spans) -> Tensor:
+def most(v: IntervalVector) -> Tensor:
     """At least |v|."""
     return v.range.magnitude
 

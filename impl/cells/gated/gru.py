@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.slopes import stepped
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
 from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
 from rnnbounds.impl.cells.kind import Weights, torch_layout
 from rnnbounds.impl.numbers.ball_functions import tanh_up
@@ -62,7 +62,7 @@ class GRU(Gated):
         """|h| ≤ h̄, from 1 on."""
         return self.iterated(torch.ones_like(self.W.detach()[:, : self.n, 0]), B)
 
-    def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
+    def image(self, m: SpanArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """ν̄."""
         return tanh_up(most(self.fed(m, s, x)[2]))
 

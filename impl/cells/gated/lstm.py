@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
-from rnnbounds.impl.arithmetic.invariance import Held
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.arithmetic.invariance import InvariantBox
+from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
 from rnnbounds.impl.cells.gated.gate import Gated, gated_kind, most
 from rnnbounds.impl.cells.kind import BIASES, torch_layout
 from rnnbounds.impl.cells.layout import Layout
@@ -67,7 +67,7 @@ class LSTM(Gated):
         one = torch.ones_like(self.b_ih.detach().chunk(4, dim=1)[0])
         return self.iterated(torch.cat([torch.inf * one, self._put(one)], dim=1), B)
 
-    def image(self, m: SpanArithmetic, s: Spans, x: Spans) -> Tensor:
+    def image(self, m: SpanArithmetic, s: IntervalVector, x: IntervalVector) -> Tensor:
         """B_c and ō tanh B_c."""
         i, f, z, o = (gate.range for gate in self.fed(m, s, x).chunk(4))
         c = div_up(mul_up(sigmoid_up(i.high), tanh_up(z.magnitude)), sigmoid_down(-f.high))
@@ -89,7 +89,7 @@ class LSTM(Gated):
         told = {"i": i.sigmoid(), "f": f.sigmoid(), "z": z.tanh(), "o": o.sigmoid()}
         return {gate: most(bound) for gate, bound in told.items()}
 
-    def unproved(self, told: Held, B: float | Tensor) -> str | None:
+    def unproved(self, told: InvariantBox, B: float | Tensor) -> str | None:
         """Explain why no box of c is proved, None if one is: the forget gate is so near to 1 that
         |c| ≤ ī z̄/(1 − f̄) exceeds what float64 resolves."""
         if told.reason is None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, Floats, Rows, V
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
 from rnnbounds.impl.cells.program import ProgramCell
 from rnnbounds.impl.cells.refutation.constants import Given
 from rnnbounds.impl.errors import ShapeError
@@ -29,7 +29,7 @@ class ScanCell(ProgramCell):
     def decay(self, m: Arithmetic[V], x: V) -> V:
         """d(x) over any arithmetic."""
 
-    def over(self, B: float | Tensor) -> tuple[SpanArithmetic, Spans]:
+    def over(self, B: float | Tensor) -> tuple[SpanArithmetic, IntervalVector]:
         """The arithmetic of intervals, and the inputs ‖x‖₂ ≤ B in it."""
         m = SpanArithmetic(self.parameters)
         return m, m.inputs(B, self.U.detach()[:, :, 0], self.d)

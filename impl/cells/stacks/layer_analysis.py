@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.intervals import Interval
-from rnnbounds.impl.arithmetic.slopes import SlopeArithmetic, Slopes
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.arithmetic.slopes import LipschitzBounds, SlopeArithmetic
+from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
 from rnnbounds.impl.cells.analysis import ProgramAnalysis, sides
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.models.loaded import LoadedModel
@@ -132,16 +132,18 @@ def boxed(cell: Any, found: Comparison, inputs: Tensor) -> tuple[Comparison, Ten
     N, d = found.box.shape[1], len(inputs)
     eye = torch.eye(N + d, dtype=inputs.dtype, device=inputs.device)[None, None]
     m = SlopeArithmetic(cell.parameters, N + d)
-    x = Slopes(Interval.symmetric(inputs[None]), eye[:, :, N:])
+    x = LipschitzBounds(Interval.symmetric(inputs[None]), eye[:, :, N:])
 
-    def moved(box: Tensor) -> Slopes:
-        told: Slopes = cell.program(m, Slopes(Interval.symmetric(box), eye[:, :, :N]), x)
+    def moved(box: Tensor) -> LipschitzBounds:
+        told: LipschitzBounds = cell.program(
+            m, LipschitzBounds(Interval.symmetric(box), eye[:, :, :N]), x
+        )
         return told
 
     box, spans = found.box, SpanArithmetic(cell.parameters)
     fed = spans.box(inputs[None])
     for _ in range(_ITERATES):
-        there: Spans = cell.program(spans, spans.box(box), fed)
+        there: IntervalVector = cell.program(spans, spans.box(box), fed)
         box = torch.minimum(box, there.range.magnitude)
     told, rest = moved(box).slopes, moved(torch.zeros_like(box)).range.magnitude
     better = replace(

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.coarse import Dtypes, rounds_to_one
-from rnnbounds.impl.arithmetic.invariance import Held, held, implied
+from rnnbounds.impl.arithmetic.invariance import InvariantBox, held, implied
 from rnnbounds.impl.cells.kind import Kind, Weights
 from rnnbounds.impl.cells.layout import Layout
 from rnnbounds.impl.cells.program import ProgramCell
@@ -65,18 +65,18 @@ class Stack(ProgramCell):
         """The boxes of the layers, as far as they are proved."""
         return self.held(B).box
 
-    def held(self, B: float | Tensor) -> Held:
+    def held(self, B: float | Tensor) -> InvariantBox:
         """Prove invariant boxes of the layers in turn; each box bounds the next layer's inputs.
 
         The weights are taken as stored: a vanilla cell has the rounded sum of its biases.
         """
-        found: list[Held] = []
+        found: list[InvariantBox] = []
         for l, cell in enumerate(self.layers):
             weights, paired = layer(self.parameters, l), bool(getattr(cell, "paired", False))
             told = held(cell.program, weights, cell.box(B), B, cell.d, paired)
             found.append(implied(cell.program, weights, told, B, cell.d))
             B = norm_up(found[-1].box[:, -cell.n :])[:, None]
-        return Held(
+        return InvariantBox(
             torch.cat([told.box for told in found], dim=1),
             torch.cat([told.proposed for told in found], dim=1),
             torch.cat([told.moved for told in found], dim=1),

@@ -25,7 +25,7 @@ from rnnbounds.impl.memory.adversary.proof import BITS, most_steps, proved_gap
 from rnnbounds.impl.memory.adversary.search import LONGEST, WORK, Search
 from rnnbounds.impl.memory.runs import READ, read_by, readout_told
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.numbers.told import as_json
 from rnnbounds.impl.reading.adapters import Source, load_model
@@ -124,7 +124,7 @@ class Attacked(Shown):
         return record
 
 
-@undisturbed()
+@isolated()
 def attack(
     model: Source | LoadedModel[Any],
     input_bound: float,

@@ -21,7 +21,7 @@ import torch
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.elementary import Elementary
-from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.memory.tube.chords import Curve, Known, curve, hull
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
 from rnnbounds.impl.numbers.outward import UNIT
@@ -33,12 +33,12 @@ _UP = 1 + 64 * UNIT
 class Tube(Elementary):
     """near (L, M, m) of M windows, off (L, M, m, p), and of two runs the gap (M, m, p)."""
 
-    near: Near
+    near: RunningError
     off: Zonotope
     gap: Zonotope | None = None
 
     @classmethod
-    def still(cls, near: Near, gaps: bool) -> Self:
+    def still(cls, near: RunningError, gaps: bool) -> Self:
         """Build the tube of a value common to all runs, with a gap of 0 if `gaps`."""
         off = Zonotope.point(near.value)
         return cls(near, off, off[0] if gaps else None)
@@ -93,7 +93,7 @@ class Tube(Elementary):
         """That number in the place of each unit, of all runs."""
         return self.still(self.near.constant(c), self.gap is not None)
 
-    def through(self, f: Curve, near: Near) -> Self:
+    def through(self, f: Curve, near: RunningError) -> Self:
         """f of each unit, whose values are known."""
         if self.fixed:
             return self.still(near, self.gap is not None)

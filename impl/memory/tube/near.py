@@ -27,7 +27,7 @@ TRIES = 8  # lengths of a truncated run that are expected for all ε together
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class NearCertificate:
     """Bounds for inputs within `delta` of so many windows, from states with |s_i| ≤ `states`.
 
     width: largest distance of a state from the computed one, in the maximum norm, at any step.
@@ -141,7 +141,7 @@ class Search:
 
     def told(
         self, eps: Sequence[float], seen: Sequence[int | None] = (), ks: Sequence[int] = ()
-    ) -> Near:
+    ) -> NearCertificate:
         """As `near` has it."""
         M, T = self.x.shape[:2]
         self.ask(ks)
@@ -151,7 +151,7 @@ class Search:
             known = math.isfinite(self.width)
             found.append((epsilon, self.least(epsilon, lengths, first or 1) if known else None))
         gaps = dict(sorted(self.known.items()))
-        return Near(self.delta, self.states, M, T, self.width, gaps, tuple(found))
+        return NearCertificate(self.delta, self.states, M, T, self.width, gaps, tuple(found))
 
 
 def near(
@@ -163,7 +163,7 @@ def near(
     states: float = 0.0,
     seen: Sequence[int | None] = (),
     ks: Sequence[int] = (),
-) -> Near:
+) -> NearCertificate:
     """Certify the inputs near the first windows of x (M, T, d), as many as the work limit allows.
 
     `seen`: for each ε the least k observed to suffice, where the search begins. `ks`: further k at

@@ -15,7 +15,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.memory.runs import READ, Runner
 from rnnbounds.impl.memory.tube.arithmetic import Tube, Tubes
 from rnnbounds.impl.memory.tube.zonotopes import Zonotope
@@ -81,10 +81,10 @@ class Around:
         sets = sets.padded(0, d)
         parts = [sets.part(i * N, (i + 1) * N) for i in range(sets.box.shape[-1] // N)]
         gap = parts[2] if L == 2 else None
-        state = Tube(Near.exactly(s), Zonotope.beside(*parts[:L]), gap)
+        state = Tube(RunningError.exactly(s), Zonotope.beside(*parts[:L]), gap)
         shared = None if gap is None else Zonotope.point(x[0])
         m = Tubes(self.running, gap is not None)
-        moved: Tube = self.runner.program(m, state, Tube(Near.exactly(x), near, shared))
+        moved: Tube = self.runner.program(m, state, Tube(RunningError.exactly(x), near, shared))
         value, error = (part.expand_as(s) for part in (moved.near.value, moved.near.error))
         off = (moved.off + Zonotope.point(s)).widened(error)  # of each run, if it sees no state too
         lines = [off[i] for i in range(L)]
@@ -110,7 +110,7 @@ class Around:
         """At least |h_T − h_T^k|_i, (len(ks), M, n)."""
         return _reached(*self._ended(ks)).reshape(len(ks), len(self.x), -1)
 
-    def _ended(self, ks: Sequence[int]) -> tuple[Near, Zonotope]:
+    def _ended(self, ks: Sequence[int]) -> tuple[RunningError, Zonotope]:
         """h_T − h_T^k of the computed runs (len(ks) M, n), and the set of what it is off by. The
         runs of all k take their steps together, each from its start on."""
         T, N, n = self.x.shape[1], self.runner.states, self.runner.n
@@ -125,7 +125,7 @@ class Around:
         rows = rows[[order.index(k) for k in ks]].flatten()
         full, late = s[:, rows, N - n :]
         value = full - late
-        return Near(value, value.abs() * 2**-52), found.part(3 * N - n, 3 * N)[rows]
+        return RunningError(value, value.abs() * 2**-52), found.part(3 * N - n, 3 * N)[rows]
 
     def _begin(self, t: int) -> tuple[Tensor, Zonotope]:
         """The full run and one that starts at that time, and the sets of both."""
@@ -141,7 +141,7 @@ def order(runner: Runner) -> int:
     return max(LEAST, min(MOST, GENERATORS // runner.states))
 
 
-def _reached(seen: Near, off: Zonotope) -> Tensor:
+def _reached(seen: RunningError, off: Zonotope) -> Tensor:
     """At least |v|_i, infinite where nothing is known."""
     told = add_up(add_up(seen.value.abs(), seen.error), off.reach)
     return told.nan_to_num(torch.inf, torch.inf)

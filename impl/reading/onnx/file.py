@@ -19,7 +19,7 @@ from rnnbounds.impl.reading.misfit import WeightsError, choices
 from rnnbounds.impl.reading.onnx.nodes import NodeError, axes_of, cell_of, recurrent, weights_of
 from rnnbounds.impl.reading.onnx.starts import refuse_other_runs
 from rnnbounds.impl.reading.onnx.values import STANDARD, Values, ValueTwiceError
-from rnnbounds.impl.reading.opened import Told
+from rnnbounds.impl.reading.opened import LayerInfo
 
 LARGEST_GRAPH = 2**28  # bytes; parsing takes several times as much
 _STATE = "save the state dict of the model that was exported as safetensors"
@@ -39,7 +39,7 @@ class Graph:
     where: str
     title: str
 
-    def told(self, layer: str | None) -> Told:
+    def told(self, layer: str | None) -> LayerInfo:
         """The tensors of one stack, by torch's names below the name of its first node."""
         if layer is None and len(self.stacks) == 1:
             layer = next(iter(self.stacks))
@@ -60,7 +60,7 @@ class Graph:
             weights = weights_of(node, self.values)
             refuse_other_runs(node, self.values, weights["weight_hh"].shape[1])
             found |= {f"{layer}.{role}_l{l}": tensor for role, tensor in weights.items()}
-        return Told(found, cells[0], "the node", layer)
+        return LayerInfo(found, cells[0], "the node", layer)
 
     def layers(self) -> list[str] | None:
         """The names of the stacks."""

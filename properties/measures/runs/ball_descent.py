@@ -16,7 +16,7 @@ from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Duals
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.read.entries import BALLS
-from rnnbounds.properties.read.numbers.gaps import Gap, OtherWeights
+from rnnbounds.properties.read.numbers.gaps import Difference, OtherWeights
 from rnnbounds.properties.read.numbers.sizes import length
 
 Blocks = dict[str, list[arb]]
@@ -69,9 +69,9 @@ class BallDescent:
         at, cut = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
         for x in inputs[:cut]:
             at = cells.cell.program(plain, at, x)
-        ends = Gap(at, at)
+        ends = Difference(at, at)
         for x in inputs[cut:]:
-            ends = cells.cell.program(both, ends, Gap(x, x - x))
+            ends = cells.cell.program(both, ends, Difference(x, x - x))
         (h, D), (moved, E) = (
             (shown(part.value, cells.n), shown(part.tangent, cells.n).matrix)
             for part in (ends.value, ends.gap)

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from rnnbounds.properties.read.numbers.gaps import Gap, Gaps
+from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.numbers.norms import product, repeated
 from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, beside
 from rnnbounds.properties.read.numbers.seeds import RoundedSeeds
@@ -73,16 +73,16 @@ class Runs:
         return RoundedSeeds(self.parameters, self.units, self.x.shape[2], tuple(self.parameters))
 
     @cached_property
-    def trail(self) -> list[Gap[Rounded]]:
+    def trail(self) -> list[Difference[Rounded]]:
         """Both runs of the windows k ≥ 1 before each of the last K steps, and after the last."""
-        made, found = Gaps(self.plain), []
-        at: Gap[Rounded] | None = None
+        made, found = Differences(self.plain), []
+        at: Difference[Rounded] | None = None
         for t in range(self.T - self.K, self.T):
-            new = Gap(self.states[t], self.states[t])
+            new = Difference(self.states[t], self.states[t])
             at = new if at is None else cat(at, new)
             found.append(at)
             x = self.inputs(t, at.value.value.shape[2] // self.S)
-            at = self.program(made, at, Gap(x, x - x))
+            at = self.program(made, at, Difference(x, x - x))
         return found if at is None else [*found, at]
 
     def inputs(self, t: int, windows: int) -> Rounded:
@@ -121,7 +121,7 @@ class Runs:
         pairs = zip(times, counts, strict=True)
         x = beside([self.inputs(t, count // self.S) for t, count in pairs], dim=2)
         s, ds = (beside([getattr(a, name) for a in before], dim=2) for name in ("value", "gap"))
-        found = self.gap_at(Gap(s, ds), x)
+        found = self.gap_at(Difference(s, ds), x)
         ends = [sum(counts[:i]) for i in range(len(counts) + 1)]
         return [found.columns(a, b) for a, b in pairwise(ends)]
 
@@ -130,12 +130,12 @@ class Runs:
         made = Duals(self.plain, self.seeds)
         return self.split(self.program(made, *self.moving(s, x)).tangent)
 
-    def gap_at(self, both: Gap[Rounded], x: Rounded) -> Local:
+    def gap_at(self, both: Difference[Rounded], x: Rounded) -> Local:
         """The differences of both runs' derivatives of one step of M columns."""
         (s, at), zero = self.moving(both.value, x), Rounded.exact(torch.zeros_like(x.value))
         still = Dual(both.gap, s.tangent - s.tangent), Dual(zero, at.tangent - at.tangent)
-        made = Gaps(Duals(self.plain, self.seeds))
-        moved = self.program(made, Gap(s, still[0]), Gap(at, still[1]))
+        made = Differences(Duals(self.plain, self.seeds))
+        moved = self.program(made, Difference(s, still[0]), Difference(at, still[1]))
         return self.split(moved.gap.tangent)
 
     def moving(self, s: Rounded, x: Rounded) -> tuple[Dual[Rounded], Dual[Rounded]]:
@@ -181,6 +181,6 @@ class Runs:
         return found
 
 
-def cat(one: Gap[Rounded], two: Gap[Rounded]) -> Gap[Rounded]:
+def cat(one: Difference[Rounded], two: Difference[Rounded]) -> Difference[Rounded]:
     """The columns of both."""
-    return Gap(beside([one.value, two.value], dim=2), beside([one.gap, two.gap], dim=2))
+    return Difference(beside([one.value, two.value], dim=2), beside([one.gap, two.gap], dim=2))

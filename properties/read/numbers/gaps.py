@@ -24,7 +24,7 @@ from rnnbounds.properties.read.numbers.rounded import Rounded, level
 
 
 @dataclass(frozen=True, eq=False)
-class Gap(Scalable, Generic[V]):
+class Difference(Scalable, Generic[V]):
     """The numbers of the first run, and those minus the other run's."""
 
     value: V
@@ -40,125 +40,129 @@ class Gap(Scalable, Generic[V]):
         """How many units."""
         return self.value.size
 
-    def __add__(self, two: Gap[V]) -> Gap[V]:
-        return Gap(self.value + two.value, self.gap + two.gap)
+    def __add__(self, two: Difference[V]) -> Difference[V]:
+        return Difference(self.value + two.value, self.gap + two.gap)
 
-    def __sub__(self, two: Gap[V]) -> Gap[V]:
-        return Gap(self.value - two.value, self.gap - two.gap)
+    def __sub__(self, two: Difference[V]) -> Difference[V]:
+        return Difference(self.value - two.value, self.gap - two.gap)
 
-    def __neg__(self) -> Gap[V]:
-        return Gap(-self.value, -self.gap)
+    def __neg__(self) -> Difference[V]:
+        return Difference(-self.value, -self.gap)
 
-    def __mul__(self, two: Gap[V]) -> Gap[V]:
-        return Gap(self.value * two.value, self.gap * two.value + self.other * two.gap)
+    def __mul__(self, two: Difference[V]) -> Difference[V]:
+        return Difference(self.value * two.value, self.gap * two.value + self.other * two.gap)
 
-    def constant(self, c: float) -> Gap[V]:
+    def constant(self, c: float) -> Difference[V]:
         """That number in both runs."""
-        return Gap(self.value.constant(c), self.gap.constant(0.0))
+        return Difference(self.value.constant(c), self.gap.constant(0.0))
 
-    def sigmoid(self) -> Gap[V]:
+    def sigmoid(self) -> Difference[V]:
         """1/(1 + e⁻ᵃ)."""
         there, other = self.value.sigmoid(), self.other
         shut, open_ = (-self.value).sigmoid(), other.sigmoid()
-        return Gap(there, half_tanh(self.gap) * (there * (-other).sigmoid() + shut * open_))
+        return Difference(there, half_tanh(self.gap) * (there * (-other).sigmoid() + shut * open_))
 
-    def tanh(self) -> Gap[V]:
+    def tanh(self) -> Difference[V]:
         """tanh a."""
         there, moved = self.value.tanh(), self.gap.tanh()
-        return Gap(there, moved - moved * (there * self.other.tanh()))
+        return Difference(there, moved - moved * (there * self.other.tanh()))
 
-    def exp(self) -> Gap[V]:
+    def exp(self) -> Difference[V]:
         """eᵃ."""
         there = self.value.exp()
-        return Gap(there, half_tanh(self.gap) * (there + self.other.exp()))
+        return Difference(there, half_tanh(self.gap) * (there + self.other.exp()))
 
-    def softplus(self) -> Gap[V]:
+    def softplus(self) -> Difference[V]:
         """log(1 + eᵃ)."""
         return self.through(lambda v: v.softplus())
 
-    def sin(self) -> Gap[V]:
+    def sin(self) -> Difference[V]:
         """sin a."""
         return self.through(lambda v: v.sin())
 
-    def cos(self) -> Gap[V]:
+    def cos(self) -> Difference[V]:
         """cos a."""
         return self.through(lambda v: v.cos())
 
-    def reciprocal(self) -> Gap[V]:
+    def reciprocal(self) -> Difference[V]:
         """1/a, and −δ/(a a′)."""
         there = self.value.reciprocal()
-        return Gap(there, -(self.gap * (there * self.other.reciprocal())))
+        return Difference(there, -(self.gap * (there * self.other.reciprocal())))
 
-    def through(self, f: Callable[[V], V]) -> Gap[V]:
+    def through(self, f: Callable[[V], V]) -> Difference[V]:
         """Any function: its values are subtracted, but where they are those of one number."""
         there = f(self.value)
-        return Gap(there, where_moved(there - f(self.other), self.gap))
+        return Difference(there, where_moved(there - f(self.other), self.gap))
 
-    def chunk(self, count: int) -> tuple[Gap[V], ...]:
+    def chunk(self, count: int) -> tuple[Difference[V], ...]:
         """So many equal parts of the units."""
         parts = zip(self.value.chunk(count), self.gap.chunk(count), strict=True)
-        return tuple(Gap(value, gap) for value, gap in parts)
+        return tuple(Difference(value, gap) for value, gap in parts)
 
-    def part(self, start: int, stop: int) -> Gap[V]:
+    def part(self, start: int, stop: int) -> Difference[V]:
         """The units from start on, before stop."""
-        return Gap(self.value.part(start, stop), self.gap.part(start, stop))
+        return Difference(self.value.part(start, stop), self.gap.part(start, stop))
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps(Generic[V]):
+class Differences(Generic[V]):
     """Both runs over the arithmetic `base`."""
 
     base: Arithmetic[V]
 
-    def affine(self, weight: str, bias: str | None, v: Gap[V], rows: slice = ALL) -> Gap[V]:
+    def affine(
+        self, weight: str, bias: str | None, v: Difference[V], rows: slice = ALL
+    ) -> Difference[V]:
         """W v + b, and W δ."""
         value = self.base.affine(weight, bias, v.value, rows)
-        return Gap(value, self.base.affine(weight, None, v.gap, rows))
+        return Difference(value, self.base.affine(weight, None, v.gap, rows))
 
-    def vector(self, name: str, rows: slice = ALL) -> Gap[V]:
+    def vector(self, name: str, rows: slice = ALL) -> Difference[V]:
         """A parameter vector, the same for both."""
         value = self.base.vector(name, rows)
-        return Gap(value, value - value)
+        return Difference(value, value - value)
 
-    def activate(self, name: str, v: Gap[V]) -> Gap[V]:
+    def activate(self, name: str, v: Difference[V]) -> Difference[V]:
         """ρ(v)."""
         if name == "identity":
             return v
         if name in ("tanh", "sigmoid"):
-            found: Gap[V] = getattr(v, name)()
+            found: Difference[V] = getattr(v, name)()
             return found
         return v.through(lambda a: self.base.activate(name, a))
 
-    def slope(self, name: str, v: Gap[V]) -> Gap[V]:
+    def slope(self, name: str, v: Difference[V]) -> Difference[V]:
         """ρ′(v)."""
         return v.through(lambda a: self.base.slope(name, a))
 
-    def mix(self, gate: Gap[V], a: Gap[V], b: Gap[V]) -> Gap[V]:
+    def mix(self, gate: Difference[V], a: Difference[V], b: Difference[V]) -> Difference[V]:
         """g∘a + (1 − g)∘b, and g′∘δa + (1 − g′)∘δb + δg∘(a − b)."""
         value = self.base.mix(gate.value, a.value, b.value)
         moved = self.base.mix(gate.other, a.gap, b.gap)
-        return Gap(value, moved + gate.gap * (a.value - b.value))
+        return Difference(value, moved + gate.gap * (a.value - b.value))
 
-    def join(self, *parts: Gap[V]) -> Gap[V]:
+    def join(self, *parts: Difference[V]) -> Difference[V]:
         """All units of the parts, one after another."""
         value = self.base.join(*(part.value for part in parts))
-        return Gap(value, self.base.join(*(part.gap for part in parts)))
+        return Difference(value, self.base.join(*(part.gap for part in parts)))
 
 
 @dataclass(frozen=True, eq=False)
-class OtherWeights(Gaps[V]):
+class OtherWeights(Differences[V]):
     """Both runs over `base`, whose parameters differ by those of `moved`."""
 
     moved: Arithmetic[V]
 
-    def affine(self, weight: str, bias: str | None, v: Gap[V], rows: slice = ALL) -> Gap[V]:
+    def affine(
+        self, weight: str, bias: str | None, v: Difference[V], rows: slice = ALL
+    ) -> Difference[V]:
         """W v + b, and W δ + δW v′ + δb."""
         found = super().affine(weight, bias, v, rows)
-        return Gap(found.value, found.gap + self.moved.affine(weight, bias, v.other, rows))
+        return Difference(found.value, found.gap + self.moved.affine(weight, bias, v.other, rows))
 
-    def vector(self, name: str, rows: slice = ALL) -> Gap[V]:
+    def vector(self, name: str, rows: slice = ALL) -> Difference[V]:
         """A parameter vector, and its difference."""
-        return Gap(self.base.vector(name, rows), self.moved.vector(name, rows))
+        return Difference(self.base.vector(name, rows), self.moved.vector(name, rows))
 
 
 def half_tanh(a: Any) -> Any:

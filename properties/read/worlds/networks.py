@@ -22,7 +22,7 @@ from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entries import BALLS
 from rnnbounds.properties.read.ground import Term
-from rnnbounds.properties.read.numbers.gaps import Gap, Gaps
+from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
 from rnnbounds.properties.read.worlds.steps import Steps
 from rnnbounds.properties.systems.layered.jordan import Block as Jordan
@@ -70,8 +70,8 @@ class Member(Steps):
         """A v, of a pair too."""
         if v is ZERO:
             return v
-        if isinstance(v, Gap):
-            return Gap(self.linear(A, v.value), self.linear(A, v.gap))
+        if isinstance(v, Difference):
+            return Difference(self.linear(A, v.value), self.linear(A, v.gap))
         return self.carrier.times(self.carrier.rows(A.tolist()), v)
 
 
@@ -134,8 +134,8 @@ class StackWorld(ShippedWorld):
     def stepped(self, l: int, s: Value, x: Value) -> Value:
         """One step of a layer, of a pair too."""
         program, made = self.layers[l]
-        if isinstance(s, Gap) or isinstance(x, Gap):
-            return program(Gaps(made), self.pair(s), self.pair(x))
+        if isinstance(s, Difference) or isinstance(x, Difference):
+            return program(Differences(made), self.pair(s), self.pair(x))
         return program(made, self.state(s), self.state(x))
 
     def lower(self, known: Sequence[Term], s: Value, x: Value) -> Value:
@@ -168,9 +168,11 @@ class ScanWorld(Member):
 
     def of_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
         """Apply f to an input, or to both inputs of a pair."""
-        if isinstance(x, Gap):
+        if isinstance(x, Difference):
             one = self.of_input(f, x.value)
-            return Gap(one, x.gap if x.gap is ZERO else one - self.of_input(f, x.value - x.gap))
+            return Difference(
+                one, x.gap if x.gap is ZERO else one - self.of_input(f, x.value - x.gap)
+            )
         return self.carrier.number(f(fmpq(0) if x is ZERO else x.units[0][0]))
 
     def decay(self, known: Sequence[Term], x: Value) -> Value:

@@ -13,7 +13,7 @@ from flint import fmpq
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entries import RATIONALS
 from rnnbounds.properties.read.ground import Term
-from rnnbounds.properties.read.numbers.gaps import Gap
+from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
 from rnnbounds.properties.read.spaces import STATES
 from rnnbounds.properties.read.worlds.leaves import OPERATORS, VECTORS
@@ -74,25 +74,25 @@ class Recurrent(Steps):
         """C h."""
         if s is ZERO:
             return ZERO
-        if isinstance(s, Gap):
-            return Gap(self.readout(known, s.value), self.readout(known, s.gap))
+        if isinstance(s, Difference):
+            return Difference(self.readout(known, s.value), self.readout(known, s.gap))
         return self.carrier.times(self.C, self.shown(s))
 
     def gradient(self, known: Sequence[Term], s: Value) -> Value:
         """∇p(h)."""
         loss = self.batch.loss
-        if not isinstance(s, Gap):
+        if not isinstance(s, Difference):
             return self.carrier.gradient(loss, self.shown(self.state(s)))
         both = self.pair(s)
         h, gap = self.shown(both.value), self.shown(both.gap)
-        return Gap(self.carrier.gradient(loss, h), self.carrier.gradient_gap(loss, h, gap))
+        return Difference(self.carrier.gradient(loss, h), self.carrier.gradient_gap(loss, h, gap))
 
     def d_loss(self, known: Sequence[Term], s: Value) -> Value:
         """∂p/∂s, a row."""
         g, before = self.gradient(known, s), self.units - self.outputs
-        if not isinstance(g, Gap):
+        if not isinstance(g, Difference):
             return self.carrier.row(g, before)
-        return Gap(self.carrier.row(g.value, before), self.carrier.row(g.gap, before))
+        return Difference(self.carrier.row(g.value, before), self.carrier.row(g.gap, before))
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
         """In ‖·‖_box: from itself, or from the Euclidean norm of weights."""

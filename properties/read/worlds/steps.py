@@ -9,7 +9,7 @@ from typing import Any
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from rnnbounds.properties.read.carrier import Carrier, Parameters
 from rnnbounds.properties.read.ground import Term
-from rnnbounds.properties.read.numbers.gaps import Gap, Gaps, OtherWeights
+from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value, World, minus
 from rnnbounds.properties.read.spaces import STATES, space
 from rnnbounds.properties.read.worlds.leaves import Over, Part
@@ -78,7 +78,7 @@ class Steps(World):
 
     def phi(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """φ(s, x), or a pair of these."""
-        if not isinstance(x, Gap):
+        if not isinstance(x, Difference):
             made = self.other_weights[0] if weights else self.plain
             return self.cell.program(made, self.state(s), x)
         return self.cell.program(self.both(weights, self.plain), self.pair(s), self.pair(x))
@@ -86,7 +86,7 @@ class Steps(World):
     def both(self, weights: Sequence[Term], base: Any) -> Any:
         """The arithmetic of two runs, the second perhaps with other weights."""
         if not any(weights):
-            return Gaps(base)
+            return Differences(base)
         moved = self.other_weights[1]
         return OtherWeights(base, moved if base is self.plain else Duals(moved))
 
@@ -94,13 +94,13 @@ class Steps(World):
         """A state."""
         return self.rest if s is ZERO else s
 
-    def pair(self, s: Value) -> Gap[Any]:
+    def pair(self, s: Value) -> Difference[Any]:
         """Two states, or two inputs."""
         if s is ZERO:
-            return Gap(self.rest, self.rest.constant(0.0))
+            return Difference(self.rest, self.rest.constant(0.0))
         if s.value is ZERO:
-            return Gap(self.rest, minus(self.rest, -s.gap))
-        return Gap(s.value, s.value.constant(0.0) if s.gap is ZERO else s.gap)
+            return Difference(self.rest, minus(self.rest, -s.gap))
+        return Difference(s.value, s.value.constant(0.0) if s.gap is ZERO else s.gap)
 
     def local(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """The derivatives of φ in all directions, made once at each state."""
@@ -112,16 +112,16 @@ class Steps(World):
     def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
         made, run = Duals(self.plain, self.directions), self.cell.program
-        if not isinstance(x, Gap):
+        if not isinstance(x, Difference):
             return run(made, *self.moving(self.state(s), x)).tangent
         one, at = self.pair(s), self.pair(x)
         moving = self.moving(one.value, at.value)
         ends = (
-            Gap(dual, Dual(both.gap, dual.tangent.constant(0.0)))
+            Difference(dual, Dual(both.gap, dual.tangent.constant(0.0)))
             for dual, both in zip(moving, (one, at), strict=True)
         )
         found = run(self.both(weights, made), *ends)
-        return Gap(found.value.tangent, found.gap.tangent)
+        return Difference(found.value.tangent, found.gap.tangent)
 
     def moving(self, s: Value, x: Value) -> tuple[Any, Any]:
         """A state and an input as directions of their own."""
@@ -142,8 +142,8 @@ class Steps(World):
 
     def cut(self, tangent: Value, columns: slice) -> Value:
         """Some directions."""
-        if isinstance(tangent, Gap):
-            return Gap(self.cut(tangent.value, columns), self.cut(tangent.gap, columns))
+        if isinstance(tangent, Difference):
+            return Difference(self.cut(tangent.value, columns), self.cut(tangent.gap, columns))
         return self.carrier.cut(tangent, columns)
 
     def shown(self, s: Value) -> Value:

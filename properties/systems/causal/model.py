@@ -15,7 +15,7 @@ from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, Wave
 from rnnbounds.properties.systems.causal.fields import architecture, dilations, fields
 from rnnbounds.properties.systems.drawing.regimes import Array, generator, input_draws, normal
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Parts
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
@@ -78,11 +78,11 @@ class CausalRoute(NetworkRoute):
         models = tuple(model(spec, member).to(device) for member in spec.members)
         return found._replace(systems=CausalModels(**vars(found.systems), models=models))
 
-    def reach(self, batch: Members) -> Array:
+    def reach(self, batch: BatchData) -> Array:
         """Nothing runs."""
         return np.zeros((1, 1, 1))
 
-    def parameter(self, batch: Members, name: str) -> Array:
+    def parameter(self, batch: BatchData, name: str) -> Array:
         """R as the models themselves state it, and the wrong fields."""
         (stated,) = {float(getattr(module, "field", nan)) for module in models(batch)}
         known = fields(batch.spec) | {"R": stated}
@@ -93,7 +93,7 @@ class CausalRoute(NetworkRoute):
         return spec.kind
 
 
-def models(batch: Members) -> tuple[torch.nn.Module, ...]:
+def models(batch: BatchData) -> tuple[torch.nn.Module, ...]:
     """The models of a batch, one for each member."""
     assert isinstance(batch.systems, CausalModels)
     return batch.systems.models

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
-from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
 from rnnbounds.impl.numbers.outward import norm_up
@@ -62,9 +62,9 @@ class Cells:
         return np.broadcast_to(found, (len(row), S, T, found.shape[-1]))
 
     @of_systems
-    def held(self) -> Held:
+    def held(self) -> InvariantBox:
         """Prove the box that the cell states invariant, for each system."""
-        found: Held = self.cell.held(self.B_x[:, None])
+        found: InvariantBox = self.cell.held(self.B_x[:, None])
         return found
 
     @cached_property

@@ -13,7 +13,7 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.arithmetic.slopes import compare
 from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.cells.table import kind_of
@@ -48,19 +48,19 @@ class Certified(Stored):
 
     models: tuple[LoadedModel[Any], ...] = ()
     certificates: tuple[Certificate, ...] = ()
-    boxes: tuple[Held, ...] = ()
+    boxes: tuple[InvariantBox, ...] = ()
 
     @cached_property
-    def held(self) -> Held:
+    def held(self) -> InvariantBox:
         """The box, infinite where the certificate speaks of all states."""
         if self.boxes:
             each = ((one.box, one.proposed, one.moved, one.refused) for one in self.boxes)
-            told = Held(*map(torch.cat, zip(*each, strict=True)))
+            told = InvariantBox(*map(torch.cat, zip(*each, strict=True)))
         else:
             free = torch.full_like(self.raw[:, :, 0], torch.inf)
-            told = Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
+            told = InvariantBox(free, free, free, torch.zeros(len(free), dtype=torch.bool))
         everywhere = torch.tensor([c.states.startswith(ALL) for c in self.certificates])
-        return Held(
+        return InvariantBox(
             torch.where(everywhere[:, None], torch.inf, told.box),
             torch.where(everywhere[:, None], torch.inf, told.proposed),
             told.moved,

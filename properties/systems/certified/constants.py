@@ -17,7 +17,7 @@ from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import chosen, equivalent
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Parts
 
 Read = Callable[[Certificate, int], float]
@@ -121,7 +121,7 @@ class CertifiedRoute(BoxRoute):
         """The models as they are read."""
         return certified_parts(spec)
 
-    def constant(self, batch: Members, name: str) -> Array:
+    def constant(self, batch: BatchData, name: str) -> Array:
         """Read each member's constant: the printed number, (B, 1, 1), or that of any cells."""
         if name not in PRINTED:
             return super().constant(batch, name)

@@ -13,7 +13,7 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
-from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.stacks.stack import layer as weights_of
 from rnnbounds.impl.cells.table import kind_of
@@ -183,15 +183,15 @@ def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certific
 
 
 @lru_cache(maxsize=KEPT)
-def _held(spec: SystemSpec, member: int) -> Held | None:
+def _held(spec: SystemSpec, member: int) -> InvariantBox | None:
     model, told = certified(spec, member)
     if not hasattr(model.cell, "held"):
         return None
-    found: Held = model.cell.held(told.input_bound if told.inputs is None else told.inputs)
+    found: InvariantBox = model.cell.held(told.input_bound if told.inputs is None else told.inputs)
     return found
 
 
-def held(spec: SystemSpec, member: int) -> Held | None:
+def held(spec: SystemSpec, member: int) -> InvariantBox | None:
     """Prove a member's box invariant under the inputs of its certificate; None for cells without
     a box."""
     return _held(alone(spec), member)

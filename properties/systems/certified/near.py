@@ -25,7 +25,7 @@ from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.kind import Kind, Wanted
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Parts
 
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
@@ -154,7 +154,7 @@ class NearRoute(BoxRoute):
         """The models, and inputs near those that are recorded."""
         return near_parts(spec)
 
-    def constant(self, batch: Members, name: str) -> Array:
+    def constant(self, batch: BatchData, name: str) -> Array:
         """Read a printed constant by member, (B, 1, 1), or by k, (B, 1, K+1); others are inf."""
         spec = batch.spec
         if name in READ:

@@ -14,13 +14,13 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from rnnbounds.impl.arithmetic.invariance import Held
+from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.memory.runs import Runner
-from rnnbounds.impl.memory.tube.near import Near, Search
+from rnnbounds.impl.memory.tube.near import NearCertificate, Search
 from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.models.surroundings import undisturbed
+from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.readout import Readout
 from rnnbounds.properties.systems.certified.models import KEPT, Stored, loaded, parts_of
 from rnnbounds.properties.systems.drawing.regimes import GRID, Array, generator, normal
@@ -37,14 +37,14 @@ class NearCells(Stored):
     """Models of which no box is asked."""
 
     @cached_property
-    def held(self) -> Held:
+    def held(self) -> InvariantBox:
         """All states."""
         free = torch.full_like(self.raw[:, :, 0], torch.inf)
-        return Held(free, free, free, torch.zeros(len(free), dtype=torch.bool))
+        return InvariantBox(free, free, free, torch.zeros(len(free), dtype=torch.bool))
 
 
 @lru_cache(maxsize=KEPT)
-@undisturbed()
+@isolated()
 def _model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     found = loaded(spec, member)
     if not spec.units:
@@ -83,13 +83,13 @@ def _search(spec: SystemSpec, member: int, delta: float) -> Search:
 
 
 @lru_cache(maxsize=KEPT)
-def _told(spec: SystemSpec, member: int) -> Near:
+def _told(spec: SystemSpec, member: int) -> NearCertificate:
     """Of the model, the recorded inputs and where runs start alone."""
     search = _search(spec, member, spec.distance)
     return search.told((spec.epsilon * spec.scale,), ks=range(max(spec.T, spec.K + 1)))
 
 
-def told(spec: SystemSpec, member: int) -> Near:
+def told(spec: SystemSpec, member: int) -> NearCertificate:
     """Certify a member near its recorded inputs, as `measure` prints it; cached."""
     return _told(whole(spec), member)
 

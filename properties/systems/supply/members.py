@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Members(ABC):
+class BatchData(ABC):
     """B systems of one family with S input sequences each, everything float64.
 
     systems: vanilla networks, cells of any other kind, whose states (B, N, S) lie in an invariant
@@ -51,7 +51,7 @@ class Members(ABC):
     C: torch.Tensor
     x: torch.Tensor
     y: torch.Tensor | None = None
-    whole: tuple[Members, int, int] | None = field(default=None, compare=False, repr=False)
+    whole: tuple[BatchData, int, int] | None = field(default=None, compare=False, repr=False)
     cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
     made: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
 

@@ -17,7 +17,7 @@ import torch
 
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 from rnnbounds.properties.systems.drawing.regimes import Array, lengths, normal, stream
-from rnnbounds.properties.systems.supply.members import Members, once
+from rnnbounds.properties.systems.supply.members import BatchData, once
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]
@@ -27,7 +27,7 @@ INWARD = 1 - 2.0**-40
 
 
 @once
-def other_inputs(batch: Members) -> Tensor:
+def other_inputs(batch: BatchData) -> Tensor:
     """x′ (B, T, d, S)."""
     if batch.whole is not None and other_inputs in batch.whole[0].made:
         of_all, i, s = batch.whole
@@ -35,7 +35,7 @@ def other_inputs(batch: Members) -> Tensor:
     return batch.systems.within(batch.x + moves(batch))
 
 
-def x_gap(batch: Members) -> Array:
+def x_gap(batch: BatchData) -> Array:
     """δ ≥ ‖x_t − x′_t‖₂ for every t, (B, S, 1); infinite of cells where x′ may exceed B_x."""
     x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
     apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
@@ -43,7 +43,7 @@ def x_gap(batch: Members) -> Array:
     return np.asarray(apart.cpu().numpy()[:, :, None])
 
 
-def moves(batch: Members) -> Tensor:
+def moves(batch: BatchData) -> Tensor:
     """x′ − x before it is rounded, no part of any gradient."""
     spec = batch.spec
     x = batch.x.detach().cpu().numpy().transpose(0, 3, 1, 2)  # (B, S, T, d)
@@ -76,7 +76,7 @@ def inward(direction: Array, x: Array) -> Array:
     return np.where(along > 0, -1.0, 1.0)[:, :, None, None]
 
 
-def drawn(batch: Members, places: Places) -> Array:
+def drawn(batch: BatchData, places: Places) -> Array:
     """Directions of their own, (B, S, T, d)."""
     spec, (_, T, d, _) = batch.spec, batch.x.shape
     shape = spec.sequences, T, d

@@ -9,9 +9,9 @@ import numpy as np
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.kind import about
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 
-Read = Callable[[Members], Array]
+Read = Callable[[BatchData], Array]
 
 # The parameters that only some families have.
 OF_FAMILIES = (
@@ -26,14 +26,14 @@ def plain(read: Callable[[SystemSpec], float]) -> Read:
     return lambda batch: np.full((1, 1, 1), float(read(batch.spec)))
 
 
-def step_size(batch: Members) -> Array:
+def step_size(batch: BatchData) -> Array:
     """α of training, c/β."""
     spec = batch.spec
     trains = spec.kind == "training" or (batch.cells is not None and bool(spec.steps))
     return batch.step_size if trains else np.full((1, 1, 1), spec.alpha)
 
 
-def epsilon(batch: Members) -> Array:
+def epsilon(batch: BatchData) -> Array:
     """The spec's share of what may be forgotten; 0 where no bound on that is known."""
     with np.errstate(all="ignore"):
         reach = about(batch.spec).route.reach(batch)
@@ -67,7 +67,7 @@ class Parameters(Mapping[str, Array]):
     """Every parameter of a batch, along (batch, sequence, window), read when first asked for: most
     statements speak of few, and ε needs constants that nobody else may."""
 
-    def __init__(self, batch: Members) -> None:
+    def __init__(self, batch: BatchData) -> None:
         self.batch = batch
         self.known: dict[str, Array] = {}
 

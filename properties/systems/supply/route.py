@@ -14,7 +14,7 @@ from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.drawing.regimes import Array, input_sequences
 from rnnbounds.properties.systems.drawing.written import written_out
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
 Tensor = torch.Tensor
@@ -46,19 +46,19 @@ class Route(ABC):
         """The systems that a spec describes, the chosen sequences of each."""
 
     @abstractmethod
-    def constant(self, batch: Members, name: str) -> Array:
+    def constant(self, batch: BatchData, name: str) -> Array:
         """A certified constant, (B, 1, 1), (B, S, 1) of each pair or (B, 1, K+1) of each window;
         infinite where nothing is known."""
 
-    def region(self, batch: Members) -> Region | None:
+    def region(self, batch: BatchData) -> Region | None:
         """The weights for which the constants of gradients hold; None of systems without a loss."""
         return None
 
-    def reach(self, batch: Members) -> Array:
+    def reach(self, batch: BatchData) -> Array:
         """Bound the norm of the state forgotten by a run of any length: S_0/(1 − λ), (B, 1, 1)."""
         return batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
 
-    def parameter(self, batch: Members, name: str) -> Array:
+    def parameter(self, batch: BatchData, name: str) -> Array:
         """A parameter that only systems of this family have; NaN for others."""
         return np.full((1, 1, 1), np.nan)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Parts, Route
 from rnnbounds.properties.systems.unitary.exact import Exact, ExactNetworks, images
 from rnnbounds.properties.systems.vanilla.route import networks
@@ -18,7 +18,7 @@ from rnnbounds.properties.systems.vanilla.route import networks
 
 @dataclass(frozen=True, eq=False)
 class ExactRoute(Route):
-    """Members in rationals, made from a spec and a number each."""
+    """BatchData in rationals, made from a spec and a number each."""
 
     member: Callable[[SystemSpec, int], Exact]
     rational: ClassVar[bool] = True
@@ -34,13 +34,13 @@ class ExactRoute(Route):
         exact = ExactNetworks(**vars(found.systems), members=members, made=again)
         return found._replace(systems=exact)
 
-    def constant(self, batch: Members, name: str) -> Array:
+    def constant(self, batch: BatchData, name: str) -> Array:
         """The members' own, (B, 1, 1)."""
         assert isinstance(batch.systems, ExactNetworks)
         given = [known.get(name, np.inf) for known in batch.systems.constants]
         return np.array(given).reshape(-1, 1, 1)
 
-    def parameter(self, batch: Members, name: str) -> Array:
+    def parameter(self, batch: BatchData, name: str) -> Array:
         """The members' own, (B, 1, 1)."""
         assert isinstance(batch.systems, ExactNetworks)
         given = [known.get(name, np.nan) for known in batch.systems.differing]

@@ -14,7 +14,7 @@ from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
 from rnnbounds.properties.systems.kind import NO_CELL, Climb, Kind, Wanted, cell_named, only
 from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, Make, SystemSpec
-from rnnbounds.properties.systems.supply.members import Members
+from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.drawn import drawn
@@ -182,24 +182,24 @@ def of_quadratic(spec: SystemSpec) -> dict[str, float]:
     return {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
 
 
-def alone(batch: Members) -> Region:
+def alone(batch: BatchData) -> Region:
     """The weights of the cell alone."""
     return Region.of(batch.cell)
 
 
-def between(batch: Members) -> Region:
+def between(batch: BatchData) -> Region:
     """Those between the cell's and the second ones."""
     own = Region.of(batch.cell)
     return own if batch.other is None else Region.join(own, Region.of(batch.other))
 
 
-def on_omega(batch: Members) -> Region:
+def on_omega(batch: BatchData) -> Region:
     """Those of Ω."""
     return Region.of_omega(batch.omega, batch.cell, batch.spec.trained)
 
 
 def learned(
-    make: Make, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[Members], Region]
+    make: Make, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[BatchData], Region]
 ) -> Kind:
     """The kind of systems with a loss, their worst instances and the weights of their constants."""
     return Kind(

@@ -9,7 +9,7 @@ from typing import Any
 
 from rnnbounds.impl.errors import at_least, at_most, shown
 from rnnbounds.impl.memory.measure import Measurement
-from rnnbounds.impl.memory.tube.near import Near
+from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.text import typed
@@ -113,7 +113,7 @@ def _number(value: float | None) -> str:
     return "overflow" if value is None or not math.isfinite(value) else f"{value:.3g}"
 
 
-def print_near(told: Near, of: str) -> None:
+def print_near(told: NearCertificate, of: str) -> None:
     """Print the bounds that are certified near the data, of h or of C h (`of`)."""
     start = f"any state with |s_i| ≤ {typed(told.states)}" if told.states else "the zero state"
     echo(

@@ -44,7 +44,7 @@ SETS = 32  # how often a smaller set is put back
 
 
 @dataclass(frozen=True)
-class Told:
+class ConditionAnswer:
     """A factor, below 1 if the condition holds, and the k that follows for an ε."""
 
     lam: float
@@ -56,7 +56,7 @@ class Condition:
     """One condition on the weights of a cell, by torch's names, as float64."""
 
     name: str
-    told: Callable[[Weights, float], Told]
+    told: Callable[[Weights, float], ConditionAnswer]
 
 
 def sigmoid(z: float) -> float:
@@ -77,17 +77,17 @@ def largest(gate: tuple[np.ndarray, ...], h: float = 1.0, biases: bool = True) -
     return float((np.abs(W).sum(1) + h * np.abs(U).sum(1) + offset).max())
 
 
-def terzi(order: float, sets: int = 0) -> Callable[[Weights, float], Told]:
+def terzi(order: float, sets: int = 0) -> Callable[[Weights, float], ConditionAnswer]:
     """The Schur matrix, in Euclidean or ∞-norms of c and h, after putting so many sets back."""
 
-    def told(weights: Weights, epsilon: float) -> Told:
+    def told(weights: Weights, epsilon: float) -> ConditionAnswer:
         parts, h = gates(weights, 4), 1.0
         n = len(parts[0][0])
         for _ in range(1 + sets):
             i, f, o = (sigmoid(largest(parts[j], h)) for j in (0, 1, 3))
             c = math.tanh(largest(parts[2], h))
             if f == 1:
-                return Told(math.inf)
+                return ConditionAnswer(math.inf)
             C = i * c / (1 - f)
             h = min(h, o * math.tanh(C))
         size = [float(np.linalg.norm(gate[0], order)) for gate in parts]
@@ -97,21 +97,21 @@ def terzi(order: float, sets: int = 0) -> Callable[[Weights, float], Told]:
         best = int(lams.real.argmax())
         w, lam = np.abs(vectors[:, best].real), float(lams.real[best])
         if not w.min() > 0:
-            return Told(lam)
+            return ConditionAnswer(lam)
         root = math.sqrt(n)
         within = root if order == 2 else 1.0
         scale = within * max(i * c / w[0], o * math.tanh(i * c) / w[1])
         radius = within * max(C / w[0], o * math.tanh(C) / w[1])
         way = float(w[1]) * (1.0 if order == 2 else root)
-        return Told(lam, least_window(way * scale, lam, epsilon, way * radius))
+        return ConditionAnswer(lam, least_window(way * scale, lam, epsilon, way * radius))
 
     return told
 
 
-def bonassi(cho: bool) -> Callable[[Weights, float], Told]:
+def bonassi(cho: bool) -> Callable[[Weights, float], ConditionAnswer]:
     """Of a GRU in Cho's convention or in torch's; r, z, n are f, z, r of the paper."""
 
-    def told(weights: Weights, epsilon: float) -> Told:
+    def told(weights: Weights, epsilon: float) -> ConditionAnswer:
         reset, update, candidate = gates(weights, 3)
         n, f, z = len(reset[0]), sigmoid(largest(reset)), sigmoid(largest(update))
         phi = math.tanh(largest(candidate, biases=cho))
@@ -119,17 +119,19 @@ def bonassi(cho: bool) -> Callable[[Weights, float], Told]:
         kappa = R * (F / 4 + f) + (0.0 if cho else F / 4 * float(np.abs(candidate[3]).max()))
         lam = max(a + (1 - a) * kappa for a in (1 - z, z)) + (1 + phi) * Z / 4
         root = math.sqrt(n)
-        return Told(lam, least_window(root * z * phi, lam, epsilon, root))
+        return ConditionAnswer(lam, least_window(root * z * phi, lam, epsilon, root))
 
     return told
 
 
-def damico(W: np.ndarray, U: np.ndarray, d: np.ndarray, B: float, epsilon: float) -> Told:
+def damico(
+    W: np.ndarray, U: np.ndarray, d: np.ndarray, B: float, epsilon: float
+) -> ConditionAnswer:
     """Of h⁺ = tanh(Wh + Ux), ‖x‖₂ ≤ B, for P = D²: the factor is ‖DWD⁻¹‖₂."""
     lam = float(np.linalg.norm(d[:, None] * W / d, 2))
     way = float(1 / d.min())
     drive, radius = np.linalg.norm(d[:, None] * U, 2) * B, np.linalg.norm(d)
-    return Told(lam, least_window(way * float(drive), lam, epsilon, way * float(radius)))
+    return ConditionAnswer(lam, least_window(way * float(drive), lam, epsilon, way * float(radius)))
 
 
 def bounded(weights: Weights) -> float:

@@ -35,7 +35,7 @@ class Score(ABC):
         return loss
 
 
-class Told(Score):
+class ScoreInfo(Score):
     """Of ids that are told by their logits."""
 
     def loss(self, told: Tensor, y: Tensor) -> Tensor:
@@ -44,7 +44,7 @@ class Told(Score):
 
 
 @dataclass(frozen=True)
-class Symbols(Told):
+class Symbols(ScoreInfo):
     """Cross-entropy of the next symbol, told as perplexity, or as bits."""
 
     unit: str
@@ -116,7 +116,7 @@ class Numbers(Score):
 
 
 @dataclass(frozen=True)
-class Slots(Told):
+class Slots(ScoreInfo):
     """Cross-entropy of tags, told by the F1 of the chunks that they mark, in per cent."""
 
     tags: tuple[str, ...]
@@ -138,7 +138,7 @@ class Slots(Told):
 
 
 @dataclass(frozen=True)
-class Classes(Told):
+class Classes(ScoreInfo):
     """Cross-entropy of a class, told by how many are right, in per cent."""
 
     unit: str = "right, %"

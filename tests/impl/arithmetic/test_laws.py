@@ -27,7 +27,7 @@ from rnnbounds.impl.arithmetic.spans import SpanArithmetic, reached
 from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.gradients.step_errors import step_error
-from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import norm_up
 
@@ -169,7 +169,9 @@ def test_runs_of_dtypes(name, dtype):
     own = {key: part.to(dtype) for key, part in one.parameters.items()}
     ran = one.program(Floats(own), Rows(s.mT.to(dtype)), Rows(x.mT.to(dtype))).value.double()[0]
     e = 1e-3 * torch.rand(s.mT.shape, generator=generator(6), dtype=torch.float64)
-    near = one.program(Running(one.parameters), Near(s.mT + e, e * HAIR), Near.exactly(x.mT))
+    near = one.program(
+        Running(one.parameters), RunningError(s.mT + e, e * HAIR), RunningError.exactly(x.mT)
+    )
     with ctx.workprec(200):
         for i in range(COLUMNS):
             for unit, value in enumerate(one.exact(s, x, i)):
@@ -242,7 +244,9 @@ def test_nothing_moves(lift):
         "slopes": lambda: stepped(step, still, box, 1.0, 1).slopes,
         "jets": lambda: jets(step, still, box, box, 1.0, 1, trained=()).first,
         "errors": lambda: step_error(step, still, box, 1.0, 1, torch.float16),
-        "running": lambda: step(Running(still), Near.exactly(box), Near.exactly(box[:, :1])).error,
+        "running": lambda: (
+            step(Running(still), RunningError.exactly(box), RunningError.exactly(box[:, :1])).error
+        ),
     }
     assert float(told[lift]().abs().amax()) <= 1e-290
     m = SpanArithmetic(still)

@@ -6,7 +6,7 @@ import torch
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.arithmetic.roundings import Runs
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic, Spans
+from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -24,7 +24,7 @@ def test_values_of_a_run(name: str, dtype: torch.dtype, fused: bool) -> None:
     near = torch.logspace(-12, 0, 25)
     z = torch.cat([torch.linspace(-42, 42, 85), near, -near]).to(dtype)[None]
     run = Runs((dtype,), fused)
-    at = Spans(Interval(z.double(), z.double()), run)
+    at = IntervalVector(Interval(z.double(), z.double()), run)
     told = SpanArithmetic({}, run=run).activate(name, at).range
     found = ACTIVATIONS[name](z).double()
     assert bool(((told.low <= found) & (found <= told.high)).all())

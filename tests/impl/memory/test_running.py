@@ -7,7 +7,7 @@ import torch
 from flint import arb, ctx
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.memory.running import Near, Running
+from rnnbounds.impl.memory.running import Running, RunningError
 
 FUNCTIONS = {
     "exp": lambda t: t.exp(),
@@ -27,7 +27,7 @@ def test_reciprocals_of_large_numbers_keep_the_error_that_was_carried_in(v, off)
     """|v| (|v| − e) is beyond float64; 1/(|v| − e) − 1/|v| is not."""
     at = torch.tensor([[v]], dtype=torch.float64)
     error = at.abs() * off
-    told = Near(at, error).function("reciprocal")
+    told = RunningError(at, error).function("reciprocal")
     with ctx.workprec(200):
         least = arb(v) - arb(error.item()) * (1 if v > 0 else -1)
         lost = abs(1 / least - arb(told.value.item()))
@@ -44,7 +44,7 @@ def test_functions_at_any_scale_lie_within_their_bounds(name):
     v[0, :40] = -744 - 10 * part[0, :40]  # where eᵛ underflows
     e = torch.where(sign * 7 % 1 < 0.5, v.abs() * 10 ** (20 * part - 18), 10 ** (330 * part - 320))
     e[0, :40] = part[0, :40]
-    told = Near(v, e).function(name)
+    told = RunningError(v, e).function(name)
     looked = 0
     with ctx.workprec(2300):
         for at, off, value, error in zip(
@@ -68,7 +68,7 @@ def test_the_largest_slope_is_not_rounded_to_the_default_dtype(name, dtype):
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
-        told = Near(v, torch.full_like(v, 2.0**-20)).through(rho)
+        told = RunningError(v, torch.full_like(v, 2.0**-20)).through(rho)
     finally:
         torch.set_default_dtype(before)
     with ctx.workprec(200):
@@ -80,11 +80,11 @@ def test_the_largest_slope_is_not_rounded_to_the_default_dtype(name, dtype):
 @pytest.mark.parametrize("count", [1, 2, 300])
 def test_a_norm_of_many_parts_is_rounded_up(count):
     """One unit that stands for many is joined as often: no rounding of the sum is left out."""
-    unit = Near.off(torch.ones(1, 1, 1).double(), torch.full((1, 1, 1), 3e-9).double(),
+    unit = RunningError.off(torch.ones(1, 1, 1).double(), torch.full((1, 1, 1), 3e-9).double(),
                     torch.full((1, 1, 1), 1e-9).double())  # fmt: skip
     joined = Running({}).join(*[unit] * count)
     assert joined.size == count
     assert Fraction(float(joined.r)) ** 2 >= count * Fraction(float(unit.r)) ** 2
     assert float(joined.r) <= float(unit.r) * count**0.5 * (1 + 1e-10)
-    lost = Near.off(torch.full((1, 1, 1), torch.inf).double(), unit.error, unit.norm)
+    lost = RunningError.off(torch.full((1, 1, 1), torch.inf).double(), unit.error, unit.norm)
     assert float(Running({}).join(unit, lost).r) == torch.inf

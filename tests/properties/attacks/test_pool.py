@@ -6,7 +6,7 @@ import pytest
 
 from rnnbounds.properties.attacks.budget import PROFILES, Budget
 from rnnbounds.properties.attacks.campaign import (
-    Watcher,
+    Observer,
     attack_pool,
     blocks_of,
     gathers,
@@ -31,7 +31,7 @@ def shown(budget: Budget, block: int = 0, most: float = 1e9, about: str = "rnn")
         return [judge(FORM.statement, (), batch)]
 
     pool = replace(pool_of([FORM], budget), about=about)
-    watcher = Watcher([FORM.statement], judged, most)
+    watcher = Observer([FORM.statement], judged, most)
     attack_pool(pool, "random", [watcher], budget=budget, seed=0, block=block)
     return found
 

@@ -7,8 +7,8 @@ import pytest
 from any_kind import any_system
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.hunt import hunt
-from rnnbounds.properties.attacks.sabotage import convict, quarry, refused, sabotage
+from rnnbounds.properties.attacks.hunt import falsify
+from rnnbounds.properties.attacks.sabotage import refused, refute, sabotage, target_of
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import Batch, build
 from rnnbounds.properties.systems.spec import LOSSES, SCHEDULES
@@ -85,7 +85,7 @@ def label(value: Claim | Variant | Form) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(("entry", "form"), FORMS, ids=label)
 def test_a_true_statement_is_acquitted(entry: Claim, form: Form) -> None:
-    """The same hunt finds nothing against the claim itself, and its ledger proves it."""
+    """The same falsify finds nothing against the claim itself, and its ledger proves it."""
     truth = form.variant("truth", "the form itself")
     (found,) = sabotage(entry, [truth], budget=LITTLE, seed=1)
     assert not found.convicted
@@ -103,7 +103,7 @@ def test_variants_are_near_misses(entry: Claim) -> None:
 
     def held(variant: Variant) -> bool:
         about = entry.form(variant.form).about
-        kind = KINDS.get(about, about if about in NEAR else "rnn")
+        kind = KINDS.get(about, about if about in (*NEAR, "projection") else "rnn")
         for place in range(len(NEAR.get(kind, ({},)))):
             seen = judge(variant.statement, variant.assumptions, batches(kind, place)).verdicts
             # VACUOUS alone would be no survival.
@@ -131,9 +131,9 @@ def test_special_variants_stand_without_their_instance() -> None:
         if variant.special not in ("shear-100", "nilpotent-relu"):
             continue
         form = entry.form(variant.form)
-        found = quarry(form, variant, LITTLE)
+        found = target_of(form, variant, LITTLE)
         order = [(attack, 1.0) for attack in ("random", "targeted", "gradient")]
-        hunt([found], label=variant.id, order=order, budget=LITTLE, seed=0)
+        falsify([found], label=variant.id, order=order, budget=LITTLE, seed=0)
         assert found.stands
 
 
@@ -154,10 +154,10 @@ def test_a_variant_whose_counter_example_does_not_stand_alone_is_not_convicted(
     """What fell in a batch is built anew by itself, and must fall again."""
     entry = claim("certified-norm")
     variant = entry.false_variants[0]
-    fallen = quarry(entry.form(variant.form), variant, LITTLE)
+    fallen = target_of(entry.form(variant.form), variant, LITTLE)
     fallen.attack, fallen.spec = "random", any_system("matrix")
     monkeypatch.setattr("rnnbounds.properties.attacks.sabotage.shrink", lambda *told: None)
-    told = convict(entry, variant, fallen)
+    told = refute(entry, variant, fallen)
     assert not told.convicted
 
 

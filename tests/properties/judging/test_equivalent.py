@@ -14,8 +14,8 @@ from rnnbounds.properties.judging.equivalent import (
     positive,
     scalar_output,
 )
-from rnnbounds.properties.judging.judge import Judgement, Patience, Verdict, judge
-from rnnbounds.properties.judging.referee import settle
+from rnnbounds.properties.judging.judge import ExactBudget, Judgement, Verdict, judge
+from rnnbounds.properties.judging.referee import decide_exactly
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import system
@@ -31,7 +31,9 @@ ONE = system(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
 def verdicts(text: str, spec: SystemSpec, patience: int = 10**6) -> set[str]:
     """What a typed statement comes to on a batch."""
     statement = parse_statement(text)
-    found = judge(plainer(statement), typed_assumptions(statement), build(spec), Patience(patience))
+    found = judge(
+        plainer(statement), typed_assumptions(statement), build(spec), ExactBudget(patience)
+    )
     return {Verdict(int(code)).name for code in found.verdicts.ravel()}
 
 
@@ -103,7 +105,7 @@ def test_what_both_sides_share() -> None:
         ("h_gap < h_gap*lam", "VIOLATED"),
         ("h_gap <= h_gap*lam", "VIOLATED"),
     ):
-        assert settle(parse_statement(text), pair, [2])[0].verdict == verdict
+        assert decide_exactly(parse_statement(text), pair, [2])[0].verdict == verdict
 
 
 def test_one_unit_with_one_output() -> None:
@@ -132,7 +134,7 @@ def test_the_same_on_both_sides(text: str) -> None:
 
 def test_patience_ends() -> None:
     """Exact arithmetic has a budget; what is beyond it stays open, and is counted."""
-    patience = Patience(1)
+    patience = ExactBudget(1)
     equality = parse_statement("(h_norm + 1)*(h_norm + 1) <= h_norm**2 + 2*h_norm + 1")
     seen = judge(equality, (), build(replace(TANH, n=1)), patience)
     assert isinstance(seen, Judgement)

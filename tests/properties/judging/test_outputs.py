@@ -6,9 +6,9 @@ from rnnbounds.properties.attacks.typed import typed_assumptions
 from rnnbounds.properties.judging import judge as judge_module
 from rnnbounds.properties.judging import referee
 from rnnbounds.properties.judging.equivalent import plainer
-from rnnbounds.properties.judging.judge import HOLDS, Patience, judge
+from rnnbounds.properties.judging.judge import HOLDS, ExactBudget, judge
 from rnnbounds.properties.judging.outputs import hold_by_outputs
-from rnnbounds.properties.judging.referee import is_beyond, settle
+from rnnbounds.properties.judging.referee import decide_exactly, is_beyond
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import system
 from rnnbounds.theory.language.parse import parse_statement
@@ -59,7 +59,7 @@ def test_what_is_decided_so_costs_no_patience(monkeypatch):
     statement = parse_statement("y_gap <= L_f*h_gap")
     monkeypatch.setattr(judge_module, "settled", pytest.fail)
     batch = build(system(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2))
-    found = judge(plainer(statement), typed_assumptions(statement), batch, Patience(0))
+    found = judge(plainer(statement), typed_assumptions(statement), batch, ExactBudget(0))
     assert found.escalated
     assert (found.verdicts == HOLDS).all()
 
@@ -79,4 +79,6 @@ def test_numbers_beyond_all_balls(pair, monkeypatch, text, beyond):
     assert is_beyond(statement, pair, 2) is beyond
     if beyond:
         monkeypatch.setattr(referee, "by_balls", pytest.fail)
-        assert [outcome.verdict for outcome in settle(statement, pair, [1, 2])] == ["UNDECIDED"] * 2
+        assert [outcome.verdict for outcome in decide_exactly(statement, pair, [1, 2])] == [
+            "UNDECIDED"
+        ] * 2

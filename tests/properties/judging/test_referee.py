@@ -20,9 +20,9 @@ from rnnbounds.properties.judging.referee import (
     by_balls,
     by_rationals,
     compare_balls,
+    decide_exactly,
     float_ends,
     number,
-    settle,
     signed_root,
     signed_square,
     smallness,
@@ -124,7 +124,7 @@ def test_exact_norms_against_bounds() -> None:
     """‖W‖₂ ≤ s goes to rationals at once, and equality holds."""
     pair = build(system(kind="matrix", regime="permutation", n=3, lam=0.75))
     for bound, verdict in (("3/4", "HOLDS"), ("3/4 - 1/2**70", "VIOLATED")):
-        outcomes = settle(parse_statement(f"W_norm_exact <= {bound}"), pair, [0])
+        outcomes = decide_exactly(parse_statement(f"W_norm_exact <= {bound}"), pair, [0])
         assert [o.verdict for o in outcomes] == [verdict]
     assert by_rationals(parse_statement("W_norm_exact <= log(2)"), pair, 0, 128) is None
 
@@ -132,17 +132,17 @@ def test_exact_norms_against_bounds() -> None:
 def test_settle_decides_each_window_in_order() -> None:
     """The outcomes come in the order of the windows that were asked for."""
     statement = parse_statement("h_gap <= 1/2")
-    outcomes = settle(statement, build(LINEAR), [2, 0, 1])
-    singles = [settle(statement, build(LINEAR), [k])[0] for k in (2, 0, 1)]
+    outcomes = decide_exactly(statement, build(LINEAR), [2, 0, 1])
+    singles = [decide_exactly(statement, build(LINEAR), [k])[0] for k in (2, 0, 1)]
     assert [o.verdict for o in outcomes] == [o.verdict for o in singles]
 
 
 def test_what_nobody_can_decide_stays_open() -> None:
     """An equality of transcendental numbers is UNDECIDED at the largest precision."""
     statement = parse_statement("h_norm*exp(lam) <= h_norm*exp(lam)")
-    (outcome,) = settle(statement, build(system(T=1, bias=0.5)), [0])
+    (outcome,) = decide_exactly(statement, build(system(T=1, bias=0.5)), [0])
     assert outcome.verdict == "UNDECIDED"
-    (edge,) = settle(parse_statement("edge_gap <= 1"), build(TANH), [0])
+    (edge,) = decide_exactly(parse_statement("edge_gap <= 1"), build(TANH), [0])
     assert edge.verdict == "UNDECIDED"
     assert edge.lhs is None
 

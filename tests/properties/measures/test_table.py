@@ -130,3 +130,9 @@ def test_constants_refuse_an_unknown_name() -> None:
     with pytest.raises(UnknownConstantError):
         build(system()).constant("lambda")
     assert isinstance(build(system()).constants, Constants)
+
+
+def test_the_true_norm_is_not_read_by_what_certifies_it() -> None:
+    """A float enclosure would end at the certified norm, and no wrong one could be VIOLATED."""
+    ends = MEASURES["W_norm_exact"].enclose(build(system(kind="matrix", n=3, lam=0.75)))
+    assert np.isnan([ends.lo, ends.hi]).all()

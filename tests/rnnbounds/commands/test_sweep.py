@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from rnnbounds.commands import sweep as module
-from rnnbounds.properties.attacks.sabotage import Herd
+from rnnbounds.properties.attacks.sabotage import VariantGroup
 from rnnbounds.properties.runs import run, seeds
 from rnnbounds.properties.runs.seeds import seeds_of
 from rnnbounds.reports import load
@@ -42,7 +42,7 @@ def convicted(monkeypatch):
             for variant, _ in self.told
         )
 
-    monkeypatch.setattr(Herd, "driven", falls)
+    monkeypatch.setattr(VariantGroup, "driven", falls)
 
 
 def test_every_seed_has_the_record_of_its_own_run(call, tiny, tmp_path):

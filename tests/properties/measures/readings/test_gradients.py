@@ -122,11 +122,11 @@ def test_far_below_the_rounding_of_a_gradient(activation: str) -> None:
     batch = build(spec)
     lam, k = batch.constant("lam").hi.item(), 250
     assert lam**k * batch.constant("G_0").hi.item() < 1e-50
-    from rnnbounds.properties.judging.referee import settle
+    from rnnbounds.properties.judging.referee import decide_exactly
 
     for text, verdict in ((f"grad_gap <= {bound}", "HOLDS"), (f"grad_gap > {bound}", "VIOLATED")):
         statement = parse_statement(text.replace(">", "<=") if verdict == "HOLDS" else text)
-        found = settle(statement, batch, [k])[0]
+        found = decide_exactly(statement, batch, [k])[0]
         assert found.verdict == verdict
 
 

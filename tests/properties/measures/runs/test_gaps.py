@@ -6,7 +6,7 @@ from flint import arb
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.entries.balls import Columns
-from rnnbounds.properties.read.numbers.gaps import Gap, either, where_moved
+from rnnbounds.properties.read.numbers.gaps import Difference, either, where_moved
 from rnnbounds.properties.read.numbers.rounded import Rounded
 
 WIDE = arb(0.5, 1e-3)  # a ball whose own difference is no 0
@@ -28,9 +28,9 @@ def rounded(*pairs: tuple[float, float]) -> Rounded:
 def test_equal_arguments_have_equal_values(name: str) -> None:
     """f(a) − f(a) is 0, not what two enclosures of f(a) leave; another difference stays."""
     moved = arb(0.25)
-    found = getattr(Gap(balls(WIDE, WIDE), balls(arb(0), moved)), name)().gap.units
+    found = getattr(Difference(balls(WIDE, WIDE), balls(arb(0), moved)), name)().gap.units
     assert found[0][0] == 0
-    f = getattr(Gap(balls(WIDE), balls(moved)).value, name)()
+    f = getattr(Difference(balls(WIDE), balls(moved)).value, name)()
     other = getattr(balls(WIDE - moved), name)()
     assert found[1][0].overlaps((f - other).units[0][0])
     assert not found[1][0].contains(0)

@@ -16,7 +16,7 @@ from rnnbounds.properties.attacks.extremal import extremal_specs
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.measures.runs.readings import runs
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.read.numbers.gaps import Gap
+from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.numbers.rounded import Rounded
 from rnnbounds.properties.runs.replay import dump, replay
 from rnnbounds.properties.systems.batch import Batch, build
@@ -193,16 +193,16 @@ def test_differences_are_seen_where_values_cancel() -> None:
         "sigmoid": lambda a: 1 / (1 + (-a).exp()),
     }  # fmt: skip
     for name, f in functions.items():
-        moved = getattr(Gap(Rounded.exact(one), Rounded.exact(tiny)), name)().gap
+        moved = getattr(Difference(Rounded.exact(one), Rounded.exact(tiny)), name)().gap
         with ctx.workprec(PRECISION):
             at, delta = arb(1), arb(1e-20)
             true = f(at) - f(at - delta)
             assert abs(true - moved.value.item()) <= moved.error.item()
         assert moved.error.item() <= 1e-12 * abs(moved.value.item())
-        still = getattr(Gap(Rounded.exact(one), Rounded.exact(0 * tiny)), name)().gap
+        still = getattr(Difference(Rounded.exact(one), Rounded.exact(0 * tiny)), name)().gap
         assert still.value.item() == still.error.item() == 0
     for name in ("softplus", "sin", "cos"):
-        still = getattr(Gap(Rounded.exact(one), Rounded.exact(0 * tiny)), name)().gap
+        still = getattr(Difference(Rounded.exact(one), Rounded.exact(0 * tiny)), name)().gap
         assert still.value.item() == still.error.item() == 0
 
 

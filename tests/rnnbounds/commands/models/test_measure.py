@@ -12,7 +12,7 @@ from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory import exact
 from rnnbounds.impl.memory import measure as measured
 from rnnbounds.impl.memory.measure import measure
-from rnnbounds.impl.memory.running import Near
+from rnnbounds.impl.memory.running import RunningError
 
 
 @pytest.fixture
@@ -107,7 +107,9 @@ class TestPython:
     def test_windows_left_open_are_told(self, monkeypatch, call, asked):
         """Where no balls are afforded and float64 decides nothing, none counts as within ε."""
         monkeypatch.setattr(exact, "WORK", 0)
-        monkeypatch.setattr(Near, "exactly", lambda v: Near(v, torch.full_like(v, torch.inf)))
+        monkeypatch.setattr(
+            RunningError, "exactly", lambda v: RunningError(v, torch.full_like(v, torch.inf))
+        )
         assert "20 windows were left undecided" in call("measure", *asked).out
 
     def test_a_stack_of_dead_units_has_no_exponent(self):
