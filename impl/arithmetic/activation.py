@@ -40,11 +40,11 @@ class Activation:
 
     ``slope`` is L_ρ = sup |ρ′|, ``least`` a lower bound on ρ′, ``curvature`` β_ρ = sup |ρ″|
     (infinite where ρ′ jumps), ``bound`` M_ρ = sup |ρ| (infinite if there is none), ``at_zero`` ρ(0)
-    rounded up; ``linear_above`` says that ρ(z) = z for z ≥ 0, ``relative`` that what is computed is
-    off by units of ρ(z) as well, ``exact`` is ρ where it is rational everywhere. Per unit, the
-    float64 function is off by at most min(cap, rate |z|) + floor at the pre-activation z, and the
-    float64 derivative by at most ``derivative_error``: absolute errors, since a relative one is
-    wrong for softplus and for GELU far left.
+    rounded up; ``linear_above`` says that ρ(z) = z for z ≥ 0, ``relative`` that the computed ρ(z)
+    is also off by at most 16 units of |ρ(z)|, ``exact`` is ρ where it is rational everywhere. Per
+    unit, the float64 function is off by at most min(cap, rate |z|) + floor at the pre-activation z,
+    and the float64 derivative by at most ``derivative_error``: absolute errors, since a relative
+    one is wrong for torch's own softplus and for GELU far left.
     Source: Higham, Accuracy and Stability, for the model.
     """
 
@@ -217,6 +217,7 @@ def _softplus_with(name: str, threshold: float, jump: float) -> Activation:
         curvature=0.25,
         at_zero=_SUP["ln2"],
         floor=_ROUNDINGS + jump,
+        relative=jump < UNIT,
     )
 
 

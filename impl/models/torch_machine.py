@@ -10,7 +10,7 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation
+from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, Activation, activation
 from rnnbounds.impl.checker.machine import (
     FLUSHED,
     OPERATIONS,
@@ -66,7 +66,7 @@ def keeps_to_its_model(name: str, device: str = "cpu", dtype: str = "float64") -
     """True if an activation satisfies its error model in that dtype at a few points; torch's erf in
     bfloat16 does not, with an error of 2·10⁻⁷ near 0."""
     z = torch.tensor([*(-v for v in _FAR), 0.0, *_FAR], dtype=torch.float64)
-    return worst_error(ACTIVATIONS[name], z.to(getattr(torch, dtype)).double(), device, dtype)[1]
+    return worst_error(activation(name), z.to(getattr(torch, dtype)).double(), device, dtype)[1]
 
 
 def worst_error(
