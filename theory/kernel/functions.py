@@ -25,8 +25,8 @@ from rnnbounds.theory.kernel.terms import (
     REAL_FUNCTIONS,
     SUM,
     ZERO,
+    Gap,
     Head,
-    ProofFailure,
     Term,
     constant,
     number,
@@ -129,7 +129,7 @@ def rational(term: Term) -> fmpq | None:
 
 def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
     """An enclosure of the value at these values of the variables, NaN where there may be none;
-    raises ProofFailure for functions that are not known."""
+    raises Gap for functions that are not known."""
     head, args = term.head, [ball(arg, values) for arg in term.args]
     if head is NUMBER:
         return arb(fmpq(term.value.numerator, term.value.denominator))
@@ -146,7 +146,7 @@ def ball(term: Term, values: Mapping[Term, arb] = MappingProxyType({})) -> arb:
     if head.interval is not None:
         return ENCLOSURES[head.name]()
     if head not in _BALLS:
-        raise ProofFailure(f"the value of {term} is not known")
+        raise Gap(f"the value of {term} is not known")
     return _BALLS[head](args[0])
 
 
@@ -159,7 +159,7 @@ _BALLS: dict[Head, Callable[[arb], arb]] = {
 def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
     """d/dt of the term; adds to the conditions where it has a value and is differentiable.
 
-    Raises ProofFailure for what is no sum, product, power by a number, or function of the list.
+    Raises Gap for what is no sum, product, power by a number, or function of the list.
     """
     if point not in term.variables:
         return ZERO
@@ -180,7 +180,7 @@ def derivative(term: Term, point: Term, conditions: list[Statement]) -> Term:
             conditions.append(ne(argument, ZERO))
         return times(number(n), power(argument, number(n - 1)), slope)
     if term.head not in _SLOPES:
-        raise ProofFailure(f"{term} is not known to be differentiable in {point}")
+        raise Gap(f"{term} is not known to be differentiable in {point}")
     if term.head is LOG:
         conditions.append(lt(ZERO, argument))
     return times(_SLOPES[term.head](term, argument), slope)

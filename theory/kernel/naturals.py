@@ -10,23 +10,23 @@ import z3
 
 from rnnbounds.theory.kernel.algebra import parts_of, split
 from rnnbounds.theory.kernel.statements import Clause, Statement
-from rnnbounds.theory.kernel.terms import NUMBER, PRODUCT, SUM, ProofFailure, Term
+from rnnbounds.theory.kernel.terms import NUMBER, PRODUCT, SUM, Gap, Term
 
 Names: TypeAlias = dict[Term, Any]  # z3 ships no types
 RELATIONS: dict[str, Any] = {"<": operator.lt, "==": operator.eq, "!=": operator.ne}
 
 
 def require_natural(number: Term, clauses: tuple[Clause, ...]) -> None:
-    """Raise ProofFailure unless the clauses (and the ranges) make `number` a natural number."""
+    """Raise Gap unless the clauses (and the ranges) make `number` a natural number."""
     if not _is_linear(number):
-        raise ProofFailure(f"{number} is not shown to be a natural number")
+        raise Gap(f"{number} is not shown to be a natural number")
     if all(factor >= 0 and _is_natural(rest) for factor, rest in map(split, parts_of(number))):
         return
     facts = (clause.conclusion for clause in clauses if not clause.given)
     linear = (fact for fact in facts if all(map(_is_linear, fact.sides)))
     objection = _objection(number, tuple(dict.fromkeys(linear)))
     if objection is not None:
-        raise ProofFailure(f"{number} is not shown to be a natural number{objection}")
+        raise Gap(f"{number} is not shown to be a natural number{objection}")
 
 
 def _is_natural(rest: Term) -> bool:

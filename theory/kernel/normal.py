@@ -36,7 +36,7 @@ from rnnbounds.theory.kernel.terms import (
     SUM,
     TRANSPOSE,
     ZERO,
-    ProofFailure,
+    Gap,
     Term,
     number,
     symbolic_powers,
@@ -145,11 +145,11 @@ def word_rules(clauses: tuple[Clause, ...]) -> dict[Word, Words]:
         if not is_vector_equation(statement):
             continue
         if statement.relation != "==" or not all(premise in stated for premise in clause.given):
-            raise ProofFailure(f"{statement} cannot be used: no granted equation")
+            raise Gap(f"{statement} cannot be used: no granted equation")
         require_polynomial(statement)
         left = words(statement.lhs)
         if list(left.values()) != [ONE]:
-            raise ProofFailure(f"{statement} cannot be used: its left side is no single word")
+            raise Gap(f"{statement} cannot be used: its left side is no single word")
         (word,) = left
         rules[word] = words(statement.rhs)
     for word, right in tuple(rules.items()):
@@ -170,13 +170,13 @@ def word_form(term: Term, rules: Mapping[Word, Words]) -> Term:
 
 
 def require_polynomial(statement: Statement) -> None:
-    """Raise ProofFailure for quotients, roots and symbolic powers, which may have no value."""
+    """Raise Gap for quotients, roots and symbolic powers, which may have no value."""
     for one in partial_powers(statement.sides):
-        raise ProofFailure(f"{one} stands in no sum of words")
+        raise Gap(f"{one} stands in no sum of words")
 
 
 def words(term: Term) -> Words:
-    """The term as a sum of words; raises ProofFailure where a number is added to an operator."""
+    """The term as a sum of words; raises Gap where a number is added to an operator."""
     found: Words = {}
     for part in parts_of(fully_expanded(term)):
         if part is ZERO:
@@ -185,7 +185,7 @@ def words(term: Term) -> Words:
         numbers = [one for one in factors if one.commutes]
         letters = [one for one in factors if not one.commutes]
         if not letters:
-            raise ProofFailure(f"the number {part} stands where an operator is needed")
+            raise Gap(f"the number {part} stands where an operator is needed")
         product: Words = {(): times(*numbers)}
         for letter in letters:
             product = _times(product, _factor(letter))
@@ -233,7 +233,7 @@ def _plus(first: Words, second: Words) -> Words:
 
 
 def _rewritten(found: Words, rules: Mapping[Word, Words]) -> Words:
-    """Apply the rules until none does; raises ProofFailure if that does not end."""
+    """Apply the rules until none does; raises Gap if that does not end."""
     for _ in range(MOST):
         step = next(((w, *at) for w in found if (at := _match(w, rules))), None)
         if step is None:
@@ -243,7 +243,7 @@ def _rewritten(found: Words, rules: Mapping[Word, Words]) -> Words:
         before: Words = {word[:start]: found[word]}
         after: Words = {word[start + len(pattern) :]: ONE}
         found = _plus(rest, _times(_times(before, rules[pattern]), after))
-    raise ProofFailure("rewriting the words does not end")
+    raise Gap("rewriting the words does not end")
 
 
 def _match(word: Word, rules: Iterable[Word]) -> tuple[int, Word] | None:

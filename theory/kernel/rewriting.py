@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rnnbounds.theory.kernel.statements import Clause, Statement, domains, eq
-from rnnbounds.theory.kernel.terms import (
-    NUMBER,
-    POWER,
-    PRODUCT,
-    SUM,
-    ProofFailure,
-    Term,
-    is_formal,
-    within,
-)
+from rnnbounds.theory.kernel.terms import NUMBER, POWER, PRODUCT, SUM, Gap, Term, is_formal, within
 
 ROUNDS = 100
 
@@ -70,7 +61,7 @@ def _rules(clauses: tuple[Clause, ...]) -> dict[Term, Term]:
         if is_vector_equation(statement):
             granted = all(premise in stated for premise in clause.given)
             if statement.relation != "==" or not granted or not is_atom(statement.lhs):
-                raise ProofFailure(f"{statement} cannot be used: no granted equation for one term")
+                raise Gap(f"{statement} cannot be used: no granted equation for one term")
             rules[statement.lhs] = statement.rhs
         elif _renames(clause):
             rules[statement.lhs] = statement.rhs
@@ -105,12 +96,12 @@ def is_atom(term: Term) -> bool:
 
 
 def rewrite(statement: Statement, rules: Rules) -> Statement:
-    """Apply the rules to a fixed point; raises ProofFailure if there is none."""
+    """Apply the rules to a fixed point; raises Gap if there is none."""
     for _ in range(ROUNDS if rules else 0):
         rewritten = statement.replace(rules)
         if rewritten == statement:
             return statement
         statement = rewritten
     if rules:
-        raise ProofFailure(f"rewriting {statement} does not end")
+        raise Gap(f"rewriting {statement} does not end")
     return statement

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 from rnnbounds.theory.kernel.solver.client import SOLVER, Answer
 from rnnbounds.theory.kernel.statements import Clause, Statement, eq, ne
-from rnnbounds.theory.kernel.terms import NUMBER, POWER, ZERO, ProofFailure, Term, number
+from rnnbounds.theory.kernel.terms import NUMBER, POWER, ZERO, Gap, Term, number
 from rnnbounds.theory.kernel.translate import Formula, Obligation, Translation, negation
 
 Terms: TypeAlias = Sequence[tuple[Term, str]]  # and the constants that stand for them
@@ -37,7 +37,7 @@ class Scope(Protocol):
         """The claim's own conditions."""
 
     def require_natural(self, number: Term, clauses: tuple[Clause, ...]) -> None:
-        """Raise ProofFailure unless the clauses and the conditions make the exponent natural."""
+        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def heard() -> Iterator[list[Asked]]:
 
 
 def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
-    """Show that the facts, all of numbers, can hold and entail the goal; raises ProofFailure."""
+    """Show that the facts, all of numbers, are satisfiable and entail the goal; raises Gap."""
     query = Translation([goal, *_statements(facts)])
     for exponent in query.powers.exponents:
         scope.require_natural(exponent, facts)
@@ -77,16 +77,16 @@ def entail(goal: Statement, facts: tuple[Clause, ...], scope: Scope) -> str:
     refuted = _solve(query, [*known, negated], what, terms)
     if refuted.verdict == "sat":
         if not scope.explains:
-            raise ProofFailure("counter-model")
+            raise Gap("counter-model")
         better = _at_small_lengths(goal, facts, scope)
         free = f" ({ABSTRACT})" if query.powers.exponents else ""
-        raise ProofFailure(f"counter-model: {better or _values(terms, refuted) + free}")
+        raise Gap(f"counter-model: {better or _values(terms, refuted) + free}")
     if refuted.verdict != "unsat":
-        raise ProofFailure(f"z3 gives up: {refuted.reason}")
+        raise Gap(f"z3 gives up: {refuted.reason}")
     satisfiable = _solve(query, known, "the hypotheses alone")
     if satisfiable.verdict != "sat":
         reason = satisfiable.reason or satisfiable.verdict
-        raise ProofFailure(f"the hypotheses are not shown satisfiable: {reason}")
+        raise Gap(f"the hypotheses are not shown satisfiable: {reason}")
     return "hypotheses satisfiable; with the negated conclusion, unsatisfiable"
 
 
@@ -104,19 +104,19 @@ def refuted(facts: tuple[Clause, ...]) -> bool:
 def _translates(fact: Clause) -> bool:
     try:
         Translation(_statements((fact,))).clause(fact)
-    except ProofFailure:
+    except Gap:
         return False
     return True
 
 
 def require_meaning(facts: tuple[Clause, ...], scope: Scope) -> None:
-    """Raise ProofFailure unless the facts can hold and give a meaning to all that they name."""
+    """Raise Gap unless the facts are satisfiable and give a meaning to all that they speak of."""
     if facts:
         entail(eq(ZERO, ZERO), facts, scope)
 
 
 def require_nonzero(term: Term, facts: tuple[Clause, ...], scope: Scope) -> None:
-    """Raise ProofFailure unless the facts make the term differ from 0."""
+    """Raise Gap unless the facts make the term differ from 0."""
     if term.head is not NUMBER or not term.value:
         entail(ne(term, ZERO), facts, scope)
 
@@ -135,15 +135,15 @@ def _formulas(
 
 
 def _require_hope(query: Translation, formulas: list[Formula]) -> None:
-    """Raise ProofFailure if there is a counter-model even where all quotients and roots are
-    granted their meaning: one question tells of most uses that they are needed."""
+    """Raise Gap if there is a counter-model even where all quotients and roots are granted their
+    meaning: one question tells of most uses that they are needed."""
     granted = [meaning for obligation in query.obligations for meaning in obligation.meaning]
     for more in ([], _halves(query)):
         script = _script(query, [*formulas, *granted, *more])
         # What is satisfiable is proved by no question: however this one ends, so does the proof.
         verdict = SOLVER.ask(script, strategies=("hasty",)).verdict
         if verdict == "sat":
-            raise ProofFailure("counter-model")
+            raise Gap("counter-model")
         if verdict == "unsat":
             return
 
@@ -169,7 +169,7 @@ def _at_small_lengths(goal: Statement, facts: tuple[Clause, ...], scope: Scope) 
     undecided = 0
     for numbers in product(LENGTHS, repeat=len(lengths)) if len(lengths) <= MOST else ():
         values = {one: number(n) for one, n in zip(lengths, numbers, strict=True)}
-        with suppress(ProofFailure):
+        with suppress(Gap):
             instance = goal.replace(values)
             known = tuple(fact.replace(values) for fact in facts)
             query = Translation([instance, *_statements(known)])
@@ -207,9 +207,7 @@ def _meanings(query: Translation, known: list[Formula], explains: bool) -> list[
             obligation, found = again[0]
             sat = found.verdict == "sat"
             why = _values(terms, found) if sat else found.reason or found.verdict
-            raise ProofFailure(
-                f"the hypotheses do not give {obligation.text}; counter-model: {why}"
-            )
+            raise Gap(f"the hypotheses do not give {obligation.text}; counter-model: {why}")
         left = [obligation for obligation, _ in again]
     return meanings
 

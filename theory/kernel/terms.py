@@ -23,11 +23,11 @@ Sort: TypeAlias = Literal["number", "vector", "operator", "either"]
 Range: TypeAlias = Literal["real", "natural", "vector", "operator", "either"]
 
 
-class ProofFailure(Exception):  # noqa: N818 - not an error of the program: the step does not follow
+class Gap(Exception):  # noqa: N818 - not an error of the program: the step does not follow
     """The step does not follow; the message says why, with a counter-model where there is one."""
 
 
-class TermError(ProofFailure):
+class TermError(Gap):
     """Malformed or oversized term; the message gives the reason."""
 
 

@@ -63,7 +63,7 @@ class Translation:
         if head is terms.NUMBER:
             return _number(term.value)
         if not term.commutes:
-            raise terms.ProofFailure(f"the vector {term} stands where a number is needed")
+            raise terms.Gap(f"the vector {term} stands where a number is needed")
         if head is terms.SUM:
             return f"(+ {' '.join(map(self.real, term.args))})"
         if head is terms.PRODUCT:
@@ -101,7 +101,7 @@ class Translation:
         if exponent is terms.HALF:
             return self._root(base)
         if exponent.value.denominator > 1:
-            raise terms.ProofFailure(f"the power {power(base, exponent)} has no translation")
+            raise terms.Gap(f"the power {power(base, exponent)} has no translation")
         n = int(exponent.value)
         return self._product(base, n) if n > 0 else self._inverse(power(base, terms.number(-n)))
 
@@ -140,7 +140,7 @@ def _number(value: Fraction) -> Formula:
 
 def _multiplied(factor: Formula, times: int) -> Formula:
     if times > MOST_FACTORS:
-        raise terms.ProofFailure(
+        raise terms.Gap(
             f"a power of {times} factors is not multiplied out; the limit is {MOST_FACTORS}"
         )
     return factor if times == 1 else f"(let ((?f {factor})) (*{' ?f' * times}))"

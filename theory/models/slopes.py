@@ -18,7 +18,7 @@ from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.models.activations import ACTIVATIONS, ActivationFacts
 from rnnbounds.theory.models.pieces import SIGNED
 from rnnbounds.theory.proof import Step
-from rnnbounds.theory.proof.methods import Method, ProofFailure, Scope
+from rnnbounds.theory.proof.methods import Gap, Method, Scope
 from rnnbounds.theory.proof.methods.base import part_of
 from rnnbounds.theory.proof.proof import GIVEN
 from rnnbounds.theory.proof.scope import Known
@@ -56,7 +56,7 @@ class EachActivation(Method):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove it on every piece, and that the pieces make up the activation; once for all
         ledgers, where nothing that they grant is needed."""
-        with suppress(ProofFailure):
+        with suppress(Gap):
             return _of_nothing(self, goal, tuple(ACTIVATIONS.values()))
         return self.cases(goal, scope)
 
@@ -66,7 +66,7 @@ class EachActivation(Method):
         function, constant = STATED[self.order]
         bounded = door.goal(le(Abs(function(z)), constant))
         if len(self.table) < len(ACTIVATIONS) and goal != bounded:
-            raise ProofFailure(f"{goal} is not shown where {constant} is infinite")
+            raise Gap(f"{goal} is not shown where {constant} is infinite")
         for facts in self.table:
             require_pieces(facts, scope, self.order)
             for index, piece in enumerate(facts.pieces, start=1):
@@ -88,12 +88,12 @@ class EachActivation(Method):
 
 @cache
 def _of_nothing(method: EachActivation, goal: Statement, every: tuple[ActivationFacts, ...]) -> str:
-    """Prove the goal from nothing, where these are all activations; raises ProofFailure."""
+    """How the method proves the goal from nothing, where these are all activations; raises Gap."""
     return method.cases(goal, Known({}, explains=False))
 
 
 def require_pieces(facts: ActivationFacts, scope: Scope, order: int = 1) -> None:
-    """Raise ProofFailure unless the pieces cover the real line and meet where they end, at 0.
+    """Raise Gap unless the pieces cover the real line and meet where they end, at 0.
 
     So do their derivatives of less than the order.
     """

@@ -13,7 +13,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 
 from rnnbounds.theory.errors import InputError, MachineError
-from rnnbounds.theory.proof.methods import ProofFailure
+from rnnbounds.theory.proof.methods import Gap
 
 SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
 AGAIN = 1.0
@@ -25,7 +25,7 @@ class _OutOfTimeError(BaseException):
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Raise ProofFailure where the block takes too much time, nests too deeply or has no
+    """Raises Gap where what is done within takes too much time, is nested too deeply, or has no
     value.
 
     Time is bounded in the main thread, which alone hears of signals.
@@ -34,13 +34,13 @@ def limited() -> Iterator[None]:
         with _alarm():
             yield
     except _OutOfTimeError:
-        raise ProofFailure(f"out of time: more than {SECONDS:g} s of CPU time") from None
+        raise Gap(f"out of time: more than {SECONDS:g} s of CPU time") from None
     except RecursionError:
-        raise ProofFailure("the formulas are nested too deeply") from None
+        raise Gap("the formulas are nested too deeply") from None
     except MachineError:
         raise
     except InputError as error:  # of what has no value, and of what no method can treat
-        raise ProofFailure(str(error)) from error
+        raise Gap(str(error)) from error
 
 
 @contextmanager

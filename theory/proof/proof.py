@@ -23,7 +23,7 @@ from rnnbounds.theory.language.printing import plain, statement_text
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
 from rnnbounds.theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
 from rnnbounds.theory.proof.limits import limited
-from rnnbounds.theory.proof.methods import GIVEN, Induction, Method, ProofFailure
+from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction, Method
 from rnnbounds.theory.proof.methods.base import use_name
 from rnnbounds.theory.proof.scope import Known, unfolded
 from rnnbounds.theory.proof.together import contradict
@@ -206,7 +206,7 @@ def run(step: Step, known: Known) -> StepResult:
             if not isinstance(step.method, Method):
                 return result("human", step.method)
             return result("proved", step.method.prove(goal, _supposed(step, known)))
-    except ProofFailure as gap:
+    except Gap as gap:
         return result("failed", str(gap))
 
 
@@ -233,13 +233,13 @@ def _require_fresh(step: Step, known: Known) -> None:
     forall = tuple(map(door.term, step.forall))
     unfolded(step.law)
     if step.id in known.laws or step.id in known.assumptions:
-        raise ProofFailure(f"the name {step.id!r} is taken")
+        raise Gap(f"the name {step.id!r} is taken")
     if step.forall and not known.constants.union(_constants(step)).isdisjoint(forall):
-        raise ProofFailure("a variable of the step is a constant of the claim")
+        raise Gap("a variable of the step is a constant of the claim")
     if isinstance(step.method, Induction):
         objection = step.method.objection(step.forall, step.given)
         if objection:
-            raise ProofFailure(objection)
+            raise Gap(objection)
 
 
 def _constants(step: Step) -> frozenset[Term]:
@@ -255,7 +255,7 @@ def proves(method: Method, goal: Kept, known: Known) -> bool:
     try:
         with limited():
             method.prove(goal, known)
-    except ProofFailure:
+    except Gap:
         return False
     return True
 

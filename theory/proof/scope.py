@@ -12,7 +12,7 @@ from rnnbounds.theory.kernel import door
 from rnnbounds.theory.kernel.algebra import rebuilt
 from rnnbounds.theory.kernel.naturals import require_natural
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement, require_fitting
-from rnnbounds.theory.kernel.terms import ProofFailure, Term
+from rnnbounds.theory.kernel.terms import Gap, Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Use
 from rnnbounds.theory.language import Law as Told
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -56,7 +56,7 @@ class Known:
         return self.with_law(Law(id, (), (Clause(statement),)))
 
     def require_natural(self, number: Term, clauses: tuple[Clause, ...]) -> None:
-        """Raise ProofFailure unless the clauses and the conditions make the exponent natural."""
+        """Raise Gap unless the clauses and the claim's conditions make the exponent natural."""
         require_natural(number, (*clauses, *self.conditions))
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
@@ -73,7 +73,7 @@ class Known:
         if name in self.laws:
             return self.laws[name]
         if name not in self.assumptions:
-            raise ProofFailure(f"{name!r} is neither granted nor proved{self._absence(name)}")
+            raise Gap(f"{name!r} is neither granted nor proved{self._absence(name)}")
         return assumed(self.assumptions[name])
 
     def _absence(self, name: str) -> str:
@@ -95,10 +95,10 @@ class Known:
         else:
             law = unfolded(instance.law)
             if isinstance(instance.law, Axiom) and instance.law not in AXIOMS:
-                raise ProofFailure(f"{law.id}: no axiom of the list")
+                raise Gap(f"{law.id}: no axiom of the list")
         if len(law.variables) != len(instance.terms):
             wanted = ", ".join(map(str, law.variables))
-            raise ProofFailure(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
+            raise Gap(f"{instance.name}: it takes ({wanted}), {len(law.variables)} terms")
         terms = tuple(rebuilt(door.term(term), door.definitions()) for term in instance.terms)
         for variable, term in zip(law.variables, terms, strict=True):
             require_fitting(term, variable)
@@ -109,7 +109,7 @@ class Known:
             if isinstance(instance.law, Axiom):
                 reason = _unmet(instance.law, dict(zip(law.variables, terms, strict=True)), named)
             if reason:
-                raise ProofFailure(reason)
+                raise Gap(reason)
         return law.at(terms)
 
 

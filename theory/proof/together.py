@@ -13,7 +13,7 @@ from sympy import Expr, Integer, Symbol
 
 from rnnbounds.theory.kernel.smt import refuted
 from rnnbounds.theory.kernel.statements import Clause
-from rnnbounds.theory.kernel.terms import ProofFailure
+from rnnbounds.theory.kernel.terms import Gap
 from rnnbounds.theory.language import Assumption, at
 from rnnbounds.theory.proof.scope import Known
 
@@ -28,15 +28,15 @@ def _facts(known: Known) -> Iterator[Clause]:
     """The conditions, and the laws; all of them at the same unknown values, and at some numbers."""
     values: dict[tuple[object, ...], Symbol] = {}
     for id, part in known.assumptions.items():
-        with suppress(ProofFailure):
+        with suppress(Gap):
             if part.condition is not None:
                 yield from Known({id: Assumption(id, "", part.condition)}).clauses((id,))
         law = part.law
-        with suppress(ProofFailure):
+        with suppress(Gap):
             if law is not None and not law.variables:
                 yield from known.clauses((id,))
         for terms in _values(law.variables, values) if law is not None and law.variables else ():
-            with suppress(ProofFailure):
+            with suppress(Gap):
                 yield from known.clauses((at(id, *terms),))
 
 

@@ -26,7 +26,7 @@ from rnnbounds.theory.models.slopes import CURVATURES, SLOPES, EachActivation
 from rnnbounds.theory.numbers.evaluate import ball
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.ledger import Ledger
-from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Method, ProofFailure
+from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Gap, Method
 from rnnbounds.theory.proof.scope import Known
 
 lam, beta_rho = symbols("lam beta_rho")
@@ -223,7 +223,7 @@ def test_ranges_prove_what_they_entail_and_no_more() -> None:
 @pytest.mark.parametrize("bound", [Integer(1), 2 * beta_rho / 2 + 1, lam])
 def test_relu_has_no_curvature(bound: Expr) -> None:
     """All activations with a finite β_ρ have |ρ''| ≤ 1, but ρ' of ReLU jumps."""
-    with pytest.raises(ProofFailure, match="where beta_rho is infinite"):
+    with pytest.raises(Gap, match="where beta_rho is infinite"):
         EachActivation(2).prove(door.goal(le(Abs(curvature(z)), bound)), Known({}))
 
 
@@ -245,13 +245,13 @@ def test_cases_that_need_nothing_are_proved_once(monkeypatch: pytest.MonkeyPatch
 
     def fails(self: EachActivation, goal: Statement, scope: Known) -> str:
         asked.append(goal)
-        raise ProofFailure("asked again")
+        raise Gap("asked again")
 
     monkeypatch.setattr(EachActivation, "cases", fails)
     assert method.prove(door.goal(told), Known({})) == first
     assert not asked
     monkeypatch.delitem(ACTIVATIONS, "gelu")
-    with pytest.raises(ProofFailure, match="asked again"):
+    with pytest.raises(Gap, match="asked again"):
         method.prove(door.goal(told), Known({}))
 
 
@@ -263,5 +263,5 @@ def test_what_holds_of_some_activations_is_not_told_of_all(monkeypatch: pytest.M
             smooth.delitem(ACTIVATIONS, name)
         method.prove(door.goal(told), Known({}))
         smooth.setitem(ACTIVATIONS, "relu", relu)
-        with pytest.raises(ProofFailure, match="where beta_rho is infinite"):
+        with pytest.raises(Gap, match="where beta_rho is infinite"):
             method.prove(door.goal(told), Known({}))

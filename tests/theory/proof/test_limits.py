@@ -11,7 +11,7 @@ from rnnbounds.theory.language.terms.variables import A, B, j, vector
 from rnnbounds.theory.language.terms.vectors import norm, phi
 from rnnbounds.theory.proof import Proof, Step, check, limits
 from rnnbounds.theory.proof.limits import limited
-from rnnbounds.theory.proof.methods import Identity, Method, ProofFailure, Smt
+from rnnbounds.theory.proof.methods import Gap, Identity, Method, Smt
 
 lam, S_0 = symbols("lam S_0")
 reals = [Symbol(f"r_{i}", real=True) for i in range(9)]
@@ -57,14 +57,14 @@ def test_depth_is_bounded() -> None:
     def deep(depth: int) -> int:
         return deep(depth + 1)
 
-    with pytest.raises(ProofFailure, match="nested too deeply"), limited():
+    with pytest.raises(Gap, match="nested too deeply"), limited():
         deep(0)
 
 
 def test_time_goes_on_for_the_step_around() -> None:
     """A lemma's own steps have their time, and the step that uses it the rest of its own."""
-    with limited(), pytest.raises(ProofFailure, match="inner"), limited():
-        raise ProofFailure("inner")
+    with limited(), pytest.raises(Gap, match="inner"), limited():
+        raise Gap("inner")
 
 
 def test_other_threads_prove_too() -> None:

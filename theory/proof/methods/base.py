@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 from rnnbounds.theory.kernel.smt import Scope as Entailed
 from rnnbounds.theory.kernel.statements import Clause, Law, Statement
-from rnnbounds.theory.kernel.terms import ProofFailure as ProofFailure
+from rnnbounds.theory.kernel.terms import Gap as Gap
 from rnnbounds.theory.language import Use
 
 GIVEN = "given"
@@ -21,7 +21,7 @@ class Scope(Entailed, Protocol):
     """Scope of a step for a method: the facts that it may use."""
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
-        """The used statements; raises ProofFailure if one is missing or a side condition fails."""
+        """The used statements; raises Gap if one is not at hand or its side conditions fail."""
 
     def supposing(self, id: str, statement: Statement) -> Scope:
         """Scope with one more hypothesis."""
@@ -43,7 +43,7 @@ class Method(ABC):
 
     @abstractmethod
     def prove(self, goal: Statement, scope: Scope) -> str:
-        """A line on how the goal follows; raises ProofFailure if it does not."""
+        """A line on how the goal follows; raises Gap if it does not."""
 
     @abstractmethod
     def reduced(self) -> Iterator[tuple[str, Method]]:
@@ -99,8 +99,8 @@ def part_of(what: str) -> Iterator[None]:
     """A gap within says of which part of the step it is one."""
     try:
         yield
-    except ProofFailure as gap:
-        raise ProofFailure(f"{what}: {gap}") from gap
+    except Gap as gap:
+        raise Gap(f"{what}: {gap}") from gap
 
 
 def use_name(use: Use) -> str:

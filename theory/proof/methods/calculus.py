@@ -30,8 +30,8 @@ from rnnbounds.theory.proof.methods.base import (
     RANGE,
     Composed,
     Direct,
+    Gap,
     Method,
-    ProofFailure,
     Scope,
     part_of,
     use_name,
@@ -61,8 +61,8 @@ class Elementary(Direct):
 
 
 def derivatives(term: Term, point: Term, order: int, scope: Scope) -> list[Term]:
-    """The term and its derivatives up to this order; raises ProofFailure unless, by their
-    ranges, all have a value for all reals."""
+    """The term and its derivatives up to this order; raises Gap unless, by their ranges, all have a
+    value for all reals."""
     found, conditions = [term], list(domains((term,)))
     for _ in range(order):
         found.append(derivative(found[-1], point, conditions))
@@ -83,7 +83,7 @@ class Exact(Direct):
         require_meaning(facts, scope)
         if goal.variables:
             names = ", ".join(sorted(map(str, goal.variables)))
-            raise ProofFailure(f"not a statement about numbers: {names} are free")
+            raise Gap(f"not a statement about numbers: {names} are free")
         p, q = map(rational, goal.sides)
         if p is not None and q is not None:
             return _decide(goal, p, q, "rationals")
@@ -92,7 +92,7 @@ class Exact(Direct):
                 left, right = map(ball, goal.sides)
             if left < right or left > right:
                 return _decide(goal, left, right, f"balls of {precision} bits")
-        raise ProofFailure(f"{goal} is undecided at {PRECISIONS[-1]} bits")
+        raise Gap(f"{goal} is undecided at {PRECISIONS[-1]} bits")
 
 
 def _decide(goal: Statement, lhs: arb | fmpq, rhs: arb | fmpq, where: str) -> str:
@@ -104,7 +104,7 @@ def _decide(goal: Statement, lhs: arb | fmpq, rhs: arb | fmpq, where: str) -> st
         "!=": lhs != rhs,
     }
     if not truth[goal.relation]:
-        raise ProofFailure(f"counter-model: {goal} is false, {lhs} against {rhs}")
+        raise Gap(f"counter-model: {goal} is false, {lhs} against {rhs}")
     return f"decided in {where}"
 
 
@@ -133,11 +133,11 @@ class Monotone(Composed):
         """Prove the three parts, and that both sides are differentiable."""
         over = door.term(self.over)
         if goal.relation != "<=" or over not in goal.variables:
-            raise ProofFailure(f"{goal} does not bound a function of {over}")
+            raise Gap(f"{goal} does not bound a function of {over}")
         if over.head.range != "real" or not isinstance(self.start, Rational):
-            raise ProofFailure(f"{over} does not range over the reals from a rational number on")
+            raise Gap(f"{over} does not range over the reals from a rational number on")
         if not all(side.commutes for side in goal.sides):
-            raise ProofFailure(f"{goal} compares vectors")
+            raise Gap(f"{goal} compares vectors")
         start, fresh = door.term(self.start), Dummy(self.over.name, real=True)
         point = door.term(fresh)
         moved = goal.replace({over: point})
@@ -201,7 +201,7 @@ class BallMaximum(Method):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove |f(z)| <= c."""
         if goal.relation != "<=" or goal.lhs.variables != {Z} or goal.rhs.variables:
-            raise ProofFailure(f"{goal} does not bound |f(z)|")
+            raise Gap(f"{goal} does not bound |f(z)|")
         search = _Search(self, goal, scope)
         with ctx.workprec(PRECISION):
             for peak in map(door.term, self.peaks):
@@ -232,16 +232,16 @@ class _Search:
         height = ball(value) * sign
         if height > self._limit:
             told = f"counter-model: f = {height.str(8)} against {self.bound}"
-            raise ProofFailure(f"{told} at z = {peak}")
+            raise Gap(f"{told} at z = {peak}")
         if not height < self._limit:
             self._equal(times(number(sign), value), self.bound)
         reach = self.method.reach
         for part in range(-PARTS, PARTS):
             box = ball(peak) + arb((part + 0.5) * reach / PARTS, reach / PARTS)
             if not sign * self._at(self.second, box) < 0:
-                raise ProofFailure(f"the second derivative keeps no sign around z = {peak}")
+                raise Gap(f"the second derivative keeps no sign around z = {peak}")
             if not sign * self._at(self.function, box) > -self._limit:
-                raise ProofFailure(f"the other sign is not excluded around z = {peak}")
+                raise Gap(f"the other sign is not excluded around z = {peak}")
 
     def compact(self) -> int:
         """|f| <= c on [-radius, radius] but within reach of the peaks; the number of boxes."""
@@ -253,13 +253,13 @@ class _Search:
             count += 1
             at, offset = arb(middle), arb(0, 1) * arb(half)
             if count > MOST_BOXES:
-                raise ProofFailure(f"undecided after {MOST_BOXES} boxes, near z = {at.str(8)}")
+                raise Gap(f"undecided after {MOST_BOXES} boxes, near z = {at.str(8)}")
             if any(abs(at - centre) + half <= self.method.reach for centre in centres):
                 continue
             if self._taylor(at, offset) <= self._limit:
                 continue
             if abs(self._at(self.function, at)) > self._limit:
-                raise ProofFailure(f"counter-model: |f(z)| > {self.bound} at z = {at.str(8)}")
+                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {at.str(8)}")
             boxes += [(middle - half / 2, half / 2), (middle + half / 2, half / 2)]
         return count
 
@@ -267,7 +267,7 @@ class _Search:
         """|f| is below a rational below c beyond the radius."""
         below = (self._limit * BELOW).lower().floor().unique_fmpz()
         if below is None:
-            raise ProofFailure(f"the value of {self.bound} is not known")
+            raise Gap(f"the value of {self.bound} is not known")
         most, radius = number(Fraction(int(below), BELOW)), number(self.method.radius)
         for outside in (le(radius, Z), le(Z, times(number(-1), radius))):
             within = self.scope.supposing(RANGE, outside)
@@ -289,7 +289,7 @@ class _Search:
         )
 
     def _equal(self, one: Term, other: Term) -> None:
-        """By the normal form, the equations applied; raises ProofFailure."""
+        """By the normal form, the equations applied; raises Gap."""
         Identity(*self.method.hypotheses).prove(eq(one, other), self.scope)
 
 

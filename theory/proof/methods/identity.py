@@ -22,7 +22,7 @@ from rnnbounds.theory.kernel.rewriting import prepare
 from rnnbounds.theory.kernel.smt import entail, require_meaning, require_nonzero
 from rnnbounds.theory.kernel.statements import Statement, le
 from rnnbounds.theory.kernel.terms import NUMBER, ZERO
-from rnnbounds.theory.proof.methods.base import Direct, ProofFailure, Scope
+from rnnbounds.theory.proof.methods.base import Direct, Gap, Scope
 
 
 class Identity(Direct):
@@ -33,7 +33,7 @@ class Identity(Direct):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove an equation of scalars or vectors."""
         if goal.relation != "==":
-            raise ProofFailure(f"a {goal.relation} is no identity")
+            raise Gap(f"a {goal.relation} is no identity")
         goal, facts, _ = prepare(goal, scope.clauses(self.hypotheses), every=True)
         require_meaning(facts, scope)
         powers = Powers(goal.sides)
@@ -41,7 +41,7 @@ class Identity(Direct):
             scope.require_natural(exponent, facts)
         left = difference(goal, powers)
         if left is not ZERO:
-            raise ProofFailure(f"counter-model: the sides differ by {left}")
+            raise Gap(f"counter-model: the sides differ by {left}")
         for divisor in divisors(goal):
             require_nonzero(divisor, facts, scope)
         for radicand in radicands(goal):
@@ -58,10 +58,10 @@ class Words(Direct):
     def prove(self, goal: Statement, scope: Scope) -> str:
         """Prove an equation of operators, or of scalars that measure them."""
         if goal.relation != "==":
-            raise ProofFailure(f"a {goal.relation} is no identity")
+            raise Gap(f"a {goal.relation} is no identity")
         rules = word_rules(scope.clauses(self.hypotheses))
         require_polynomial(goal)
         left = fully_expanded(minus(*(word_form(side, rules) for side in goal.sides)))
         if left is not ZERO:
-            raise ProofFailure(f"counter-model: by the rules the sides differ by {left}")
+            raise Gap(f"counter-model: by the rules the sides differ by {left}")
         return f"the same words by {len(rules)} rules"

@@ -13,14 +13,7 @@ from rnnbounds.theory.kernel.statements import Clause, Law
 from rnnbounds.theory.kernel.statements import Statement as Kept
 from rnnbounds.theory.kernel.terms import ONE, ZERO
 from rnnbounds.theory.language import Instance, Statement, Use
-from rnnbounds.theory.proof.methods.base import (
-    GIVEN,
-    Composed,
-    Direct,
-    ProofFailure,
-    Scope,
-    part_of,
-)
+from rnnbounds.theory.proof.methods.base import GIVEN, Composed, Direct, Gap, Scope, part_of
 
 HYPOTHESIS = "induction hypothesis"
 
@@ -50,7 +43,7 @@ class Induction(Composed):
         """Prove the base, then the step."""
         given, over = tuple(map(door.goal, self.given)), door.term(self.over)
         if over not in goal.variables.union(*(premise.variables for premise in given)):
-            raise ProofFailure(f"{over} does not occur in {goal}")
+            raise Gap(f"{over} does not occur in {goal}")
         hypothesis = Law(HYPOTHESIS, tuple(map(door.term, self.others)), (Clause(goal, given),))
         for part, method, value, within in (
             ("base", self.base, ZERO, scope),

@@ -27,8 +27,8 @@ from rnnbounds.theory.kernel.terms import (
     PRODUCT,
     REAL_FUNCTIONS,
     SUM,
+    Gap,
     Head,
-    ProofFailure,
     Range,
     Term,
     TermError,
@@ -141,7 +141,7 @@ def _monotone(search: calculus._Search) -> None:
     imaginary power, taken for positive, had it."""
     for end in (search.method.radius, -search.method.radius, FAR, -FAR):
         if not abs(search._at(search.function, arb(end))) <= search._limit:
-            raise ProofFailure("the value at an end")
+            raise Gap("the value at an end")
 
 
 def _written_out(stated: Stated) -> Statement:

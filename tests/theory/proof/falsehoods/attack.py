@@ -9,7 +9,7 @@ from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language import Assumption, Statement, at, enter, eq, law
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, Quantity, unfold
 from rnnbounds.theory.proof import Claim, Form, Proof, Source, Step, check, prove
-from rnnbounds.theory.proof.methods import Method, ProofFailure, Smt
+from rnnbounds.theory.proof.methods import Gap, Method, Smt
 
 TRUE = eq(1, 1)
 CUT, NO_NUMBER, CONSTANT = "counter-model", "no real number", "a constant of the claim"
@@ -55,7 +55,7 @@ class Forgery:
         """The error; empty if there is none."""
         try:
             self.make()
-        except (InputError, ProofFailure) as error:
+        except (InputError, Gap) as error:
             return str(error)
         return ""
 

@@ -43,15 +43,7 @@ from rnnbounds.theory.language import (
 from rnnbounds.theory.language.terms.variables import j, vector, y, z
 from rnnbounds.theory.language.terms.vectors import exponential, norm
 from rnnbounds.theory.proof import Proof, Step, check
-from rnnbounds.theory.proof.methods import (
-    RANGE,
-    Direct,
-    Elementary,
-    Method,
-    Monotone,
-    ProofFailure,
-    Smt,
-)
+from rnnbounds.theory.proof.methods import RANGE, Direct, Elementary, Gap, Method, Monotone, Smt
 
 lam, S_0, T, k = symbols("lam S_0 T k")
 NONE = Smt()
@@ -197,7 +189,7 @@ def test_the_start_is_a_rational_number(start: Expr) -> None:
 def test_the_variable_is_any_real_number(variable: Symbol) -> None:
     """Not an integer, nor one with a sign."""
     method = Monotone(variable, ZERO, NONE, NONE, FROM)
-    with pytest.raises(ProofFailure, match="does not range over"):
+    with pytest.raises(Gap, match="does not range over"):
         prove(method, le(0, variable))
 
 
