@@ -4,7 +4,7 @@ none of our own."""
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -103,17 +103,20 @@ def test_what_is_read_of_a_module() -> None:
     assert sorted(text for _, text in texts(module)) == ["Told", "a {} b", "who told"]
 
 
+def read_in(
+    room: str, read: Callable[[str], Iterator[tuple[int, str]]]
+) -> Iterator[tuple[str, str]]:
+    """FILE:LINE and text of all that is read of a room's modules."""
+    for path in MODULES:
+        if path.relative_to(ROOT).parts[0] == room:
+            for line, text in read(path.read_text(encoding="utf-8")):
+                yield f"{path.relative_to(ROOT)}:{line}", text
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_messages(room: str) -> None:
     """Every string of the code that reads as text."""
-    found = [
-        f"{path.relative_to(ROOT)}:{line}: {words}"
-        for path in MODULES
-        if path.relative_to(ROOT).parts[0] == room
-        for line, text in texts(path.read_text(encoding="utf-8"))
-        if (words := ours(text))
-    ]
-    assert found == []
+    assert [(where, ours(text)) for where, text in read_in(room, texts) if ours(text)] == []
 
 
 def docstrings(source: str) -> Iterator[tuple[int, str]]:
@@ -127,14 +130,7 @@ def docstrings(source: str) -> Iterator[tuple[int, str]]:
 @pytest.mark.parametrize("room", ROOMS)
 def test_docstrings(room: str) -> None:
     """Each names its object: none begins with a pronoun or a clause without a subject."""
-    found = [
-        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
-        for path in MODULES
-        if path.relative_to(ROOT).parts[0] == room
-        for line, text in docstrings(path.read_text(encoding="utf-8"))
-        if RIDDLES.match(text)
-    ]
-    assert found == []
+    assert [each for each in read_in(room, docstrings) if RIDDLES.match(each[1])] == []
 
 
 def stated() -> Iterator[tuple[str, str]]:
