@@ -5,6 +5,8 @@ Sources: Johansson, Arb; Haynsworth (1968) for the Schur complement.
 """
 
 import math
+from collections.abc import Iterable
+from functools import reduce
 
 from flint import arb, arb_mat, ctx, fmpq
 
@@ -22,7 +24,7 @@ def norm_at_most(rows: Rows, s: float | fmpq) -> bool:
         return bool(sum((v * v for v in entries), fmpq(0)) <= limit * limit)
     for precision in _PRECISIONS:
         with ctx.workprec(precision):
-            if below(arb_mat([[arb(v) for v in row] for row in rows]), arb(limit)):
+            if below(balls(rows), arb(limit)):
                 return True
     return False
 
@@ -76,12 +78,22 @@ def larger(a: arb, b: arb) -> arb:
     return b if b >= a else a.max(b)
 
 
+def largest(values: Iterable[arb]) -> arb:
+    """The largest of at least one number, as `larger` has it."""
+    return reduce(larger, values)
+
+
 def smaller(a: arb, b: arb) -> arb:
     """Of two upper bounds of one number that which is certainly no larger; where balls overlap the
     one with the smaller radius, which may be none."""
     if a <= b:
         return a
     return b if b <= a or b.rad() <= a.rad() else a
+
+
+def balls(rows: Rows) -> arb_mat:
+    """The rational matrix, each entry enclosed."""
+    return arb_mat([[arb(v) for v in row] for row in rows])
 
 
 def exact(v: float) -> fmpq:

@@ -11,13 +11,12 @@ or w_m the largest norm over the vertices where these are few. Source: `impl.nor
 """
 
 import math
-from functools import reduce
 from itertools import product
 
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.checker.definite import Rows, below, larger, norm
+from rnnbounds.impl.checker.definite import Rows, balls, below, larger, largest, norm
 
 _VERTICES = 1024  # norms that are proved one by one
 _FIRST = 2.0**-52  # by how much a norm may exceed its estimate, doubled until it is proved
@@ -36,7 +35,7 @@ def norm_above(matrices: list[arb_mat]) -> arb:
     if not left:
         return worst
     # Entries near 1, so that floats can estimate norms of any size.
-    top = reduce(larger, (abs(v) for A in left for v in A.entries())).upper()
+    top = largest(abs(v) for A in left for v in A.entries()).upper()
     if not top.is_finite():
         return arb("inf")
     unit = arb(2) ** (top.log() / arb(2).log()).mid().floor()
@@ -58,7 +57,7 @@ def step_factors(
     rows: Rows, least: arb, most: arb, steps: int, claimed: arb, kept: list[fmpq] | None = None
 ) -> list[arb]:
     """λ_0, …, λ_r of the exact V; the vertices are looked at if λ_r ≤ `claimed` fails without."""
-    V = arb_mat([[arb(v) for v in row] for row in rows])
+    V = balls(rows)
     c, radius = (least + most) / 2, (most - least) / 2
     still = arb_mat(
         [[arb(v) if i == j else arb(0) for j in range(len(rows))]

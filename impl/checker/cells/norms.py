@@ -6,7 +6,7 @@ norms by diagonal weights alone.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, Protocol
 
 from flint import arb, arb_mat, fmpq
@@ -15,9 +15,10 @@ from rnnbounds.impl.checker.cells.activations import BallActivation
 from rnnbounds.impl.checker.cells.iterated import norm_above, scaled, step_factors
 from rnnbounds.impl.checker.definite import (
     Rows,
+    balls,
     exact,
     float_above,
-    larger,
+    largest,
     norm,
     norm_at_most,
     positive,
@@ -274,20 +275,17 @@ class Quadratic(_Vanilla):
 
     def drive(self, cell: Any, lam: float) -> arb:
         """‖QU‖₂B + ‖|Q|o‖₂."""
-        Q = balls(self.Q)
-        offset = balls([[abs(v) for v in row] for row in self.Q]) * arb_mat(
-            [[o] for o in cell.offset]
-        )
-        ball = cell.pushed(Q * balls(cell.U)) + norm(offset.entries())
-        if cell.first is None:
-            return arb(ball)
-        size = balls([[abs(v) for v in row] for row in self.Q])
-        return smaller(ball, norm((size * arb_mat([[u] for u in cell.rest])).entries()))
+        ball = arb(cell.pushed(balls(self.Q) * balls(cell.U)) + self._size(cell.offset))
+        return ball if cell.first is None else smaller(ball, self._size(cell.rest))
 
     def radius(self, cell: Any, lam: float) -> arb:
         """‖|Q| box‖₂."""
-        size = balls([[abs(v) for v in row] for row in self.Q])
-        return norm((size * arb_mat([[side] for side in cell.box])).entries())
+        return self._size(cell.box)
+
+    def _size(self, v: list[arb]) -> arb:
+        """‖|Q| v‖₂ of v ≥ 0."""
+        size = balls([[abs(a) for a in row] for row in self.Q])
+        return norm((size * arb_mat([[a] for a in v])).entries())
 
     def equivalent(self, cell: Any, C: float) -> bool:
         """C²QᵀQ − I is positive definite, or Q is the 1 × 1 matrix with |Q|C ≥ 1."""
@@ -300,13 +298,3 @@ class Quadratic(_Vanilla):
     def reached(self, cell: Any, lam: float, c: float) -> bool:
         """‖Q‖₂ ≤ c."""
         return norm_at_most(self.Q, c)
-
-
-def balls(rows: Rows) -> arb_mat:
-    """A rational matrix."""
-    return arb_mat([[arb(v) for v in row] for row in rows])
-
-
-def largest(values: list[arb]) -> arb:
-    """The largest of them; NaN if any is."""
-    return reduce(larger, values)

@@ -7,7 +7,6 @@ analogous bound, as do the layers of a stack, each driven also by the layer belo
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -16,7 +15,7 @@ from flint import arb, ctx, fmpq
 from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stacked import Cascade, Stack
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
-from rnnbounds.impl.checker.definite import larger, norm
+from rnnbounds.impl.checker.definite import largest, norm
 from rnnbounds.impl.format.norms import Stated
 
 # And entries of matrices: twice those of a maker, whose k steps by λ may be a few more here.
@@ -47,7 +46,7 @@ def left(told: Stated, one: Norm, cell: Any, steps: range) -> arb:
         else:
             starts = [_start(*each) for each in zip(stated, norms, layers, strict=True)]
             sizes = _of_units(starts, layers)
-        return reduce(larger, islice(sizes, steps[0], steps[-1] + 1))
+        return largest(islice(sizes, steps[0], steps[-1] + 1))
 
 
 def _of_units(g: list[list[arb]], layers: Sequence[Stepped]) -> Iterator[arb]:

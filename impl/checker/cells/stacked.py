@@ -16,9 +16,9 @@ from flint import arb, arb_mat, fmpq
 from rnnbounds.impl.checker.cells.claimed import bounded, cell_of, norm_of, positive, proofs
 from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.cells.layouts import STACKED, layers
-from rnnbounds.impl.checker.cells.norms import Norm, largest
+from rnnbounds.impl.checker.cells.norms import Norm
 from rnnbounds.impl.checker.cells.stepped import Ends, Stepped
-from rnnbounds.impl.checker.definite import norm, smaller
+from rnnbounds.impl.checker.definite import largest, norm, smaller
 from rnnbounds.impl.checker.unitary import Finding
 from rnnbounds.impl.errors import at_least
 from rnnbounds.impl.format.fields import RecordError

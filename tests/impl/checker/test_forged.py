@@ -12,9 +12,8 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.cells.claimed import cell_of
 from rnnbounds.impl.checker.cells.iterated import norm_above
-from rnnbounds.impl.checker.cells.norms import largest
 from rnnbounds.impl.checker.cells.stacked import stack_of
-from rnnbounds.impl.checker.definite import larger
+from rnnbounds.impl.checker.definite import larger, largest
 from rnnbounds.impl.checker.truncated import Claim, proved
 from rnnbounds.impl.format.fields import Ends, RecordError
 from rnnbounds.impl.format.record import SCHEMA, record, stated
