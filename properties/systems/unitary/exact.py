@@ -153,6 +153,11 @@ def stream(spec: SystemSpec, member: int, purpose: str) -> random.Random:
     return random.Random(f"{spec.seed}/{member}/{purpose}")
 
 
+def rationals(values: Sequence[float]) -> Vector:
+    """The rationals that floats are."""
+    return tuple(map(rational, values))
+
+
 def times(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:
     """A v."""
     return tuple((A * fmpq_mat(len(v), 1, list(v))).entries())
