@@ -26,7 +26,7 @@ from rnnbounds.properties.runs.parts import (
 )
 from rnnbounds.properties.runs.versions import commit, versions
 from rnnbounds.reports.records.record import Environment
-from rnnbounds.reports.redact import redacted, redacted_command
+from rnnbounds.reports.redact import redact, redact_command
 
 GARBAGE = 20_000  # objects made before a process looks for those that nothing reaches
 # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, in bytes: what is kept free, and mapped by itself.
@@ -99,7 +99,7 @@ def environment(
     now = max(started, datetime.now(UTC))  # a clock may be set back meanwhile
     return Environment(
         versions=versions(),
-        platform=redacted(platform.platform()),
+        platform=redact(platform.platform()),
         device=torch.cuda.get_device_name()
         if device.startswith("cuda")
         else platform.processor() or "cpu",
@@ -112,7 +112,7 @@ def environment(
             if float(torch.tensor(2.0**-1040, dtype=torch.float64) * 0.5)
             else "flushed",
         },
-        command=redacted_command(["rnnbounds", *sys.argv[1:]]),
+        command=redact_command(["rnnbounds", *sys.argv[1:]]),
         started=started.isoformat(timespec="seconds"),
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),
