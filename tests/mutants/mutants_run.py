@@ -169,7 +169,7 @@ def report(rows: Sequence[Row], reasons: dict[str, dict[str, str]], first: str) 
         score = f"{100 * killed / max(1, whole - same):.0f} %"
         cells = (part, whole, killed, over, same, whole - same - killed, score)
         table.append(f"| {' | '.join(map(str, cells))} |")
-    return [first, "", *table, "", "## Survivors", "", *sorted(survivors)]
+    return [first, "", *table, "", "Of those that no test killed:", "", *sorted(survivors)]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -177,7 +177,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Mutation score of the trusted core.")
     parser.add_argument("--sample", type=int, default=320, metavar="N", help="about so many")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--module", default="", metavar="PREFIX", help="of this file or folder")
+    parser.add_argument(
+        "--module",
+        default="",
+        metavar="PREFIX",
+        help="of this file or folder alone, which writes no record",
+    )
     parser.add_argument("--results", type=Path, default=Path("mutants.jsonl"))
     parser.add_argument("--reach", type=Path, default=Path("mutants-reach.json"))
     parser.add_argument("--record", type=Path, default=Path("mutants.md"))
@@ -200,7 +205,8 @@ def main(arguments: Sequence[str]) -> int:
         f"the tests that reach its line and are not slow, up to {SECONDS:.0f} s of CPU time."
     )
     lines = report(rows, tomllib.loads(REASONS.read_text(encoding="utf-8")), first)
-    asked.record.write_text("\n".join(["# Mutants of the trusted core", "", *lines, ""]))
+    if not asked.module:
+        asked.record.write_text("\n".join([*lines, ""]), encoding="utf-8")
     print("\n".join(lines))
     return 0
 
