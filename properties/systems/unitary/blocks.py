@@ -18,13 +18,13 @@ from rnnbounds.impl.numbers.rationals import (
     pythagorean,
 )
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, stream
+from rnnbounds.properties.systems.unitary.exact import Exact, Table, recurrence, stream
 from rnnbounds.properties.systems.unitary.linear import blocks
 from rnnbounds.properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(Exact):
     """An orthogonal V (m, m) and its leading block W (n, n)."""
 
     spec: SystemSpec
@@ -39,11 +39,8 @@ class Block:
     def tables(self) -> dict[str, Table]:
         """W and V; there are no inputs."""
         spec, n, m = self.spec, self.spec.n, self.V.nrows()
-        S, nothing = len(spec.chosen), [ZERO] * n
-        return {
-            "W": self.W.tolist(), "U": [[ZERO] * spec.d] * n, "b": nothing,
-            "C": identity(n).tolist(), "x": [[[ZERO] * spec.d] * spec.T] * S,
-            "h": [nothing] * S, "h_other": [nothing] * S,
+        x = [[[ZERO] * spec.d] * spec.T] * len(spec.chosen)
+        return recurrence(self.W.tolist(), [[ZERO] * spec.d] * n, [ZERO] * n, x) | {
             "W2": self.V.tolist(), "U2": [[ZERO] * spec.d] * m, "b2": [ZERO] * m,
         }  # fmt: skip
 

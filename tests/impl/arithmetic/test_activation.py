@@ -12,7 +12,6 @@ from rnnbounds.impl.arithmetic.activation import (
     Activation,
     activation,
 )
-from rnnbounds.impl.errors import UnknownActivationError
 from rnnbounds.impl.numbers.outward import UNIT
 
 ALL = [*ACTIVATIONS.values(), *LIBRARY_ACTIVATIONS.values()]
@@ -177,10 +176,3 @@ def test_a_library_without_threshold_is_convicted() -> None:
         arb(activation("softplus-torch")(z).item()) - ACTIVATIONS["softplus"].ball(arb(20.5))
     )
     assert wrong > ACTIVATIONS["softplus"].error(1, z).item()
-
-
-def test_unknown_name() -> None:
-    """An unknown activation is named together with close matches."""
-    with pytest.raises(UnknownActivationError, match="tanh"):
-        activation("tahn")
-    assert activation("tanh") is ACTIVATIONS["tanh"]

@@ -5,7 +5,6 @@ import dataclasses
 import json
 import math
 import pickle
-import warnings
 
 import pytest
 import torch
@@ -20,7 +19,7 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.truncate import save_truncated, truncate, unrolled
-from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model
 
@@ -220,40 +219,3 @@ def test_forged_boxes(tmp_path):
     ):
         with pytest.raises(InputError, match="holds no readable certificate"):
             forged(**wrong)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: input_box(1.0, 0.0), "a box's lower end = 1.0"),
-        (lambda: input_box([0.0], [1.0, 2.0]), "has shape"),
-        (lambda: input_box(math.nan, 1.0), "NaN"),
-        (lambda: input_box("a", 1.0), "an end of the box of inputs is not a real number"),
-        (lambda: input_box(0.0, [1.0, None]), "an end of the box of inputs is not a real number"),
-        (lambda: input_box([[0.0], [0.0, 1.0]], 1.0), "an end of the box of inputs is not a real"),
-        (lambda: input_box(0.0, 10**400), "an end of the box of inputs is not a real number"),
-        (lambda: input_box(0.0, 1j), "an end of the box of inputs is not a real number"),
-        (lambda: input_box(torch.ones(1) * 1j, 1.0), "an end of the box of inputs is not a real"),
-        (lambda: input_rows([[1.0, 2.0]]), "rows of a table must be a tensor of real numbers"),
-        (lambda: input_rows(torch.ones(2, 1) * 1j), "rows of a table must be a tensor of real"),
-        (lambda: input_rows(torch.ones(3)), "has shape"),
-        (lambda: input_rows(torch.full((1, 1), math.inf)), "NaN"),
-        (lambda: input_around(1.0, (torch.zeros(1), torch.ones(1)), -1.0), "the margin"),
-        (lambda: certify(rnn(), input_box(0.0, 1.0, 2)), "the model reads 3"),
-    ],
-)
-def test_what_is_no_set(make, message: str):
-    """One line each, and nothing is warned of instead."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(InputError, match=message) as caught:
-            make()
-    assert "\n" not in str(caught.value)
-
-
-def test_the_remedy_is_about_the_inputs():
-    """No model needs to be repaired for ends that are no numbers."""
-    with pytest.raises(NotFiniteError, match="box of inputs holds NaN or infinity; give it finite"):
-        input_box(float("nan"), 1.0, 2)
-    with pytest.raises(NotFiniteError, match="leave such rows out"):
-        input_rows(torch.tensor([[float("inf")]]))
