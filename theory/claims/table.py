@@ -20,6 +20,7 @@ ORDER = (
     "contraction-stacked",
     "state-bound",
     "truncation",
+    "least-window",
     "prediction",
     "input-robustness",
     "certificate",

@@ -8,7 +8,7 @@ import tubes
 from flint import arb, fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, itself, running
 
-from rnnbounds.theory.claims.memory import instability
+from rnnbounds.theory.claims.memory import instability, least_window
 from rnnbounds.theory.claims.training import decaying_steps, minibatches
 from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
@@ -98,6 +98,15 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         running(lambda h, x: arb(3 * h + x).tanh(), lambda x, t: fmpq(5 * (t == 1)))
         | {instability.orbit: tanh_orbit},
         {},
+    ),
+    "least-window": (
+        running(lambda h, x: h / 2 + x, always(1))
+        | {least_window.total: lambda z, j: sum((z**i for i in range(int(j))), ZERO)},
+        {},
+    ),
+    **dict.fromkeys(
+        ("least-window/no-smaller", "least-window/no-smaller-finite"),
+        ({}, {"epsilon": fmpq(1, 4)}),
     ),
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
     "urnn-equivalence/beyond": (
