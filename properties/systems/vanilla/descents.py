@@ -16,8 +16,7 @@ from typing import Any
 from flint import fmpq
 from hypothesis import strategies as st
 
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
 from rnnbounds.properties.systems.kind import NO_CELL, Instances, Kind, Wanted, cell_named
 from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths
 from rnnbounds.properties.systems.spec import Make, SystemSpec, spec_of
@@ -57,8 +56,8 @@ class Descents(Exact):
     def tables(self) -> dict[str, Table]:
         """A linear system at rest, for there is no recurrent one, with the starts as its states."""
         n, (first, second) = self.spec.n, zip(*self.starts, strict=True)
-        rest = [[(ZERO,)] for _ in self.starts]
-        return recurrence([[ZERO] * n] * n, [[ZERO]] * n, (ZERO,) * n, rest, first, second)
+        x = [[(ZERO,)] for _ in self.starts]
+        return recurrence([[ZERO] * n] * n, [[ZERO]] * n, (ZERO,) * n, x, first, second)
 
     def constants(self) -> dict[str, float]:
         """β, which no slope exceeds, and bounds on ‖∇p − ∇p̂‖: of each sample, and of their mean."""
