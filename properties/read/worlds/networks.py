@@ -11,16 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from flint import arb_mat, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.base import ALL
-from rnnbounds.impl.arithmetic.entries.balls import Balls
-from rnnbounds.impl.arithmetic.entries.rationals import Rationals
 from rnnbounds.impl.cells.stacks.stack import layer
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entries import BALLS
 from rnnbounds.properties.read.ground import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
@@ -223,12 +219,7 @@ class RationalWorld(Member):
     @cached_property
     def plain(self) -> Any:
         """The arithmetic of these weights."""
-        names: Any = dict.fromkeys(self.weights)
-        if self.carrier is BALLS:
-            matrices = {(name, str(ALL)): arb_mat(A) for name, A in self.weights.items()}
-            b = self.carrier.rows(self.weights["bias_ih"].tolist())
-            return Balls(names, matrices, {("bias_ih", str(ALL)): b})
-        return Rationals(names, {name: A.tolist() for name, A in self.weights.items()})
+        return self.carrier.exactly(self.weights)
 
 
 class OrthogonalWorld(RationalWorld):
