@@ -76,14 +76,15 @@ def select_tests(
     """The tests that reach a mutant, fastest first, within a budget of CPU seconds, in which a file
     costs COLLECT: those of the mutant's own folder, and others.
 
-    A line that runs at the import is reached by all that reach its module.
+    A line that at most one test reaches may run once for all, at the import or behind a cache: all
+    tests that reach its module count.
     """
     lines = {int(line): tests for line, tests in reach.get(mutant.file, {}).items()}
-    tests = {test for some in lines.values() for test in some}
-    if mutant.inside:  # a line within a statement counts as the one on which this begins
-        known = sorted(lines)
-        place = bisect_right(known, mutant.line)
-        tests = set(lines[known[place - 1]]) if place else set()
+    known = sorted(lines)  # a line within a statement counts as the one on which this begins
+    place = bisect_right(known, mutant.line)
+    tests = set(lines[known[place - 1]]) if place else set()
+    if len(tests) <= 1:
+        tests = {test for some in lines.values() for test in some}
     home = f"tests/{Path(mutant.file).parent}/"
     own: list[str] = []
     others: list[str] = []
@@ -187,6 +188,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Mutation score of the trusted core.")
     parser.add_argument("--sample", type=int, default=320, metavar="N", help="about so many")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of tests for each mutant")
     parser.add_argument(
         "--module",
         default="",
