@@ -77,15 +77,17 @@ def select_tests(
     costs COLLECT: those of the mutant's own folder, and others.
 
     A line that at most one test reaches may run once for all, at the import or behind a cache: all
-    tests that reach its module count.
+    tests that reach its module count, and those of the file that is named after it.
     """
     lines = {int(line): tests for line, tests in reach.get(mutant.file, {}).items()}
     known = sorted(lines)  # a line within a statement counts as the one on which this begins
     place = bisect_right(known, mutant.line)
     tests = set(lines[known[place - 1]]) if place else set()
+    home = f"tests/{Path(mutant.file).parent}/"
     if len(tests) <= 1:
         tests = {test for some in lines.values() for test in some}
-    home = f"tests/{Path(mutant.file).parent}/"
+        named = f"{home}test_{Path(mutant.file).stem}.py::"
+        tests |= {test for test in seconds if test.startswith(named)}
     own: list[str] = []
     others: list[str] = []
     files: set[str] = set()
