@@ -65,7 +65,7 @@ def test_good_files(tmp_path, n, lam):
 
 
 def test_rescaled_files(tmp_path):
-    """Scaled networks are proved too: fewer states, and the source's weights and state through D."""
+    """Scaled networks are proved too: fewer states, and all of the source's through D."""
     weights = {
         "weight_hh": torch.tensor([[0.0, 0.3], [0.0, 0.0]], dtype=torch.float64),
         "weight_ih": torch.tensor([[1.0], [0.5]], dtype=torch.float64),
