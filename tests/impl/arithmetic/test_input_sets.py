@@ -77,6 +77,8 @@ def test_a_set_is_a_number_that_holds_it():
     assert not box.holds((4.5, 0.0))
     near = input_around(5.0, (torch.tensor([0.0]), torch.tensor([5.0])), 0.5)
     assert (float(near), near.low.item(), near.high.item()) == (5.5, -0.5, 5.5)
+    assert near.what == "the box around the data and all within 0.5 of it"
+    assert input_around(5.0, (near.low, near.high)).what == "the box around the data"
     table = input_rows(torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
     assert (float(table), table.to_json()["rows"]) == (2.0, 2)
     assert table.holds((1.0, 0.0))
