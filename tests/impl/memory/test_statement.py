@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 from draws import normal
 
 from rnnbounds.impl.errors import InputError
+from rnnbounds.impl.memory import statement
 from rnnbounds.impl.memory.binomial import draws_needed, share_below
 from rnnbounds.impl.memory.exact import Decided, within
 from rnnbounds.impl.memory.overlap import overlap
@@ -88,8 +90,9 @@ def scalar():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilons", [(0.5,), (1.0, 0.3)])
-def test_statements_hold_as_often_as_they_say(epsilons):
+def test_statements_hold_as_often_as_they_say(epsilons, monkeypatch):
     """2,000 fresh draws of windows: all shares are true in 1 − α of them, within binomial error."""
+    monkeypatch.setattr(statement, "share_below", cache(share_below))
     T, windows, draws, confidence = 8, 24, 2000, 0.9
     runner, ks = Runner.of(load_model(scalar(), "linear")), tuple(range(T + 1))
     x, alpha = normal(draws * windows, T, 1, seed=0), (1 - Fraction("0.9")) / len(epsilons)
