@@ -39,6 +39,8 @@ ORDER = (
     "gradient-lipschitz",
     "projection",
     "weight-gap",
+    "minibatches",
+    "decaying-steps",
     "end-to-end",
     "urnn-equivalence",
     "urnn-defect",

@@ -11,13 +11,13 @@ import numpy as np
 import torch
 
 from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import INWARD, Cells, bound
 from rnnbounds.properties.systems.cells.constants import of_cells
 from rnnbounds.properties.systems.cells.drawn import OF_CELL
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.gated.cell import Gated
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
 
 Tensor = torch.Tensor
@@ -28,11 +28,11 @@ STACKED = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih", "b_hh": "bias_hh"
 class BoxRoute(Route):
     """Cells whose constants are those of their boxes."""
 
-    def constant(self, batch: BatchData, name: str) -> Array:
+    def constant(self, batch: Batch, name: str) -> Array:
         """In the norm of the box."""
         return of_cells(batch, name)
 
-    def reach(self, batch: BatchData) -> Array:
+    def reach(self, batch: Batch) -> Array:
         """That of the output."""
         size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
         found: Array = size * drive / (1 - lam)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from hypothesis import strategies as st
@@ -13,12 +13,17 @@ from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
     STATE,
+    CellNames,
     Climb,
     Column,
+    Instances,
     Kind,
     Wanted,
     cell_named,
+    networks,
+    nothing,
     only,
+    vanilla,
 )
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 from rnnbounds.properties.systems.vanilla import instances
@@ -140,50 +145,47 @@ def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
 
 
 LAYERS = "deep transition"
-LINEAR = Kind(
-    Linear,
-    partial(network, Linear),
-    NetworkRoute(drawn),
-    columns={
-        "linear": Column(
-            "linear", (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
-        )
-    },
-    extremal=partial(instances.networks, Linear),
-    special=only(Linear, instances.SPECIAL),
-    corners=partial(corners, Linear),
-    climb=Climb(partial(starts, Linear), Ascent.start),
-    contracts=True,
-)
-RNN = Kind(
-    Rnn,
-    partial(network, Rnn),
-    NetworkRoute(drawn),
-    columns={
-        "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
-        "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
-    },
-    extremal=partial(instances.networks, Rnn),
-    special=only(Rnn, instances.SPECIAL),
-    corners=partial(corners, Rnn),
-    long=instances.accumulating,
-    climb=Climb(partial(starts, Rnn), Ascent.start),
-    contracts=True,
-)
-UNSTABLE = Kind(
-    Unstable, unstable, NetworkRoute(unit_inputs), extremal=instances.witnesses, looks=(),
+
+
+def contracting(
+    make: Make, columns: Mapping[str, Column], long: Callable[[], Iterator[SystemSpec]] = nothing
+) -> Kind:
+    """The kind of linear systems, or of RNNs."""
+    return Kind(
+        make,
+        partial(network, make),
+        NetworkRoute(drawn),
+        networks(make),
+        Instances(
+            partial(instances.networks, make), only(make, instances.SPECIAL),
+            partial(corners, make), long,
+        ),
+        Climb(partial(starts, make), Ascent.start),
+        columns,
+        contracts=True,
+    )  # fmt: skip
+
+
+OF_LINEAR = (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
+OF_RNNS = {
+    "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
+    "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
+}
+NETWORKS = (
+    contracting(Linear, {"linear": Column("linear", OF_LINEAR)}),
+    contracting(Rnn, OF_RNNS, instances.accumulating),
+    Kind(
+        Unstable, unstable, NetworkRoute(unit_inputs), CellNames(vanilla),
+        Instances(instances.witnesses),
+    ),
 )  # fmt: skip
-DESCENT = Kind(
-    Descent, descent, NetworkRoute(drawn), cell=cell_named("linear"), extremal=instances.descents,
+OTHERS = (
+    Kind(
+        Matrix, matrix, NetworkRoute(drawn), cell_named(NO_CELL),
+        Instances(instances.matrices, only(Matrix, instances.SPECIAL)),
+        columns={NO_CELL: Column("no cell")},
+    ),
+    Kind(
+        Descent, descent, NetworkRoute(drawn), cell_named("linear"), Instances(instances.descents)
+    ),
 )  # fmt: skip
-MATRIX = Kind(
-    Matrix,
-    matrix,
-    NetworkRoute(drawn),
-    cell=cell_named(NO_CELL),
-    columns={NO_CELL: Column("no cell")},
-    extremal=instances.matrices,
-    special=only(Matrix, instances.SPECIAL),
-)
-NETWORKS = (LINEAR, RNN, UNSTABLE)
-OTHERS = (MATRIX, DESCENT)

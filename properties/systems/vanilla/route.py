@@ -11,9 +11,9 @@ import numpy as np
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
 from rnnbounds.properties.systems.vanilla.constants import of_networks
 from rnnbounds.properties.systems.vanilla.networks import Networks
@@ -30,7 +30,7 @@ class NetworkRoute(Route):
         numbers = numbers_of(spec, self.numbers, lambda known: (known["W"], known["U"]))
         return networks(spec, numbers, device)
 
-    def constant(self, batch: BatchData, name: str) -> Array:
+    def constant(self, batch: Batch, name: str) -> Array:
         """Of the cell, of a pair of states, of each window."""
         return of_networks(batch, name)
 
@@ -56,10 +56,10 @@ def networks(spec: SystemSpec, numbers: Mapping[str, Array], device: str = "cpu"
 class LossRoute(NetworkRoute):
     """Networks with a loss, and the weights for which the constants of its gradients hold."""
 
-    weights: Callable[[BatchData], Region]
+    weights: Callable[[Batch], Region]
     learning: ClassVar[bool] = True
 
-    def region(self, batch: BatchData) -> Region:
+    def region(self, batch: Batch) -> Region:
         """As said."""
         return self.weights(batch)
 
@@ -70,7 +70,7 @@ class GivenRoute(NetworkRoute):
 
     given: Callable[[SystemSpec], Mapping[str, float]]
 
-    def constant(self, batch: BatchData, name: str) -> Array:
+    def constant(self, batch: Batch, name: str) -> Array:
         """The number given, at each window where there are windows."""
         value = np.full((len(batch.spec.members), 1, 1), self.given(batch.spec).get(name, np.inf))
         return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value
