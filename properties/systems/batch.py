@@ -126,9 +126,7 @@ class Batch:
     @of_systems
     def B_x(self) -> torch.Tensor:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
-        if self.cells is not None:
-            return self.cells.B_x
-        return norm_up(self.x.transpose(2, 3)).amax(dim=(1, 2))
+        return self.systems.input_bound(self.x)
 
     @cached_property
     def finite(self) -> npt.NDArray[np.bool_]:

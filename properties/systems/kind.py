@@ -176,7 +176,7 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """By which specs and claims name it."""
+        """The name by which specs and claims speak of it."""
         return self.struct.kind
 
     @property
@@ -202,7 +202,7 @@ class Family:
 
 
 def only(make: Make, specs: Mapping[str, SystemSpec]) -> dict[str, SystemSpec]:
-    """Those of one kind."""
+    """The specs of one kind among named ones."""
     return {name: spec for name, spec in specs.items() if spec.kind == make.kind}
 
 

@@ -7,12 +7,12 @@ file, and then the cells of which nothing is listed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Any
 
 import msgspec
-from hypothesis.strategies import SearchStrategy
+from hypothesis import strategies as st
 
 from rnnbounds.impl.cells.table import CELLS, declared
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
@@ -52,8 +52,8 @@ _KINDS = (
 
 
 def _all() -> Iterable[Kind]:
-    """These, those that other modules of this folder end in, and one for each cell of which none
-    of all these draws a system."""
+    """All kinds: those listed, those that other modules of this folder end in, and one for each
+    cell of which none of these draws a system."""
     found = (*_KINDS, *declared(__name__, __file__, "KINDS", "columns"))
     own = (kind for kind in found if not isinstance(kind.cell, ListedCells))
     drawn = {cell for kind in own for cell in kind.named}
@@ -69,7 +69,7 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-def of_its_kind(make: Make, wanted: Wanted) -> SearchStrategy[SystemSpec]:
+def of_its_kind(make: Make, wanted: Wanted) -> st.SearchStrategy[SystemSpec]:
     """Return the strategy by which a kind draws its own specs."""
     return KINDS[make.kind].draws(wanted)
 
@@ -106,6 +106,18 @@ def kind_named(name: str) -> Kind:
 def kinds_about(name: str) -> tuple[Kind, ...]:
     """The kinds of a family, or the one kind of that name."""
     return tuple(FAMILIES[name].members.values()) if name in FAMILIES else (kind_named(name),)
+
+
+@st.composite
+def specs(draw: st.DrawFn, /, kind: str, family: str | None = None, **wanted: Any) -> SystemSpec:
+    """A spec of one kind, as `Wanted` asks; as one of a family, what is drawn of all its kinds."""
+    return draw(_drawn(kind, family, Wanted(**wanted)))
+
+
+@cache
+def _drawn(kind: str, family: str | None, asked: Wanted) -> st.SearchStrategy[SystemSpec]:
+    found = kind_named(kind)
+    return found.draws(asked) if family is None else FAMILIES[family].draws(found.spec, asked)
 
 
 def system(kind: str = "rnn", **fields: Any) -> SystemSpec:

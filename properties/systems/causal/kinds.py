@@ -17,8 +17,7 @@ from rnnbounds.properties.systems.causal.fields import (
     fitted,
 )
 from rnnbounds.properties.systems.causal.model import CausalRoute, causal_draw
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
 from rnnbounds.properties.systems.kind import BY_REGIME, Column, Instances, Kind, Wanted, cell_named
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 from rnnbounds.properties.systems.supply.route import each

@@ -79,7 +79,7 @@ class CausalRoute(NetworkRoute):
         return found._replace(systems=CausalModels(**vars(found.systems), models=models))
 
     def reach(self, batch: Batch) -> Array:
-        """Nothing runs."""
+        """Return 0: nothing is forgotten, as no state runs."""
         return np.zeros((1, 1, 1))
 
     def parameter(self, batch: Batch, name: str) -> Array:
@@ -89,7 +89,7 @@ class CausalRoute(NetworkRoute):
         return np.full((1, 1, 1), known[name]) if name in known else super().parameter(batch, name)
 
     def named(self, spec: SystemSpec) -> str:
-        """By the kind."""
+        """Name a model in explanations, by its kind."""
         return spec.kind
 
 

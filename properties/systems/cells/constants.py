@@ -126,7 +126,7 @@ def of_cells(batch: Batch, name: str) -> Array:
         return CONSTANTS[name](batch).detach().cpu().numpy().reshape(count, 1, -1)
     if name == "x_gap":
         return x_gap(batch)
-    own = {} if batch.gated is None else batch.gated.constants
+    own = batch.its_cells.constants
     if name in own:
         return own[name].detach().cpu().numpy().reshape(count, 1, 1)
     return np.full((count, 1, 1), np.inf)

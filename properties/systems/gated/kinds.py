@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.properties.systems.cells.kinds import CELL
 from rnnbounds.properties.systems.cells.route import GatedRoute
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
 from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_starts
 from rnnbounds.properties.systems.gated.drawn import drawn
 from rnnbounds.properties.systems.kind import (

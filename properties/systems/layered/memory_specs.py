@@ -9,8 +9,7 @@ from functools import partial
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
 from rnnbounds.properties.systems.kind import BY_REGIME, Instances, Kind, Wanted, cell_named
 from rnnbounds.properties.systems.layered.jordan import jordan
 from rnnbounds.properties.systems.layered.modes import modes as mode

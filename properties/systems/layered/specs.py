@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
 from rnnbounds.properties.systems.kind import (
     STATE,
     CellNames,
@@ -122,7 +121,7 @@ def stacks() -> Iterator[SystemSpec]:
 
 
 def cell(spec: SystemSpec) -> str:
-    """Of one layer it is a vanilla network."""
+    """The name of the cell: a vanilla network of one layer, a deep transition of more."""
     return vanilla(spec) if spec.layers == 1 else cell_named("deep")(spec)
 
 

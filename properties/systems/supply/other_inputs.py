@@ -86,7 +86,7 @@ def drawn(batch: Batch, places: Places) -> Array:
 
 
 def unit(directions: Array) -> Array:
-    """Of length 1, or 0 where there is none."""
+    """Directions scaled to length 1, or 0 where there is none."""
     size = lengths(directions)[..., None]
     known = (size > 0) & np.isfinite(size)
     return np.divide(directions, size, out=np.zeros_like(directions), where=known)

@@ -26,13 +26,6 @@ def plain(read: Callable[[SystemSpec], float]) -> Read:
     return lambda batch: np.full((1, 1, 1), float(read(batch.spec)))
 
 
-def step_size(batch: Batch) -> Array:
-    """α of training, c/β."""
-    spec = batch.spec
-    trains = spec.kind == "training" or (batch.cells is not None and bool(spec.steps))
-    return batch.step_size if trains else np.full((1, 1, 1), spec.alpha)
-
-
 def epsilon(batch: Batch) -> Array:
     """The spec's share of what may be forgotten; 0 where no bound on that is known."""
     with np.errstate(all="ignore"):
@@ -52,7 +45,7 @@ READ: dict[str, Read] = {
     "u": plain(lambda spec: 2.0**-53),
     "k": lambda batch: batch.windows,
     "t": lambda batch: batch.spec.T - batch.windows,
-    "alpha": step_size,
+    "alpha": lambda batch: batch.route.step_size(batch),
     "epsilon": epsilon,
     **dict.fromkeys(OF_FAMILIES, plain(lambda spec: nan)),
 }

@@ -62,6 +62,10 @@ class Route(ABC):
         """Bound the norm of the state forgotten by a run of any length: S_0/(1 − λ), (B, 1, 1)."""
         return batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
 
+    def step_size(self, batch: Batch) -> Array:
+        """α, (1, 1, 1), or (B, 1, 1) where it is a share of what is certified."""
+        return np.full((1, 1, 1), batch.spec.alpha)
+
     def parameter(self, batch: Batch, name: str) -> Array:
         """A number of the spec, along (batch, sequence, window); NaN of what other families add."""
         return READ[name](batch)

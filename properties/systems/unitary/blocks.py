@@ -39,8 +39,9 @@ class Block(Exact):
     def tables(self) -> dict[str, Table]:
         """W and V; there are no inputs."""
         spec, n, m = self.spec, self.spec.n, self.V.nrows()
-        x = [[[ZERO] * spec.d] * spec.T] * len(spec.chosen)
-        return recurrence(self.W.tolist(), [[ZERO] * spec.d] * n, [ZERO] * n, x) | {
+        x, rest = ([row] * len(spec.chosen) for row in ([[ZERO] * spec.d] * spec.T, [ZERO] * n))
+        U, b = [[ZERO] * spec.d] * n, [ZERO] * n
+        return recurrence(self.W.tolist(), U, b, x, rest, rest) | {
             "W2": self.V.tolist(), "U2": [[ZERO] * spec.d] * m, "b2": [ZERO] * m,
         }  # fmt: skip
 

@@ -68,7 +68,7 @@ def recurrence(
 ) -> dict[str, Table]:
     """The tables of h_t = ρ(W h_{t−1} + U x_t + b), y = C h; states are 0 and C is the identity if
     nothing else is said."""
-    size, rest = range(len(b)), [[fmpq(0)] * len(b)] * len(x)
+    size, rest = range(len(b)), [(fmpq(0),) * len(b)] * len(x)
     return {
         "W": W, "U": U, "b": b, "C": C or [[fmpq(i == j) for j in size] for i in size], "x": x,
         "h": h or rest, "h_other": h_other or rest,

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
 from rnnbounds.properties.systems.kind import NO_CELL, Instances, Kind, Wanted, cell_named, networks
 from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.blocks import block

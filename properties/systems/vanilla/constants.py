@@ -44,11 +44,9 @@ def window_bounds(batch: Batch) -> Array:
 
 
 def of_predictions(expr: sympy.Expr) -> Callable[[Batch], Array]:
-    """The upper end of what the theorem asks of K_0 or K_1, (B, 1, 1); infinite but in training."""
+    """The upper end of what the theorem asks of K_0 or K_1, (B, 1, 1)."""
 
     def read(batch: Batch) -> Array:
-        if batch.spec.kind != "training":
-            return np.full((batch.cell.batch, 1, 1), np.inf)
         env = {}
         for symbol in expr.free_symbols:
             name = symbol.name
@@ -94,13 +92,14 @@ DERIVED: dict[str, Callable[[Batch], Array]] = {
     "H": pair_bound,
     "eps_k": window_bounds,
     "x_gap": x_gap,
-    "K_0": of_predictions(STILL),
-    "K_1": of_predictions(DRIFT),
     "beta_ends": curvature_at_ends,
 }
+# What training of a network asks for.
+PREDICTIONS = {"K_0": of_predictions(STILL), "K_1": of_predictions(DRIFT)}
 # What only systems of other families have.
 _OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
-OF_OTHERS = {quantity.name for quantity in _OTHERS if quantity.role == "certified"} - {*DERIVED}
+OF_OTHERS = {quantity.name for quantity in _OTHERS if quantity.role == "certified"}
+OF_OTHERS = OF_OTHERS.union(PREDICTIONS).difference(DERIVED)
 
 
 def of_networks(batch: Batch, name: str) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid
 from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
     Descent,

@@ -28,7 +28,12 @@ from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.drawn import drawn
 from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
-from rnnbounds.properties.systems.vanilla.route import GivenRoute, LossRoute, NetworkRoute
+from rnnbounds.properties.systems.vanilla.route import (
+    GivenRoute,
+    LossRoute,
+    NetworkRoute,
+    TrainingRoute,
+)
 from rnnbounds.properties.systems.vanilla.specs import (
     Gradient,
     Projection,
@@ -197,13 +202,13 @@ def alone(batch: Batch) -> Region:
 
 
 def between(batch: Batch) -> Region:
-    """Those between the cell's and the second ones."""
+    """Segment between the cell's and the second weights."""
     own = Region.of(batch.cell)
     return own if batch.other is None else Region.join(own, Region.of(batch.other))
 
 
 def on_omega(batch: Batch) -> Region:
-    """Those of Ω."""
+    """The set Ω of the weights of training."""
     return Region.of_omega(batch.omega, batch.cell, batch.spec.trained)
 
 
@@ -223,7 +228,7 @@ def learned(
 
 
 TRAINING = Kind(
-    Training, training, LossRoute(drawn, on_omega), networks(Training),
+    Training, training, TrainingRoute(drawn, on_omega), networks(Training),
     Instances(instances.descents), contracts=True,
 )  # fmt: skip
 QUADRATIC = Kind(
@@ -231,8 +236,8 @@ QUADRATIC = Kind(
     Instances(instances.quadratics),
 )  # fmt: skip
 KINDS = (
-    learned(Gradient, instances.of_gradient, alone),
-    learned(Smooth, instances.of_smooth, between),
+    learned(Gradient, instances.gradients, alone),
+    learned(Smooth, instances.bends, between),
     TRAINING,
     QUADRATIC,
     Kind(

@@ -15,7 +15,7 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
-from rnnbounds.properties.systems.vanilla.constants import of_networks
+from rnnbounds.properties.systems.vanilla.constants import PREDICTIONS, of_networks
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
 
@@ -31,7 +31,7 @@ class NetworkRoute(Route):
         return networks(spec, numbers, device)
 
     def constant(self, batch: Batch, name: str) -> Array:
-        """Of the cell, of a pair of states, of each window."""
+        """Return a constant of the cell, of a pair of states or of each window."""
         return of_networks(batch, name)
 
 
@@ -60,8 +60,21 @@ class LossRoute(NetworkRoute):
     learning: ClassVar[bool] = True
 
     def region(self, batch: Batch) -> Region:
-        """As said."""
+        """Return the weights for which constants of gradients hold."""
         return self.weights(batch)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRoute(LossRoute):
+    """Networks that are trained by steps c/(βt) or c/β."""
+
+    def constant(self, batch: Batch, name: str) -> Array:
+        """Return a constant of the network, or what the theorem asks of K_0 and K_1."""
+        return PREDICTIONS[name](batch) if name in PREDICTIONS else super().constant(batch, name)
+
+    def step_size(self, batch: Batch) -> Array:
+        """α of a share c of 1/β."""
+        return batch.step_size
 
 
 @dataclass(frozen=True, eq=False)
