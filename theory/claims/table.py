@@ -45,6 +45,7 @@ ORDER = (
     "urnn-defect",
     "urnn-tight",
     "urnn-sigmoid",
+    "urnn-linear",
     "urnn-gradient",
 )
 

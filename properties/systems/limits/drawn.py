@@ -9,6 +9,7 @@ from rnnbounds.properties.systems.kind import Kind, Wanted
 from rnnbounds.properties.systems.limits import extremal
 from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Planted, Sigmoid
 from rnnbounds.properties.systems.limits.fitted import candidate_fits, scalar_fits
+from rnnbounds.properties.systems.limits.impulse import IMPULSE
 from rnnbounds.properties.systems.limits.near import candidate
 from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.limits.planted import planted
@@ -88,4 +89,4 @@ SIGMOID = Kind(
 PLANTED = Kind(
     Planted, planted_specs, ExactRoute(planted), extremal=extremal.planted, special=extremal.PLANTS,
 )  # fmt: skip
-KINDS = (CANDIDATE, SIGMOID, PLANTED)
+KINDS = (CANDIDATE, SIGMOID, PLANTED, IMPULSE)

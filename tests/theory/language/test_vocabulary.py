@@ -10,7 +10,9 @@ from rnnbounds.theory.language.mathml import markup
 from rnnbounds.theory.language.quantity import INTEGERS
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import norm, state
-from rnnbounds.theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, unfold
+from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, Quantity, quantity, unfold
+
+QUANTITIES = tuple(VOCABULARY.values())  # those of claims too
 
 
 def test_every_name_is_bound_once() -> None:
