@@ -41,13 +41,11 @@ SILENT = {"__repr__", "__str__"}
 class Mutant:
     """One edit of a module; `text` is the whole module with it.
 
-    `inside` is True in the body of a function, which runs when it is called, not at the import.
     `name` says the edit, without the line's number, which changes with other code.
     """
 
     file: str
     line: int
-    inside: bool
     operator: str
     name: str
     text: str
@@ -58,12 +56,6 @@ def mutants(file: str, text: str) -> list[Mutant]:
     whole, tree, found = text.encode(), ast.parse(text), {}
     lines = whole.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, lines))]
-    bodies = {
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        for line in range(node.body[0].lineno, (node.end_lineno or 0) + 1)
-    }
     for node, operator, after in edits(tree):
         first = starts[node.lineno - 1] + node.col_offset
         last = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
@@ -72,7 +64,7 @@ def mutants(file: str, text: str) -> list[Mutant]:
         where = lines[node.lineno - 1].decode().strip()
         name = f"{file}: {before} → {after}" + (f" in {where}" if before != where else "")
         if edited != text:
-            found[edited] = Mutant(file, node.lineno, node.lineno in bodies, operator, name, edited)
+            found[edited] = Mutant(file, node.lineno, operator, name, edited)
     return sorted(found.values(), key=lambda one: (one.line, one.operator, one.name))
 
 

@@ -25,6 +25,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mutants_edits import Mutant, mutants
 from mutants_reach import Reach, reach_of
@@ -43,8 +44,9 @@ PARTS = {
 # In this order: what was tried is then imported once for those that come later, which, as the
 # contracts of imports say, it does not know.
 ROOMS = {"theory/": "rnnbounds.theory.claims.table", "impl/": "rnnbounds.impl.cells.table"}
-SECONDS = 5.0  # of CPU time, as recorded, that the tests of one mutant may take
-Row = dict[str, str]
+COLLECT = 0.5  # seconds to collect a file of tests, about
+Row = dict[str, Any]
+Known = tuple[Reach, dict[str, float]]
 
 
 def sample(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
@@ -69,25 +71,35 @@ def is_python(text: str) -> bool:
 
 
 def select_tests(
-    mutant: Mutant, reach: Reach, seconds: dict[str, float]
+    mutant: Mutant, reach: Reach, seconds: dict[str, float], budget: float
 ) -> tuple[list[str], list[str]]:
-    """The tests that reach a mutant, fastest first, within SECONDS: of its own folder, and others.
+    """The tests that reach a mutant, fastest first, within a budget of CPU seconds, in which a file
+    costs COLLECT: those of the mutant's own folder, and others.
 
-    A line that runs at the import is reached by all that reach its module.
+    A line that at most one test reaches may run once for all, at the import or behind a cache: all
+    tests that reach its module count, and those of the file that is named after it. Where none is
+    known to, since it runs in another process, all tests of the folder count.
     """
     lines = {int(line): tests for line, tests in reach.get(mutant.file, {}).items()}
-    tests = {test for some in lines.values() for test in some}
-    if mutant.inside:  # a line within a statement counts as the one on which this begins
-        known = sorted(lines)
-        place = bisect_right(known, mutant.line)
-        tests = set(lines[known[place - 1]]) if place else set()
-    home = f"tests/{Path(mutant.file).parent}/"
+    known = sorted(lines)  # a line within a statement counts as the one on which this begins
+    place = bisect_right(known, mutant.line)
+    tests = set(lines[known[place - 1]]) if place else set()
+    folders = (f"tests/{folder}/" for folder in Path(mutant.file).parents)
+    home = next(folder for folder in folders if any(test.startswith(folder) for test in seconds))
+    if len(tests) <= 1:
+        tests = {test for some in lines.values() for test in some}
+        named = f"{home}test_{Path(mutant.file).stem}.py::"
+        tests |= {test for test in seconds if test.startswith(named)}
+    tests = tests or {test for test in seconds if test.startswith(home)}
     own: list[str] = []
     others: list[str] = []
-    left = SECONDS
+    files: set[str] = set()
     for test in sorted(tests, key=lambda test: (not test.startswith(home), seconds[test], test)):
-        if seconds[test] <= left:
-            left -= seconds[test]
+        file = test.split("::")[0]
+        cost = seconds[test] + COLLECT * (file not in files)
+        if cost <= budget:
+            budget -= cost
+            files.add(file)
             (own if test.startswith(home) else others).append(test)
     return own, others
 
@@ -105,7 +117,7 @@ def outcome(
     found, by = "survived", "" if any(stages) else "no test reaches it"
     try:
         for tests in filter(None, stages):
-            found, by = trial(copy, ROOT, tests, 6 + 3 * sum(seconds[test] for test in tests))
+            found, by = trial(copy, ROOT, tests, 20 + 3 * sum(seconds[test] for test in tests))
             if found != "survived":
                 break
     finally:
@@ -114,35 +126,39 @@ def outcome(
 
 
 def try_all(
-    chosen: Sequence[Mutant], copy: Path, reach: Reach, seconds: dict[str, float], results: Path
+    chosen: Sequence[Mutant], copy: Path, known: Known, budget: float, results: Path
 ) -> None:
-    """Try all mutants without a row, room by room; then the tests that failed must pass unmutated.
+    """Try all mutants without a row, and survivors of a smaller budget again, room by room; then
+    the tests that failed must pass without a mutant.
 
     Raises RuntimeError if one of these does not: what it seems to kill would be no kill.
     """
-    known = {row["name"] for row in read(results)}
+    reach, seconds = known
+    rows = read(results)
+    done = {n for n, row in rows.items() if row["outcome"] != "survived" or row["budget"] >= budget}
     for room in ("theory/", "impl/", "properties/"):
         for mutant in chosen:
-            if mutant.name in known or not mutant.file.startswith(room):
+            if mutant.name in done or not mutant.file.startswith(room):
                 continue
-            stages = select_tests(mutant, reach, seconds)
+            stages = select_tests(mutant, reach, seconds, budget)
             found, by = outcome(mutant, stages, copy, seconds)
             row = {"name": mutant.name, "file": mutant.file, "outcome": found, "by": by}
+            row |= {"budget": budget}
             with results.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(row, ensure_ascii=False) + "\n")
             print(f"{found:8} {mutant.name}", flush=True)
         if room in ROOMS:
             load(ROOMS[room])
-    killers = sorted({row["by"] for row in read(results) if row["outcome"] == "failed"})
+    killers = sorted({row["by"] for row in read(results).values() if row["outcome"] == "failed"})
     found, by = trial(copy, ROOT, killers, 600) if killers else ("survived", "")
     if found != "survived":
         raise RuntimeError(f"{by} fails without a mutant: delete its rows of {results}")
 
 
-def read(results: Path) -> list[Row]:
-    """The rows of a file of results."""
+def read(results: Path) -> dict[str, Row]:
+    """The last row of each mutant in a file of results."""
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
-    return [json.loads(line) for line in lines]
+    return {row["name"]: row for row in map(json.loads, lines)}
 
 
 def report(rows: Sequence[Row], reasons: dict[str, dict[str, str]], first: str) -> list[str]:
@@ -177,6 +193,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Mutation score of the trusted core.")
     parser.add_argument("--sample", type=int, default=320, metavar="N", help="about so many")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of tests for each mutant")
     parser.add_argument(
         "--module",
         default="",
@@ -193,16 +210,17 @@ def main(arguments: Sequence[str]) -> int:
     found = [mutant for file, text in texts.items() for mutant in mutants(file, text)]
     drawn = sample(found, asked.sample, asked.seed)
     chosen = [mutant for mutant in drawn if mutant.file.startswith(asked.module)]
-    reach, seconds = reach_of(asked.reach, tuple(PARTS))
+    known = reach_of(asked.reach, tuple(PARTS))
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder, "code")
         pristine(copy)
         prepare(copy, ROOT)
-        try_all(chosen, copy, reach, seconds, asked.results)
-    rows = [row for row in read(asked.results) if row["name"] in {one.name for one in chosen}]
+        try_all(chosen, copy, known, asked.seconds, asked.results)
+    results = read(asked.results)
+    rows = [results[mutant.name] for mutant in chosen]
     first = (
         f"{len(rows)} of {len(found)} mutants, drawn with seed {asked.seed}; each was tried with "
-        f"the tests that reach its line and are not slow, up to {SECONDS:.0f} s of CPU time."
+        f"tests that reach its line and are not slow, up to {asked.seconds:g} s of CPU time."
     )
     lines = report(rows, tomllib.loads(REASONS.read_text(encoding="utf-8")), first)
     if not asked.module:

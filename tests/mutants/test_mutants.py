@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from mutants_edits import mutants
-from mutants_run import SECONDS, report, sample, select_tests
+from mutants_run import report, sample, select_tests
 from mutants_trial import trial
 
 TEXT = '''
@@ -66,15 +66,15 @@ def test_the_sample_is_a_share_of_each_module() -> None:
 
 
 def test_the_tests_are_those_that_reach_the_line() -> None:
-    """For a line that runs at the import, those that reach the module; its own folder first."""
+    """Of a line that one test or none reaches, those that reach the module; its folder's first."""
     own, other, far = "tests/impl/test_b.py::t", "tests/impl/test_a.py::t", "tests/test_c.py::t"
     reach = {"impl/m.py": {"6": [own, far], "8": [other]}}
     seconds = {own: 1.0, other: 2.0, far: 0.1}
-    of_line = {one.line: select_tests(one, reach, seconds) for one in mutants("impl/m.py", TEXT)}
+    one, *_ = found = mutants("impl/m.py", TEXT)
+    of_line = {one.line: select_tests(one, reach, seconds, 9.0) for one in found}
     every, inside = ([own, other], [far]), ([own], [far])
-    assert of_line == {3: every, 4: every, 6: inside, 7: inside, 8: ([other], [])}
-    slower = {**seconds, own: SECONDS + 1}
-    assert select_tests(mutants("impl/m.py", TEXT)[0], reach, slower) == ([other], [far])
+    assert of_line == {3: every, 4: every, 6: inside, 7: inside, 8: every}
+    assert select_tests(one, reach, {**seconds, own: 9.0}, 9.0) == ([other], [far])
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ ORDER = (
     "contraction-stacked",
     "state-bound",
     "truncation",
+    "least-window",
     "prediction",
     "input-robustness",
     "certificate",
@@ -46,6 +47,7 @@ ORDER = (
     "urnn-defect",
     "urnn-tight",
     "urnn-sigmoid",
+    "urnn-linear",
     "urnn-gradient",
 )
 

@@ -46,7 +46,7 @@ class Exact(ABC):
         (S, n), the second network W2 (m, m), U2 (m, d), b2 (m), if there is one, and more."""
 
     def dumped(self) -> dict[str, Table]:
-        """What a dump of the member holds."""
+        """The tables that a dump of the member holds."""
         return self.tables()
 
     def constants(self) -> dict[str, float]:

@@ -31,7 +31,14 @@ from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.corners import corners
 from rnnbounds.properties.systems.vanilla.drawn import drawn, unit_inputs
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
-from rnnbounds.properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
+from rnnbounds.properties.systems.vanilla.specs import (
+    Descent,
+    Integrator,
+    Linear,
+    Matrix,
+    Rnn,
+    Unstable,
+)
 
 FACTORS = (0.5, 0.75, 0.9, 0.25, 0.99, 0.999, 2.0**-10, 1 - 2.0**-20)
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -112,6 +119,19 @@ def unstable(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
+def integrator(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """A constant input into a scalar linear system with λ < 1."""
+    T = draw(pick((8, 3, 13, 1, 21, 34, 64)))
+    return Integrator(
+        T=T,
+        K=draw(pick((T, min(T, 8)))),
+        lam=draw(st.integers(1, 63)) / 64,
+        scale=draw(pick((1.0, 0.25, 4.0))),
+        epsilon=draw(pick((0.26, 0.1, 0.57, 0.01, 0.9))),
+    )
+
+
+@st.composite
 def descent(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """Gradient descent on the unstable scalar system from a_1 = lam."""
     return Descent(
@@ -177,6 +197,10 @@ NETWORKS = (
     Kind(
         Unstable, unstable, NetworkRoute(unit_inputs), CellNames(vanilla),
         Instances(instances.witnesses),
+    ),
+    Kind(
+        Integrator, integrator, NetworkRoute(unit_inputs), CellNames(vanilla),
+        Instances(instances.integrators),
     ),
 )  # fmt: skip
 OTHERS = (

@@ -34,9 +34,10 @@ def test_intervals_are_exact_on_dyadic_numbers():
     assert (float(told.low), float(told.high)) == (-6.25, 1.75)
 
 
-def test_reciprocal_through_zero_fails_closed():
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.0, 1.0), (-1.0, 0.0)])
+def test_reciprocal_through_zero_fails_closed(low: float, high: float):
     """An interval that meets 0 has no reciprocal: what would bound it after cannot hide that."""
-    a = Interval(torch.tensor([[-1.0]]).double(), torch.tensor([[1.0]]).double())
+    a = Interval(doubles([[low]]), doubles([[high]]))
     f = bounded("reciprocal")
     assert float(f.slope(a)) == torch.inf
     with pytest.raises(PoleError, match=r"may divide by 0 .*; keep"):
