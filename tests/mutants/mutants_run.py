@@ -77,17 +77,20 @@ def select_tests(
     costs COLLECT: those of the mutant's own folder, and others.
 
     A line that at most one test reaches may run once for all, at the import or behind a cache: all
-    tests that reach its module count, and those of the file that is named after it.
+    tests that reach its module count, and those of the file that is named after it. Where none is
+    known to, since it runs in another process, all tests of the folder count.
     """
     lines = {int(line): tests for line, tests in reach.get(mutant.file, {}).items()}
     known = sorted(lines)  # a line within a statement counts as the one on which this begins
     place = bisect_right(known, mutant.line)
     tests = set(lines[known[place - 1]]) if place else set()
-    home = f"tests/{Path(mutant.file).parent}/"
+    folders = (f"tests/{folder}/" for folder in Path(mutant.file).parents)
+    home = next(folder for folder in folders if any(test.startswith(folder) for test in seconds))
     if len(tests) <= 1:
         tests = {test for some in lines.values() for test in some}
         named = f"{home}test_{Path(mutant.file).stem}.py::"
         tests |= {test for test in seconds if test.startswith(named)}
+    tests = tests or {test for test in seconds if test.startswith(home)}
     own: list[str] = []
     others: list[str] = []
     files: set[str] = set()

@@ -47,6 +47,7 @@ ORDER = (
     "urnn-defect",
     "urnn-tight",
     "urnn-sigmoid",
+    "urnn-linear",
     "urnn-gradient",
 )
 

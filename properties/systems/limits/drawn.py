@@ -9,6 +9,7 @@ from rnnbounds.properties.systems.kind import Fits, Instances, Kind, Wanted, net
 from rnnbounds.properties.systems.limits import extremal
 from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Planted, Sigmoid
 from rnnbounds.properties.systems.limits.fitted import candidate_fits, scalar_fits
+from rnnbounds.properties.systems.limits.impulse import IMPULSE
 from rnnbounds.properties.systems.limits.near import candidate
 from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.limits.planted import planted
@@ -90,4 +91,5 @@ KINDS = (
         Planted, planted_specs, ExactRoute(planted), networks(Planted),
         Instances(extremal.planted, extremal.PLANTS),
     ),
+    IMPULSE,
 )  # fmt: skip

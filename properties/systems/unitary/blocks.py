@@ -36,6 +36,11 @@ class Block(Exact):
         n = range(self.spec.n)
         return corner(self.V, n, n)
 
+    @property
+    def parts(self) -> dict[str, fmpq_mat]:
+        """W, by its name in theory."""
+        return {"W": self.W}
+
     def tables(self) -> dict[str, Table]:
         """W and V; there are no inputs."""
         spec, n, m = self.spec, self.spec.n, self.V.nrows()
