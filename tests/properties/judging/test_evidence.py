@@ -236,6 +236,8 @@ def test_a_curve_is_drawn_against_what_the_bound_speaks_of(against: Against, pla
 
 def test_of_equal_ratios_the_longest_run_that_is_drawn_is_first() -> None:
     """Of 64 steps at most: longer runs come last, and 64 before 3."""
-    runs = [SimpleNamespace(ratio=1.0, spec={"T": steps}) for steps in (65, 3, 64, 1)]
+    slow = {"lam": 0.9}  # which would be first of runs of one length
+    specs = [{"T": 65} | slow, {"T": 3}, {"T": 64}, {"T": 1}]
+    runs = [SimpleNamespace(ratio=1.0, spec=spec) for spec in specs]
     in_order = sorted(runs, key=order)  # type: ignore[arg-type]
     assert [check.spec["T"] for check in in_order] == [64, 3, 1, 65]
