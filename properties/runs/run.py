@@ -24,7 +24,7 @@ from rnnbounds.properties.runs.parts import (
 )
 from rnnbounds.properties.runs.versions import commit, versions
 from rnnbounds.reports.records.record import Environment
-from rnnbounds.reports.redact import redacted, redacted_command
+from rnnbounds.reports.redact import redact, redact_command
 
 IN_PROCESS = InProcess()
 
@@ -82,7 +82,7 @@ def environment(
     now = max(started, datetime.now(UTC))  # a clock may be set back meanwhile
     return Environment(
         versions=versions(),
-        platform=redacted(platform.platform()),
+        platform=redact(platform.platform()),
         device=torch.cuda.get_device_name()
         if device.startswith("cuda")
         else platform.processor() or "cpu",
@@ -95,7 +95,7 @@ def environment(
             if float(torch.tensor(2.0**-1040, dtype=torch.float64) * 0.5)
             else "flushed",
         },
-        command=redacted_command(["rnnbounds", *sys.argv[1:]]),
+        command=redact_command(["rnnbounds", *sys.argv[1:]]),
         started=started.isoformat(timespec="seconds"),
         finished=now.isoformat(timespec="seconds"),
         seconds=(now - started).total_seconds(),

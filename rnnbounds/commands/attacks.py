@@ -43,7 +43,7 @@ from rnnbounds.properties.runs.record import lacking, merge, variant_records
 from rnnbounds.properties.runs.run import environment, run_calls, run_parts
 from rnnbounds.properties.runs.seeds import seeds_of, sweep
 from rnnbounds.reports.pages.page import FILES, write_report
-from rnnbounds.reports.records.outcome import problems
+from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
 from rnnbounds.reports.words import plural
 from rnnbounds.results import Wanted
@@ -129,7 +129,7 @@ def verify(
     changes = wanted.changes(run)
     if folder is not None:
         write_report(run, folder, changes=changes)
-    wrote, found = wanted.write(run, changes), problems(run)
+    wrote, found = wanted.write(run, changes), run_problems(run)
     if format is Format.json:
         print_json(run)
     else:

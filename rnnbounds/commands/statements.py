@@ -20,7 +20,7 @@ from rnnbounds.properties.runs.replay import dump as dump_arrays
 from rnnbounds.properties.runs.replay import replay as replay_spec
 from rnnbounds.properties.runs.replay import statement_of
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.reports.pages.text import typed as digits
+from rnnbounds.reports.pages.text import plain_number as digits
 from rnnbounds.reports.records.record import Check
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from rnnbounds.theory import claim as claim_of

@@ -94,7 +94,7 @@ class Layered(Shipped):
         }
 
     def constants(self) -> dict[str, float]:
-        """Those of this one."""
+        """Certified constants of this transition alone."""
         return self.constants_of([self])[0]
 
     def parameters(self) -> dict[str, float]:

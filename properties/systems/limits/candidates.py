@@ -84,6 +84,11 @@ class Candidate(Exact):
     at: Settled
 
     @property
+    def parts(self) -> dict[str, fmpq_mat]:
+        """W, by its name in theory."""
+        return {"W": self.rnn.W}
+
+    @property
     def n(self) -> int:
         """The network's units."""
         return int(self.rnn.W.nrows())

@@ -46,7 +46,7 @@ class Exact(ABC):
         (S, n), the second network W2 (m, m), U2 (m, d), b2 (m), if there is one, and more."""
 
     def dumped(self) -> dict[str, Table]:
-        """What a dump of the member holds."""
+        """The tables that a dump of the member holds."""
         return self.tables()
 
     def constants(self) -> dict[str, float]:
@@ -68,7 +68,7 @@ def recurrence(
 ) -> dict[str, Table]:
     """The tables of h_t = ρ(W h_{t−1} + U x_t + b), y = C h; states are 0 and C is the identity if
     nothing else is said."""
-    size, rest = range(len(b)), [[fmpq(0)] * len(b)] * len(x)
+    size, rest = range(len(b)), [(fmpq(0),) * len(b)] * len(x)
     return {
         "W": W, "U": U, "b": b, "C": C or [[fmpq(i == j) for j in size] for i in size], "x": x,
         "h": h or rest, "h_other": h_other or rest,
@@ -151,6 +151,11 @@ def above(value: fmpq) -> float:
 def stream(spec: SystemSpec, member: int, purpose: str) -> random.Random:
     """Random numbers of one member for one purpose, the same in every process."""
     return random.Random(f"{spec.seed}/{member}/{purpose}")
+
+
+def rationals(values: Sequence[float]) -> Vector:
+    """The rationals that floats are."""
+    return tuple(map(rational, values))
 
 
 def times(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:

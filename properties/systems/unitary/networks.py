@@ -25,6 +25,7 @@ from rnnbounds.properties.systems.unitary.exact import (
     stream,
 )
 from rnnbounds.properties.systems.unitary.fewer import fewest_states
+from rnnbounds.properties.systems.unitary.linear import permutation
 from rnnbounds.properties.systems.unitary.orthogonal import (
     ONE,
     ZERO,
@@ -163,7 +164,8 @@ def contraction(regime: str, n: int, units: int, draw: random.Random) -> Rationa
         pairs.sort(key=lambda pair: -pair[0])
         Q1 = Q2 = identity(n)
     elif regime == "nilpotent":
-        Q1, Q2 = identity(n), shift(n)
+        # Unit i reads unit i + 1.
+        Q1, Q2 = identity(n), permutation([(i + 1) % n for i in range(n)])
     else:
         kinds = ("identity", "signed", "cayley") if regime == "zero" else ("cayley",)
         Q1, Q2 = (orthogonal(draw.choice(kinds), n, draw) for _ in range(2))
@@ -179,8 +181,3 @@ def weight(regime: str, draw: random.Random) -> tuple[fmpq, fmpq]:
         p = draw.choice(NEAR)
         return fmpq(p * p - 1, p * p + 1), fmpq(2 * p, p * p + 1)
     return pythagorean(draw)
-
-
-def shift(n: int) -> fmpq_mat:
-    """The cyclic shift (n, n): unit i reads unit i + 1."""
-    return fmpq_mat([[fmpq(int((i + 1) % n == j)) for j in range(n)] for i in range(n)])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.numbers.rationals import cayley, identity
+from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.unitary.exact import (
     Exact,
@@ -22,16 +22,15 @@ from rnnbounds.properties.systems.unitary.exact import (
     recurrence,
     stream,
 )
+from rnnbounds.properties.systems.unitary.linear import permutation
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
 
 def signed(n: int, draw: random.Random) -> fmpq_mat:
     """A signed permutation matrix."""
-    places, V = draw.sample(range(n), n), fmpq_mat(n, n)
-    for i, j in enumerate(places):
-        V[i, j] = fmpq(draw.choice((-1, 1)))
-    return V
+    places = draw.sample(range(n), n)
+    return diagonal([fmpq(draw.choice((-1, 1))) for _ in places]) * permutation(places)
 
 
 def orthogonal(regime: str, n: int, draw: random.Random) -> fmpq_mat:

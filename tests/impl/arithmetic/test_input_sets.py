@@ -9,6 +9,7 @@ import pickle
 import pytest
 import torch
 from checked import seal_of
+from draws import normal
 from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
@@ -22,11 +23,6 @@ from rnnbounds.impl.convert.truncate import save_truncated, truncate, unrolled
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.format.sealed import TRUNCATED
 from rnnbounds.impl.reading.adapters import load_model
-
-
-def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
-    """Normal float64 numbers."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def rnn(kind: type[torch.nn.RNNBase] = torch.nn.RNN, d: int = 3, n: int = 5, scale: float = 0.5):
@@ -52,12 +48,12 @@ def within(inputs: InputSet, W: torch.Tensor, x: torch.Tensor) -> None:
 def test_affine_maps_of_sets():
     """At the corners of a box, at every row of a table, of every scale; and the box is tight."""
     for scale in (1.0, 1e-150, 1e150):
-        W = drawn(1, 4, 3) * scale
-        ends = drawn(2, 3, seed=1)
+        W = normal(1, 4, 3) * scale
+        ends = normal(2, 3, seed=1)
         box = input_box(ends.amin(0), ends.amax(0))
         for signs in torch.tensor([[0, 0, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]]):
             within(box, W, torch.where(signs == 1, box.high, box.low))
-        rows = input_rows(drawn(7, 3, seed=2))
+        rows = input_rows(normal(7, 3, seed=2))
         assert rows.rows is not None
         for row in rows.rows:
             within(rows, W, row)
@@ -94,7 +90,7 @@ def test_a_set_is_its_own():
     assert (box.low.tolist(), box.high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
 
 
-@pytest.mark.parametrize("given", [input_box(-1.0, 2.0, 3), input_rows(drawn(4, 3))])
+@pytest.mark.parametrize("given", [input_box(-1.0, 2.0, 3), input_rows(normal(4, 3))])
 def test_copies(given: InputSet):
     """Of a set, and of a certificate that holds one, copies say what it says."""
     for other in (
@@ -112,7 +108,7 @@ def test_copies(given: InputSet):
 def test_less_is_said_of_more(kind: type[torch.nn.RNNBase]):
     """A set is certified no worse than its box, and that no worse than its ball; the certificate
     says which."""
-    table = drawn(9, 3, seed=4).float() * 0.7 + 0.5
+    table = normal(9, 3, seed=4).float() * 0.7 + 0.5
     rows = input_rows(table, "the rows of embed.weight")
     told = [certify(rnn(kind, scale=0.25), one) for one in (float(rows), rows.box, rows)]
     lams, drives = [one.lam for one in told], [one.constants["drive"] for one in told]

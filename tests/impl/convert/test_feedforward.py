@@ -1,5 +1,6 @@
 import pytest
 import torch
+from draws import normal
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.convert.feedforward import FeedForward
@@ -10,8 +11,7 @@ N, D, T, S = 5, 3, 12, 4
 
 def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> torch.Tensor:
     """Gaussian numbers of that seed."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+    return normal(*shape, seed=seed).to(dtype)
 
 
 def build(k: int, activation: str = "tanh", *, biases: bool = True, **options) -> FeedForward:

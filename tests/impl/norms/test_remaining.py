@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from draws import normal
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -145,8 +146,7 @@ def test_windows_of_models(cell, tmp_path):
         shorter += sum(k < most for most, k in pairs)
     assert shorter
     certificate = certify(held, 1.0, (1e-2, 1e-4))
-    draw = torch.Generator().manual_seed(0)
-    x = torch.randn(64, 1, held.d, generator=draw, dtype=torch.float64).repeat(1, 120, 1)
+    x = normal(64, 1, held.d).repeat(1, 120, 1)
     x = x / x.norm(dim=2, keepdim=True)
     x[32:, ::2] *= -1
     for epsilon, k in certificate.windows:

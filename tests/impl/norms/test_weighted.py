@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 import torch
-from draws import doubles
+from draws import doubles, normal
 from flint import arb_mat, ctx
 from torch import Tensor
 
@@ -14,8 +14,7 @@ from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 def systems() -> Tensor:
     """Gaussian, skewed, triangular, non-negative, rotating, nilpotent and zero matrices, n = 4."""
-    draw = torch.Generator().manual_seed(0)
-    G = torch.randn(4, 4, 4, dtype=torch.float64, generator=draw)
+    G = normal(4, 4, 4)
     skew = torch.tensor([1.0, 30.0, 0.01, 5.0], dtype=torch.float64)
     zero = torch.zeros(4, 4, dtype=torch.float64)
     nilpotent = zero.clone()

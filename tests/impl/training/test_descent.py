@@ -3,7 +3,7 @@ import math
 import mpmath
 import pytest
 import torch
-from draws import doubles
+from draws import doubles, normal
 from flint import arb, arb_mat, ctx
 from gradient_oracle import Blocks, autograd, balls, blocks, exactly, length, random_system
 from torch import Tensor
@@ -196,8 +196,7 @@ def test_a_step_that_underflows_is_an_error() -> None:
 def test_projected_from_anywhere(size: float, ell: float) -> None:
     """Near the ball and far from it, whose squares may overflow, the nearest point is found, and in
     the ball."""
-    draw = torch.Generator().manual_seed(1)
-    W = torch.randn(3, 4, 4, dtype=torch.float64, generator=draw)
+    W = normal(3, 4, 4, seed=1)
     W = size * (ell or 1.0) * W / torch.linalg.matrix_norm(W, 2, keepdim=True)
     zero = torch.zeros(3, 4, 2, dtype=torch.float64)
     radius = torch.full((3,), ell, dtype=torch.float64)

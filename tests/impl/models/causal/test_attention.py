@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from draws import normal
 from torch import Tensor
 from torch.nn.functional import linear, relu, scaled_dot_product_attention
 
@@ -11,7 +12,7 @@ from rnnbounds.impl.models.causal.base import Affine
 
 def inputs(T: int = 9) -> Tensor:
     """Three sequences of two inputs, in float64."""
-    return torch.randn(3, T, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    return normal(3, T, 2)
 
 
 def mapped(layer: Affine, x: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from draws import normal
 from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
@@ -36,7 +37,7 @@ def gated(layer: GatedLayer, x: Tensor) -> Tensor:
 
 def inputs(T: int = 12) -> Tensor:
     """Three sequences of two inputs, in float64."""
-    return torch.randn(3, T, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    return normal(3, T, 2)
 
 
 @pytest.fixture(autouse=True)
