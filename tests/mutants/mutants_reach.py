@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTS = (
     "tests/impl", "tests/theory/kernel", "tests/theory/proof", "tests/properties/judging",
     "tests/properties/read",
+    "tests/properties/systems/cells",
 )  # fmt: skip
 
 

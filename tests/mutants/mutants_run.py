@@ -182,7 +182,7 @@ def report(rows: Sequence[Row], reasons: dict[str, dict[str, str]], first: str) 
         whole, same = counts[part, "mutants"], counts[part, "equivalent"]
         over = counts[part, "timeout"]
         killed = counts[part, "failed"] + counts[part, "broken"] + over
-        score = f"{100 * killed / max(1, whole - same):.0f} %"
+        score = f"{100 * killed / max(1, whole - same):.1f} %"
         cells = (part, whole, killed, over, same, whole - same - killed, score)
         table.append(f"| {' | '.join(map(str, cells))} |")
     return [first, "", *table, "", "Of those that no test killed:", "", *sorted(survivors)]

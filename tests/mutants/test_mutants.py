@@ -108,5 +108,5 @@ def test_the_record_counts_what_is_not_equivalent() -> None:
     kinds = {"a": "failed", "b": "survived", "c": "survived"}
     rows = [{"name": n, "file": "impl/norms/m.py", "outcome": kind} for n, kind in kinds.items()]
     lines = report(rows, {"b": {"equivalent": "b is a"}}, "")
-    assert "| norms | 3 | 1 | 0 | 1 | 1 | 50 % |" in lines
+    assert "| norms | 3 | 1 | 0 | 1 | 1 | 50.0 % |" in lines
     assert lines[-2:] == ["- equivalent: `b`: b is a", "- survived: `c`: not looked at yet"]

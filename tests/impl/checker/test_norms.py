@@ -17,6 +17,7 @@ from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling, _lay
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.cells.units import Weights, still
 from rnnbounds.impl.checker.definite import norm_at_most
+from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.norms import Layer, Stated
 
 W = np.array([[0.3, -0.2], [0.1, 0.4]])
@@ -192,6 +193,17 @@ def test_cascades():
     assert float(norm.radius(stack, 0.5)) == 4.0  # of 3/0.75 and 9; of 8/0.5 over 4
     steep = Stack([None, None], (below, layer(0.5, 8.0, 0.5, 12.0, math.inf, 20.0)))
     assert float(norm.moved(steep, 0.5)) == 15.0  # 20 · 3/4
+
+
+def test_each_kind_of_cell_has_its_norms():
+    """What a record names and the cell lacks is refused."""
+    stated = Stated("", 0.5, [1.0, 2.0], 1, 1.0, 1.0, 1.0, math.inf)
+    gated = SimpleNamespace(states=2, blocks=1, cell="gru")
+    for name, one in (("perron", gated), ("comparison", gated), ("perron", cell())):
+        assert isinstance(norm_of(replace(stated, name=name), one), Greatest)
+    for name, one in (("comparison", cell()), ("diagonal", gated), ("one", gated), ("", gated)):
+        with pytest.raises(RecordError, match="no such norm"):
+            norm_of(replace(stated, name=name), one)
 
 
 def test_both_norms_of_a_layer_are_proved():
