@@ -21,7 +21,7 @@ from rnnbounds.properties.read.reader import ZERO
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import generator, normal
 from rnnbounds.properties.systems.kind import about
-from rnnbounds.properties.systems.supply.members import once
+from rnnbounds.properties.systems.supply.lazy import once
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
