@@ -33,7 +33,7 @@ from rnnbounds.properties.read.numbers.enclosures import blank
 from rnnbounds.properties.read.numbers.sizes import length
 from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
-from rnnbounds.properties.systems.supply.members import once
+from rnnbounds.properties.systems.supply.lazy import once
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
