@@ -189,6 +189,11 @@ def ball_run(pair: BallPair) -> tuple[arb_mat, list[list[arb]], list[arb_mat]]:
     return found
 
 
+def ball_start(pair: BallPair, k: int) -> arb:
+    """‖h_{T−k}‖, of the run that gaps start from."""
+    return length(ball_run(pair)[2][pair.batch.spec.T - k].entries())
+
+
 def ball_readout(pair: BallPair, k: int) -> arb:
     """‖C (h_T − h_T^k)‖."""
     return length((matrix_of(pair.batch.C[0]) * ball_gap(pair, k)).entries())
@@ -213,7 +218,7 @@ CLIMBED = {
 }
 FAST = (
     swept("h_norm", h_norm, state_error),
-    swept("h_start", each_window(start_vectors), state_error),
+    replace(swept("h_start", each_window(start_vectors), state_error), balls=ball_start),
     replace(
         swept("h_gap", h_gap, gap_error), balls=lambda pair, k: length(ball_gap(pair, k).entries())
     ),

@@ -121,7 +121,9 @@ def of_pair(p: Term, q: Term) -> Step:
     if head == "+":
         return Step("sum", (), pairs)
     if head == "*":
-        return Step("product", (), pairs)
+        # Of two operators that have names of their own the sizes may differ.
+        named = any(p != q and len(p) == 1 == len(q) for _, p, q in pairs if not is_number(p))
+        return Step("pair", (), (p, q)) if named else Step("product", (), pairs)
     if head in ARGUMENTS:
         many = ARGUMENTS[head]
         return Step(head, (p[1 + many :], q[1 + many :]), pairs[:many])

@@ -123,17 +123,23 @@ class SystemSpec(
     layer: ClassVar[int] = 0
     over: ClassVar[str] = "ball"
 
-    # Of a kind: its name; what it chooses among, the simplest first (no activations: any); how
-    # large it may be where that is less than LIMITS; how many matrices are stacked in W and vectors
-    # in a state; whether there are second weights; whether a cell is linear in the state; and what
-    # else must be so.
+    # The name of the kind.
     kind: ClassVar[str]
+    # How its systems are drawn, the simplest first.
     regimes: ClassVar[tuple[str, ...]] = REGIMES
+    # The activations of its systems, any if there is none.
     activations: ClassVar[tuple[str, ...]] = ()
+    # How large a field may be, where that is less than LIMITS says.
     limits: ClassVar[Mapping[str, float]] = {}
+    # Fields that are at least another one.
+    floors: ClassVar[Mapping[str, str]] = {}
+    # How many matrices are stacked in W, and how many vectors in a state.
     stacked: ClassVar[tuple[int, int]] = (1, 1)
+    # True if there are second weights.
     paired: ClassVar[bool] = False
+    # True if a cell is linear in the state.
     linear: ClassVar[bool] = False
+    # Raises SpecError for what else must be so.
     check: ClassVar[Callable[[Any], None] | None] = None
     # The `properties.systems.kind.Kind` of these systems.
     about: ClassVar[Any] = None
@@ -209,6 +215,7 @@ class Make(Protocol):
 
     kind: str
     regimes: tuple[str, ...]
+    activations: tuple[str, ...]
     linear: bool
     __struct_fields__: tuple[str, ...]
 

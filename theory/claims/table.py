@@ -20,6 +20,7 @@ ORDER = (
     "contraction-stacked",
     "state-bound",
     "truncation",
+    "least-window",
     "prediction",
     "input-robustness",
     "certificate",
@@ -47,6 +48,7 @@ ORDER = (
     "urnn-defect",
     "urnn-tight",
     "urnn-sigmoid",
+    "urnn-linear",
     "urnn-gradient",
 )
 

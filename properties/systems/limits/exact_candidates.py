@@ -23,7 +23,7 @@ from rnnbounds.impl.numbers.rationals import (
     root_above,
 )
 from rnnbounds.properties.systems.limits.candidates import Candidate, settled
-from rnnbounds.properties.systems.unitary.exact import Vector
+from rnnbounds.properties.systems.unitary.exact import Vector, times
 from rnnbounds.properties.systems.unitary.linear import (
     beside,
     blocks,
@@ -31,6 +31,7 @@ from rnnbounds.properties.systems.unitary.linear import (
     contractive,
     corner,
     entries,
+    permutation,
 )
 
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -136,18 +137,14 @@ def extended(
     order = draw.sample(range(len(urnn.b)), len(urnn.b)) if draw.random() < 0.5 else None
     if order is None:
         return urnn, E
-    rows = urnn.W.tolist()
-    return RationalRNN(
-        fmpq_mat([[rows[i][j] for j in order] for i in order]),
-        fmpq_mat([urnn.U.tolist()[i] for i in order]),
-        tuple(urnn.b[i] for i in order), tuple(urnn.initial[i] for i in order),
-    ), fmpq_mat([[row[j] for j in order] for row in E.tolist()])  # fmt: skip
+    turn = permutation(order)
+    W, U, back = turn * urnn.W * turn.transpose(), turn * urnn.U, E * turn.transpose()
+    return RationalRNN(W, U, times(turn, urnn.b), times(turn, urnn.initial)), back
 
 
 def swap(n: int) -> fmpq_mat:
     """(0 I; I 0), the dilation of W = 0."""
-    return fmpq_mat(2 * n, 2 * n, [fmpq(j == (i + n) % (2 * n)) for i in range(2 * n)
-                                   for j in range(2 * n)])  # fmt: skip
+    return permutation([(i + n) % (2 * n) for i in range(2 * n)])
 
 
 def dilation(ask: Request, draw: random.Random) -> fmpq_mat:
@@ -173,8 +170,7 @@ def rotated(ask: Request, draw: random.Random) -> Candidate:
 def rescaled(ask: Request, draw: random.Random) -> Candidate:
     """W moves unit i to i + 1 with a weight below 1; scaled to weights 1 it needs n + 1 states."""
     n = ask.n
-    V = fmpq_mat(n + 1, n + 1, [fmpq(i == (j + 1) % (n + 1)) for i in range(n + 1)
-                                for j in range(n + 1)])  # fmt: skip
+    V = permutation([(i - 1) % (n + 1) for i in range(n + 1)])
     weights = [fmpq(1, draw.randint(2, 4)) for _ in range(n - 1)]
     scale = [ONE]
     for weight in weights:

@@ -29,8 +29,7 @@ from rnnbounds.properties.systems.limits.exact_candidates import (
 )
 from rnnbounds.properties.systems.spec import Candidate as Written
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Vector, stream
-from rnnbounds.properties.systems.unitary.exact import rational as exactly
+from rnnbounds.properties.systems.unitary.exact import Vector, rationals, stream
 from rnnbounds.properties.systems.unitary.linear import (
     beside,
     cayley_of,
@@ -127,13 +126,8 @@ def approximate(ask: Request, draw: random.Random) -> Candidate:
 def written(ask: Request, found: Written, draw: random.Random) -> Candidate:
     """The candidate of W = 0 that a spec writes out; ``s`` and ``d`` hold its pre-activations at
     the first two times."""
-
-    def exact(values: Sequence[float]) -> list[fmpq]:
-        return [exactly(v) for v in values]
-
-    V = cayley_of(exact(found.skew), [int(v) for v in found.signs])
-    G = fmpq_mat([exact(row) for row in found.G])
-    levels = (exact(found.s), exact(found.d))
+    V, G = cayley_of(found.skew, found.signs), fmpq_mat([rationals(row) for row in found.G])
+    levels = (rationals(found.s), rationals(found.d))
     return with_readout(ask, fmpq_mat(ask.n, ask.n), V, G, levels, draw)
 
 

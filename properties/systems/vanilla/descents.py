@@ -16,13 +16,19 @@ from typing import Any
 from flint import fmpq
 from hypothesis import strategies as st
 
-from rnnbounds.impl.numbers.rationals import identity
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
-from rnnbounds.properties.systems.kind import NO_CELL, Kind, Wanted, cell_named
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
+from rnnbounds.properties.systems.kind import NO_CELL, Instances, Kind, Wanted, cell_named
 from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths
 from rnnbounds.properties.systems.spec import Make, SystemSpec, spec_of
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
+from rnnbounds.properties.systems.unitary.exact import (
+    Exact,
+    Table,
+    Vector,
+    above,
+    rational,
+    recurrence,
+    stream,
+)
 from rnnbounds.properties.systems.unitary.orthogonal import scaled
 from rnnbounds.properties.systems.unitary.route import ExactRoute
 
@@ -38,7 +44,7 @@ RADIUS = fmpq(2)  # of the box, but where all samples are equal: there Ω is all
 
 
 @dataclass(frozen=True, eq=False)
-class Descents:
+class Descents(Exact):
     """The starts (w, w′) and the samples of each sequence, on ‖w‖_∞ ≤ ``radius`` if it is given."""
 
     spec: SystemSpec
@@ -50,10 +56,8 @@ class Descents:
     def tables(self) -> dict[str, Table]:
         """A linear system at rest, for there is no recurrent one, with the starts as its states."""
         n, (first, second) = self.spec.n, zip(*self.starts, strict=True)
-        return {
-            "W": [[ZERO] * n] * n, "U": [[ZERO]] * n, "b": (ZERO,) * n, "C": identity(n).tolist(),
-            "x": [[(ZERO,)] for _ in self.starts], "h": first, "h_other": second,
-        }  # fmt: skip
+        x = [[(ZERO,)] for _ in self.starts]
+        return recurrence([[ZERO] * n] * n, [[ZERO]] * n, (ZERO,) * n, x, first, second)
 
     def constants(self) -> dict[str, float]:
         """β, which no slope exceeds, and bounds on ‖∇p − ∇p̂‖: of each sample, and of their mean."""
@@ -70,10 +74,6 @@ class Descents:
         bent, off = (sum(map(abs, half), ZERO) for half in halves(gap))
         return off if self.radius is None else self.radius * bent + off
 
-    def parameters(self) -> dict[str, float]:
-        """The members of a batch differ in no parameter."""
-        return {}
-
     def rate(self, j: int) -> fmpq:
         """α_{j+1}: α/(j + 1) or α."""
         alpha = rational(self.spec.alpha)
@@ -88,7 +88,7 @@ def halves(sample: Sequence[fmpq]) -> tuple[Sequence[fmpq], Sequence[fmpq]]:
 
 def gap(sample: Vector) -> Vector:
     """(b − b̂, c − ĉ) of a sample."""
-    return minus(*halves(sample))
+    return tuple(p - q for p, q in zip(*halves(sample), strict=True))
 
 
 def saddle(spec: SystemSpec, member: int) -> Descents:
@@ -169,7 +169,7 @@ def kind(
 ) -> Kind:
     """The kind of descents without a cell."""
     return Kind(
-        make, partial(descents, make), ExactRoute(member), cell=cell_named(NO_CELL), extremal=worst
+        make, partial(descents, make), ExactRoute(member), cell_named(NO_CELL), Instances(worst)
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from refusals import refused
-from torch.nn.utils import parametrizations, parametrize, prune
+from torch.nn.utils import parametrizations, parametrize
 
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
@@ -103,20 +103,6 @@ def test_parametrised_weights_have_their_values(base):
     parametrize.register_parametrization(net, role, Noise())
     refused(net, WeightsError, r"another value at each use; call \.eval\(\) first")
     assert load_model(net.eval()).n == 3
-
-
-@EACH
-@pytest.mark.parametrize("wrap", [lambda net: net, torch.nn.Sequential], ids=["root", "part"])
-def test_what_stores_weights_in_parts_is_refused(base, wrap):
-    """State dicts of parametrised and of pruned weights: the parts are no weights."""
-    end, cell = "_l0" if base in LAYERS else "", load_model(made(base)).name
-    for role in (f"weight_hh{end}", f"bias_ih{end}"):
-        net = made(base)
-        parametrize.register_parametrization(net, role, torch.nn.Identity())
-        refused(wrap(net).state_dict(), WeightsError, role, cell=cell)
-        net = prune.identity(made(base), role)
-        refused(wrap(net), WeightsError, role)
-        refused(wrap(net).state_dict(), WeightsError, role, cell=cell)
 
 
 @EACH

@@ -8,8 +8,9 @@ import tubes
 from flint import arb, fmpq
 from meanings import EVERYWHERE, HALF, NUMBERS, ONE, ZERO, System, always, itself, running
 
-from rnnbounds.theory.claims.memory import instability
+from rnnbounds.theory.claims.memory import instability, least_window
 from rnnbounds.theory.claims.training import decaying_steps, minibatches
+from rnnbounds.theory.claims.unitary import urnn_linear
 from rnnbounds.theory.language.terms import causal, certificates, gates, gradients, layers, unitary
 from rnnbounds.theory.language.terms import vectors as terms
 from rnnbounds.theory.models.gates import gru
@@ -99,6 +100,15 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
         | {instability.orbit: tanh_orbit},
         {},
     ),
+    "least-window": (
+        running(lambda h, x: h / 2 + x, always(1))
+        | {least_window.total: lambda z, j: sum((z**i for i in range(int(j))), ZERO)},
+        {},
+    ),
+    **dict.fromkeys(
+        ("least-window/no-smaller", "least-window/no-smaller-finite"),
+        ({}, {"epsilon": fmpq(1, 4)}),
+    ),
     "urnn-equivalence/similar": ({}, {"T_similar": ONE, "T_inverse": ONE}),
     "urnn-equivalence/beyond": (
         {
@@ -146,6 +156,14 @@ OTHERWISE: dict[str, tuple[dict[Any, Any], dict[str, Any]]] = {
     "urnn-defect": ({}, DILATED),
     "urnn-defect/dilation": ({}, ISOMETRIC),
     "urnn-defect/needed": ({}, ORTHOGONAL | {"states": ONE}),
+    "urnn-linear": (
+        {
+            urnn_linear.largest: lambda C, W, f, E, V, g, j: max(
+                abs(C * W ** int(i) * f - E * V ** int(i) * g) for i in range(int(j) + 1)
+            ),
+        },
+        dict.fromkeys(("C_out", "f_in", "E_out", "g_in", "I_m"), ONE),
+    ),
     "urnn-tight/excluded": (
         nudging(fmpq(0)),
         {"W": ZERO, "W_rank": ZERO, "y_candidate": ONE, "E": ONE, "G": ONE},
