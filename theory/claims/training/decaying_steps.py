@@ -18,7 +18,6 @@ from rnnbounds.theory.models.lemmas.growth import POWERS, PRODUCT, PRODUCT_BY_ZE
 from rnnbounds.theory.models.weights.training import (
     CONSTANT_SIZE,
     CONSTANT_STEPS,
-    CURVED,
     INVERSE_STEPS,
     SOME_STEPS,
     STEP,
@@ -52,8 +51,7 @@ LOSS = assume("loss", "the loss is p(w) = −β‖w‖²/2: ∇p(w) = −βw", f
     eq(loss_gradient(w), -beta * w)
 )
 
-MODEL = (LOSS, STEP, CURVED)
-SIGNS = ("step", "curved")
+MODEL = (LOSS, STEP)
 apart, apart_next = (norm(descended(w, j + more) - descended(w_other, j + more)) for more in (0, 1))
 
 
@@ -68,7 +66,6 @@ def drifting(sizes: Step) -> tuple[Step, Step]:
         at("loss", there),
         HOMOGENEITY.at(1 + step_size(j) * beta, here - there),
         at("step sizes are positive", j),
-        "curved",
     )
 
 
@@ -100,8 +97,8 @@ DECAYING = theorem(
             StepProduct(j, c),
             at("next factor", j, c),
             at("inverse steps", j),
-            *SIGNS,
-            base=(at("empty product", c), *SIGNS),
+            "step",
+            base=(at("empty product", c), "step"),
         ),
     ),
     note="steps α/t: the Γ quotient is the product of all 1 + αβ/t",
@@ -123,9 +120,8 @@ POLYNOMIAL = theorem(
     at("product by a power", c, N - 1),
     REAL_POWER.at(N, c),
     "the first steps",
-    at("exp positive", c * log(N)),
     "some steps",
-    *SIGNS,
+    "step",
 )
 
 DECAYING_STEPS = Claim(

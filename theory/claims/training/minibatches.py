@@ -157,7 +157,7 @@ def drift(factor: Expr, *uses: Use, base: tuple[Use, ...] = ()) -> Step:
     """The difference after j steps, from the product of the factors of all steps."""
     starts = SAMPLED.at(w, x, 0), NEAR_SAMPLED.at(w, x, 0)
     return step("all steps", le(beta * apart, eps_k * (factor - 1)), forall=(j,)).by_induction(
-        base=(*starts, *base), step=(at("one step", j), *uses, *SIGNS)
+        base=(*starts, *base), step=(at("one step", j), *uses)
     )
 
 
@@ -181,7 +181,8 @@ BY_PRODUCT = theorem(
             StepProduct(j, c),
             at("next factor", j, c),
             at("inverse steps", j),
-            base=(at("empty product", c), *SIGNS),
+            "step",
+            base=(at("empty product", c), "step"),
         ),
     ),
     note="for every order of the samples; the Γ quotient is the product of all 1 + αβ/t",
