@@ -11,9 +11,9 @@ import msgspec
 
 from rnnbounds.cli import main
 from rnnbounds.program import COMMANDS
-from rnnbounds.reports.records.basis import counted, sentence
+from rnnbounds.reports.records.basis import basis_sentence, count_bases
 from rnnbounds.reports.records.matrix import Matrix
-from rnnbounds.reports.table import carried
+from rnnbounds.reports.table import packaged_table
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.claims.models import NO_MODEL
@@ -41,7 +41,7 @@ def write_tables(folder: Path) -> None:
 
 def claims() -> Iterator[str]:
     """Each claim with its forms, assumptions and false variants, from the theory itself."""
-    rows = {row.id: row for row in carried().claims}
+    rows = {row.id: row for row in packaged_table().claims}
     for claim in CLAIMS:
         yield from (f"(claim-{claim.id})=", f"## {claim.id}", "", f"{claim.title}.", "")
         yield from _statement(claim)
@@ -73,7 +73,7 @@ def forms() -> Iterator[str]:
     """What each form rests on, and the inclusions that forms assume, from the theory itself."""
     known = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
     found = {name: basis(form) for name, form in known.items()}
-    yield from (f"{sentence(counted(one.kind for one in found.values()))}.", "")
+    yield from (f"{basis_sentence(count_bases(one.kind for one in found.values()))}.", "")
     yield "| form | rests on | by the assumptions | a system meets all assumptions |"
     yield "|---|---|---|---|"
     for name, one in found.items():
@@ -120,7 +120,7 @@ def commands() -> Iterator[str]:
 
 def matrix() -> Iterator[str]:
     """What each claim comes to on each cell, in the run that the package carries."""
-    found: Matrix | None = carried().matrix
+    found: Matrix | None = packaged_table().matrix
     assert found is not None
     yield from ("```text", *said("claims", "--matrix").splitlines(), "```")
 

@@ -16,11 +16,11 @@ def curves_csv(run: Run) -> bytes:
     seen there, and the bound of that very check.
     """
     text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(COLUMNS)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
     for claim in run.claims:
         for form in claim.forms:
             if form.curve is not None:
-                where = (claim.id, form.name, form.curve.against)
-                lines.writerows((*where, p.at, p.lhs, p.rhs) for p in form.curve.points)
+                row_head = (claim.id, form.name, form.curve.against)
+                writer.writerows((*row_head, p.at, p.lhs, p.rhs) for p in form.curve.points)
     return text.getvalue().encode()

@@ -31,14 +31,14 @@ def write_all(folder: Path, files: Mapping[str, bytes]) -> None:
 
     The folder is made if it is missing. Raises WriteError; temporary files never stay behind.
     """
-    made_folder(folder)
+    make_folder(folder)
     try:
         disk.write({folder / name: data for name, data in files.items()})
     except OSError as error:
         raise WriteError(Path(error.filename or folder), error) from None
 
 
-def made_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make the folder if it is missing; raises WriteError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

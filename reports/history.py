@@ -15,19 +15,19 @@ import msgspec
 from rnnbounds import disk
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
-from rnnbounds.reports.records.codec import LIMIT, encode, load_with_bytes
-from rnnbounds.reports.records.guarded import Guarded
+from rnnbounds.reports.records.codec import MOST_BYTES, encode, load_with_bytes
+from rnnbounds.reports.records.guarded import GuardResults
 from rnnbounds.reports.records.record import Run
 
 
-class LineError(InputError):
+class HistoryLineError(InputError):
     """A line of a guard's history that is no record."""
 
     def __init__(self, path: Path, number: int, reason: str) -> None:
         super().__init__(f"{path}: line {number}: {reason}; remove it, or name another file")
 
 
-class KeptError(InputError):
+class ChangedRecordError(InputError):
     """A kept record that is not what its name says."""
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ class History:
 
     folder: Path
 
-    def keep(self, run: Run) -> Path:
+    def store(self, run: Run) -> Path:
         """Keep a run; its file, which may have been there before."""
         data = encode(run)
         path = self.folder / f"{sha256(data).hexdigest()}.json"
@@ -50,29 +50,29 @@ class History:
 
     def runs(self) -> list[Run]:
         """All of them, the oldest first; raises RecordError, and KeptError for a changed one."""
-        found = []
+        runs = []
         for path in sorted(self.folder.glob("*.json")):
             if len(path.stem) == 64:
                 run, data = load_with_bytes(path)
                 if sha256(data).hexdigest() != path.stem:
-                    raise KeptError(path)
-                found.append(run)
-        return sorted(found, key=lambda run: (run.environment.started, run.seed))
+                    raise ChangedRecordError(path)
+                runs.append(run)
+        return sorted(runs, key=lambda run: (run.environment.started, run.seed))
 
 
-def guarded_in(path: Path) -> list[Guarded]:
+def load_guard_history(path: Path) -> list[GuardResults]:
     """Read the results of a guard, one Guarded a line, from a file written by --history, in its
     order; [] if there is no such file. Raises LineError."""
     try:
-        lines = disk.read(path, LIMIT).splitlines()
+        lines = disk.read(path, MOST_BYTES).splitlines()
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise LineError(path, 1, error.strerror or "it cannot be read") from None
-    found = []
+        raise HistoryLineError(path, 1, error.strerror or "it cannot be read") from None
+    results = []
     for number, line in enumerate(lines, start=1):
         try:
-            found.append(msgspec.json.decode(line, type=Guarded))
+            results.append(msgspec.json.decode(line, type=GuardResults))
         except (ValueError, RecursionError) as error:
-            raise LineError(path, number, str(error)[:200]) from None
-    return found
+            raise HistoryLineError(path, number, str(error)[:200]) from None
+    return results

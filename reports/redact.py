@@ -14,28 +14,28 @@ _PATH = re.compile(r"(?<![\w./\\])(?:~|[A-Za-z]:|file:/)?[/\\](?:[^\s/\\'\"]+[/\
 _ALONE = re.compile(r"^(-[\w-]+=)?(?:~|[A-Za-z]:|file:/)?[/\\](?:.*[/\\])?([^/\\]*)$", re.DOTALL)
 
 
-def redacted_command(words: Sequence[str]) -> str:
+def redact_command(words: Sequence[str]) -> str:
     """The words of a command in one line of a shell, each redacted; a path may have blanks."""
-    return shlex.join(map(_word, words))
+    return shlex.join(map(_redact_word, words))
 
 
-def redacted_call(call: str) -> str:
+def redact_call(call: str) -> str:
     """A command line as `redacted_command` has it; what is no command, a call in Python say, as
     `redacted` has it."""
     command = call.startswith("rnnbounds ")
-    return redacted_command(shlex.split(call)) if command else redacted(call)
+    return redact_command(shlex.split(call)) if command else redact(call)
 
 
-def _word(word: str) -> str:
+def _redact_word(word: str) -> str:
     if os.environ.get(KEEP) != "1":
         word = _ALONE.sub(r"\1…/\2", word)
-    return redacted(word)
+    return redact(word)
 
 
-def redacted(text: str, host: str | None = None) -> str:
+def redact(text: str, host: str | None = None) -> str:
     """The text with each absolute path's folders as "…", and this machine's name as "host"."""
     if os.environ.get(KEEP) == "1":
         return text
     name = socket.gethostname() if host is None else host
-    shown = _PATH.sub(r"…/\1", text)
-    return re.sub(rf"\b{re.escape(name)}\b", "host", shown) if len(name) > 2 else shown
+    folded = _PATH.sub(r"…/\1", text)
+    return re.sub(rf"\b{re.escape(name)}\b", "host", folded) if len(name) > 2 else folded

@@ -11,14 +11,14 @@ from typing import Literal
 
 import msgspec
 
-from rnnbounds.reports.pages.text import NOTHING, ratio
-from rnnbounds.reports.records.basis import Standing, counted, short
+from rnnbounds.reports.pages.text import NOTHING, ratio_text
+from rnnbounds.reports.records.basis import Standing, basis_summary, count_bases
 from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.records.number import Number
 from rnnbounds.reports.records.record import ClaimRecord, Run
 
-CARRIED = Path(__file__).with_name("claims.json")
+TABLE_FILE = Path(__file__).with_name("claims.json")
 
 
 class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,7 +48,7 @@ class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def words(self) -> str:
         """Number of forms by standing; in older tables, `proved` or `not proved`."""
         if self.forms:
-            return short(counted(self.forms.values()))
+            return basis_summary(count_bases(self.forms.values()))
         return "proved" if self.proved else "not proved"
 
 
@@ -59,7 +59,7 @@ class Tightest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     attack: str
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ClaimRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One claim; `tightest` is None if it was not attacked.
 
     `needs` are the assumptions of its forms, with their ids; a run tells the texts alone.
@@ -78,45 +78,45 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     @property
     def reached(self) -> str:
         """How tight it was seen to be, and by which attack."""
-        found = self.tightest
-        return NOTHING if found is None else f"{ratio(found.ratio)}, {found.attack}"
+        tightest = self.tightest
+        return NOTHING if tightest is None else f"{ratio_text(tightest.ratio)}, {tightest.attack}"
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ClaimsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The claims of a run in reading order, and its matrix, which older runs lack."""
 
     schema: Literal["rnnbounds/claims/2"] = "rnnbounds/claims/2"
     profile: str
     seed: int
-    claims: tuple[Row, ...]
+    claims: tuple[ClaimRow, ...]
     matrix: Matrix | None
 
 
-def table_of(run: Run) -> Table:
+def build_table(run: Run) -> ClaimsTable:
     """The table of a run; what nothing proved is not proved."""
-    rows = tuple(_row(claim, run.attacks) for claim in run.claims)
-    return Table(profile=run.profile, seed=run.seed, claims=rows, matrix=run.matrix)
+    rows = tuple(_claim_row(claim, run.attacks) for claim in run.claims)
+    return ClaimsTable(profile=run.profile, seed=run.seed, claims=rows, matrix=run.matrix)
 
 
-def carried() -> Table:
+def packaged_table() -> ClaimsTable:
     """The table that the package carries."""
-    return msgspec.json.decode(CARRIED.read_bytes(), type=Table)
+    return msgspec.json.decode(TABLE_FILE.read_bytes(), type=ClaimsTable)
 
 
-def encode_table(table: Table) -> bytes:
+def encode_table(table: ClaimsTable) -> bytes:
     """As it is carried: JSON, one line a value."""
     return msgspec.json.format(msgspec.json.encode(table), indent=1) + b"\n"
 
 
-def _row(claim: ClaimRecord, attacks: tuple[str, ...]) -> Row:
-    by = [a for a in attacks if a in claim.attacks]
-    by = [name for name in by if claim.attacks[name].best_ratio == claim.best_ratio]
+def _claim_row(claim: ClaimRecord, attacks: tuple[str, ...]) -> ClaimRow:
+    names = [a for a in attacks if a in claim.attacks]
+    names = [name for name in names if claim.attacks[name].best_ratio == claim.best_ratio]
     best = claim.best_ratio
-    return Row(
+    return ClaimRow(
         id=claim.id, title=claim.title, source=claim.source, relation=claim.relation,
         statement=claim.forms[0].text if claim.forms else "",
         needs={text: text for form in claim.forms for text in form.assumptions},
         false_variants=tuple(variant.id for variant in claim.variants),
         proof=Proof.of(claim.ledgers, claim.proved, claim.standings),
-        tightest=Tightest(ratio=best, attack=by[0]) if best and by else None,
+        tightest=Tightest(ratio=best, attack=names[0]) if best and names else None,
     )  # fmt: skip

@@ -23,16 +23,23 @@ from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.input_text import set_in
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
-from rnnbounds.reports.gate.certified import certificate_of, load_certificate
-from rnnbounds.reports.gate.models import Asked, Certified, Measured, Question, Settings, settings
+from rnnbounds.reports.gate.certified import load_certificate, parse_certificate
+from rnnbounds.reports.gate.models import (
+    CertifyQuestion,
+    MeasureQuestion,
+    ModelQuestion,
+    ModelSettings,
+    Question,
+    load_model_settings,
+)
 from rnnbounds.reports.gate.questions import PairError
 from rnnbounds.reports.pages.certificate import certificate_page, write_certificate
 from rnnbounds.reports.pages.experiment import Verdict
-from rnnbounds.reports.pages.guard_page import since as changes_since
+from rnnbounds.reports.pages.guard_page import changes_sections as changes_since
 from rnnbounds.reports.pages.measurement import measurement_page, write_measurement
 from rnnbounds.reports.records.changes import Changes
-from rnnbounds.reports.records.guarded import Outcome
-from rnnbounds.reports.redact import redacted
+from rnnbounds.reports.records.guarded import ModelOutcome
+from rnnbounds.reports.redact import redact
 
 
 @dataclass(frozen=True)
@@ -44,32 +51,36 @@ class Guard:
     out: Path | None = None
     update: bool = False
 
-    def each(self, asked: Settings, names: Iterable[str]) -> Iterator[Outcome]:
+    def each(self, asked: ModelSettings, names: Iterable[str]) -> Iterator[ModelOutcome]:
         """The answer for each model; one that cannot be read keeps no other from its own."""
         for name in names:
             try:
-                if name in asked.refused:
-                    raise asked.refused[name]
+                if name in asked.unreadable:
+                    raise asked.unreadable[name]
                 yield self.outcome(name, asked.questions[name])
             except (InputError, ImplInputError) as error:
                 which = asked.questions[name].model if name in asked.questions else "it"
                 why = (str(error),)
-                yield Outcome(name=name, line=f"{which} is not judged", unread=True, problems=why)
+                yield ModelOutcome(
+                    name=name, line=f"{which} is not judged", unread=True, problems=why
+                )
 
-    def outcome(self, name: str, asked: Question) -> Outcome:
+    def outcome(self, name: str, asked: Question) -> ModelOutcome:
         """The answer for one model. Raises InputError for what cannot be read or written."""
         model = self._read(asked)
-        if isinstance(asked, Measured):
+        if isinstance(asked, MeasureQuestion):
             return self._measured(name, asked, model)
         return self._certified(name, asked, model)
 
-    def _read(self, asked: Asked) -> LoadedModel[Any]:
+    def _read(self, asked: ModelQuestion) -> LoadedModel[Any]:
         factory = ":" in asked.model and not (self.home / asked.model).exists()
         source: Source = asked.model if factory else self.home / asked.model
         how = {"ignore": asked.ignore, "layer": asked.layer, "readout": asked.readout}
         return load_model(source, asked.cell, **how)  # type: ignore[arg-type]
 
-    def _certified(self, name: str, asked: Certified, model: LoadedModel[Any]) -> Outcome:
+    def _certified(
+        self, name: str, asked: CertifyQuestion, model: LoadedModel[Any]
+    ) -> ModelOutcome:
         found = certify(model, self._inputs(asked, model.d), asked.eps)
         document, k = found.to_json(), found.window(asked.eps)
         problems, changes = problems_of(found, asked), None
@@ -87,18 +98,19 @@ class Guard:
                 advice.append(f"{accept}: rnnbounds guard {quote(name)} --update")
             problems += since
         advice += longer(k, asked.at_most)
-        outcome = Outcome(
+        outcome = ModelOutcome(
             name=name, line=found.line(), problems=tuple(problems), changes=changes,
             lam=document["lambda"], k=k, verdict=found.verdict, advice=tuple(advice),
         )  # fmt: skip
         if self.out is not None:
             more = advice[len(found.next_steps) :]
             page = certificate_page(
-                document, Path(asked.model).name, more=changes_since(outcome), next=more
+                document, Path(asked.model).name, extra_sections=changes_since(outcome),
+                next_lines=more,
             )  # fmt: skip
             if problems:
                 fails = Verdict("fails", "bad")
-                why = tuple(map(redacted, problems))
+                why = tuple(map(redact, problems))
                 page = replace(page, verdict=fails, problems=why, failed=True)
             write_certificate(document, self.out / name, page)
         return outcome
@@ -111,30 +123,33 @@ class Guard:
         write_atomic(self.home / baseline, data + b"\n")
         return f"wrote {baseline}"
 
-    def _since(self, asked: Certified, document: dict[str, Any]) -> Changes:
+    def _since(self, asked: CertifyQuestion, document: dict[str, Any]) -> Changes:
         """The changes since the baseline. Raises InputError, which names --update, where it is
         missing or answers another question."""
-        place, new = self.home / str(asked.baseline), certificate_of(msgspec.json.encode(document))
+        place, new = (
+            self.home / str(asked.baseline),
+            parse_certificate(msgspec.json.encode(document)),
+        )
         if not place.exists():
             raise InputError(
                 f"{asked.baseline} does not exist; write it with 'rnnbounds guard --update' and "
                 f"commit it"
             )
         try:
-            return asked.since(load_certificate(place), new)
+            return asked.compare_with_baseline(load_certificate(place), new)
         except PairError as error:
             raise InputError(
                 f"{asked.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"
             ) from None
 
-    def _inputs(self, asked: Certified, d: int) -> Any:
+    def _inputs(self, asked: CertifyQuestion, d: int) -> Any:
         if asked.data is not None:
             return input_data(self.home / asked.data, asked.margin)
         if asked.inputs is not None:
             return set_in(asked.inputs, self.home / asked.model, d)
         return asked.input_bound
 
-    def _measured(self, name: str, asked: Measured, model: LoadedModel[Any]) -> Outcome:
+    def _measured(self, name: str, asked: MeasureQuestion, model: LoadedModel[Any]) -> ModelOutcome:
         found = measure(
             model, self.home / asked.data, window=asked.window, eps=asked.eps,
             confidence=asked.confidence, share=asked.share,
@@ -148,7 +163,7 @@ class Guard:
             write_measurement(document, beside, self.out / name, page)
         line = None if found.statement is None else found.statement.lines[0]
         k = None if line is None else line.k
-        return Outcome(
+        return ModelOutcome(
             name=name, line=_stated(found, asked), problems=tuple(problems), k=k,
             verdict="not stated" if line is None or line.share is None else "stated",
             advice=tuple(remedies(found, asked.at_most)),
@@ -158,11 +173,11 @@ class Guard:
 def require_kept(config: Path, name: str) -> None:
     """Raise AssertionError unless the model of that name keeps what the settings ask of it."""
     __tracebackhide__ = True
-    asked = settings(config)
+    asked = load_model_settings(config)
     if name not in asked.names:
         raise UnknownModelError(name, asked.names)
-    if name in asked.refused:
-        raise asked.refused[name]
+    if name in asked.unreadable:
+        raise asked.unreadable[name]
     found = Guard(config.parent).outcome(name, asked.questions[name])
     if not found.passes:
         raise AssertionError("\n".join((*found.problems, found.line, *found.advice)))
@@ -175,7 +190,7 @@ class UnknownModelError(InputError):
         super().__init__(f"the settings have no model {name!r}; name one of {', '.join(known)}")
 
 
-def problems_of(found: Certificate, asked: Asked) -> list[str]:
+def problems_of(found: Certificate, asked: ModelQuestion) -> list[str]:
     """Why a certificate does not say what was asked."""
     if found.verdict != "certified":
         witness = None if found.witness is None else found.witness.text
@@ -211,7 +226,7 @@ def longer(k: int | None, at_most_k: int | None) -> list[str]:
     return [f"if this is intended, set at-most = {k}"]
 
 
-def _stated(found: Measurement, asked: Measured) -> str:
+def _stated(found: Measurement, asked: MeasureQuestion) -> str:
     """Sentence on the share of windows within ε and its confidence, or else on the measurement."""
     line = None if found.statement is None else found.statement.lines[0]
     if line is None or line.share is None or line.k is None:

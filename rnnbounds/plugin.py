@@ -201,13 +201,13 @@ class BoundsReport:
         fails the session."""
         from rnnbounds.reports.errors import InputError
         from rnnbounds.reports.pages.page import FILES, write_report
-        from rnnbounds.reports.records.outcome import problems
+        from rnnbounds.reports.records.outcome import run_problems
 
         place, wanted = self.told if self.results else self.given
         if self.lacking or wanted is None or (place is None and wanted.baseline is None):
             return
         run = self.run()
-        found = problems(run)
+        found = run_problems(run)
         try:
             changes = wanted.changes(run)
             if place is not None:
@@ -232,7 +232,7 @@ class BoundsReport:
         from rnnbounds.properties.attacks.table import check_attacks
         from rnnbounds.properties.runs.record import merge
         from rnnbounds.properties.runs.run import environment
-        from rnnbounds.reports.redact import redacted_command
+        from rnnbounds.reports.redact import redact_command
         from rnnbounds.theory import CLAIMS
 
         option = self.config.getoption
@@ -250,7 +250,7 @@ class BoundsReport:
             attacks=check_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(where, command=redacted_command(command)),
+            environment=replace(where, command=redact_command(command)),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

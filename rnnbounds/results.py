@@ -15,10 +15,10 @@ from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.formats.markdown import markdown
 from rnnbounds.reports.formats.sarif import sarif
-from rnnbounds.reports.gate.runs import compare_runs, narrowed
-from rnnbounds.reports.gate.thresholds import PROJECT, Thresholds, thresholds
+from rnnbounds.reports.gate.runs import compare_runs, restrict_run
+from rnnbounds.reports.gate.thresholds import PROJECT, Thresholds, load_thresholds
 from rnnbounds.reports.history import History
-from rnnbounds.reports.pages.trends import render_trends
+from rnnbounds.reports.pages.trends import render_trends_page
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import Run
@@ -78,14 +78,14 @@ class Wanted:
     @cached_property
     def gate(self) -> tuple[Run, Thresholds] | None:
         """The baseline and what passes for noise, as they were before the run."""
-        return None if self.baseline is None else (load(self.baseline), thresholds())
+        return None if self.baseline is None else (load(self.baseline), load_thresholds())
 
     def changes(self, run: Run) -> Changes | None:
         """Compare a run with the same claims of the baseline; None without a baseline."""
         if self.gate is None:
             return None
         old, allowed = self.gate
-        return compare_runs(narrowed(old, tuple(one.id for one in run.claims)), run, allowed)
+        return compare_runs(restrict_run(old, tuple(one.id for one in run.claims)), run, allowed)
 
     def write(self, run: Run, changes: Changes | None) -> list[str]:
         """Write it all; what was written, a line each. Raises InputError."""
@@ -100,9 +100,9 @@ class Wanted:
             add_summary(Path(step), markdown(run, changes))
         if self.history is not None:
             kept = History(self.history)
-            made.append(f"kept {kept.keep(run)}")
+            made.append(f"kept {kept.store(run)}")
             page = self.history / "index.html"
-            write_atomic(page, render_trends(kept.runs()))
+            write_atomic(page, render_trends_page(kept.runs()))
             made.append(f"wrote {page}")
         return made
 

@@ -23,9 +23,9 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.columns import cell_of
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.reports.pages.text import plural
-from rnnbounds.reports.records.curve import Against, Sides, joined
+from rnnbounds.reports.records.curve import Against, Sides, merge_sides
 from rnnbounds.reports.records.histogram import EMPTY, count_ratios
-from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, identity
+from rnnbounds.reports.records.record import Check, Cost, Histogram, Tally, check_identity
 from rnnbounds.reports.records.record import Verdict as VerdictName
 from rnnbounds.theory.proof.claim import Claim, Form
 
@@ -49,8 +49,8 @@ def tightest_of_all(forms: Iterable[Evidence]) -> tuple[Check, ...]:
     """The tightest checks of several forms: the first three that differ in more than the form, each
     with all forms that share it."""
     checks = sorted((check for form in forms for check in form.tightest), key=order)
-    first = list(dict.fromkeys(map(identity, checks)))[:SHOWN]
-    return tuple(check for check in checks if identity(check) in first)
+    first = list(dict.fromkeys(map(check_identity, checks)))[:SHOWN]
+    return tuple(check for check in checks if check_identity(check) in first)
 
 
 @dataclass
@@ -155,7 +155,7 @@ class Evidence:
         other = batch.spec.steps if self.against == "N" else batch.spec.T
         places = range(windows) if self.windowed else (other,)
         told = {at: sides for at, sides in zip(places, largest, strict=True) if sides[0] > -np.inf}
-        self.curve = joined(self.curve, told)
+        self.curve = merge_sides(self.curve, told)
 
     def compare(self, seen: Judgement, first: Judgement) -> None:
         """Note what this form's bound costs beside the first form's, where both hold."""
@@ -228,7 +228,7 @@ class Evidence:
         self.count(other.cells)
         self.spend(other.cost)
         if self.against == other.against:
-            self.curve = joined(self.curve, other.curve)
+            self.curve = merge_sides(self.curve, other.curve)
         self.tightest += other.tightest
         self.failing += other.failing
         for states, found in other.nearest.items():

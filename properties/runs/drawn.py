@@ -18,15 +18,15 @@ from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.kind import about
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 from rnnbounds.reports.records.curve import Point
-from rnnbounds.reports.records.drawn import Drawn, Table
-from rnnbounds.reports.records.number import finite
+from rnnbounds.reports.records.drawn import InstanceArrays, NumberTable
+from rnnbounds.reports.records.number import is_finite
 from rnnbounds.reports.records.record import Check
 from rnnbounds.theory.proof.claim import Claim
 
 MOST = 4096  # numbers of all arrays together: a page has a few dozen instances
 
 
-def drawn(entry: Claim, checks: Iterable[Check]) -> Drawn | None:
+def drawn(entry: Claim, checks: Iterable[Check]) -> InstanceArrays | None:
     """The first of the checks whose runs can be drawn: of two steps to 64, from zero.
 
     Its statement has a window k or second inputs, or bounds the last state. Of a windowed one the
@@ -42,7 +42,7 @@ def drawn(entry: Claim, checks: Iterable[Check]) -> Drawn | None:
 
 
 @isolated()
-def _drawn(entry: Claim, check: Check) -> Drawn | None:
+def _drawn(entry: Claim, check: Check) -> InstanceArrays | None:
     statement, assumptions = statement_of(entry.id, check.form)
     spec = msgspec.json.encode(check.spec).decode()
     replayed = replay(spec, statement, assumptions, entry.id, check.form)
@@ -52,8 +52,8 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     with torch.no_grad():
         inputs_of = [Rows(x.mT) for x in batch.x.unbind(1)]
         states = run(batch, inputs_of)
-        others: Table = ()
-        second: Table = ()
+        others: NumberTable = ()
+        second: NumberTable = ()
         if windowed(statement):
             k = max(1, min(batch.K, batch.spec.T // 3))
             others = run(batch, inputs_of[batch.spec.T - k :])
@@ -68,7 +68,7 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     sides = tuple(
         Point(at=place, lhs=one.lhs, rhs=one.rhs)
         for place, one in zip(at, replayed.checks, strict=True)
-        if finite(one.lhs) and finite(one.rhs)
+        if is_finite(one.lhs) and is_finite(one.rhs)
     )
     if windowed(statement) and sum(min(float(p.lhs), float(p.rhs)) > 0 for p in sides) < 2:
         return None  # no gap to be seen under a bound
@@ -78,13 +78,13 @@ def _drawn(entry: Claim, check: Check) -> Drawn | None:
     numbers = np.array([number for table in tables for row in table for number in row])
     if numbers.size > MOST or not np.isfinite(numbers).all():
         return None
-    return Drawn(
+    return InstanceArrays(
         check=check, weights=weights | {"C": rows(batch.C[0].numpy())}, inputs=inputs,
         states=states, others=others, other_inputs=second, sides=sides,
     )  # fmt: skip
 
 
-def run(batch: Batch, inputs: Sequence[Rows]) -> Table:
+def run(batch: Batch, inputs: Sequence[Rows]) -> NumberTable:
     """h_0, h_1, … of the first pair from zero under these inputs, a row each."""
     cells = batch.cells
     cell = batch.cell if cells is None else cells.cell
@@ -96,7 +96,7 @@ def run(batch: Batch, inputs: Sequence[Rows]) -> Table:
     return rows(np.stack([s.part(units - n, units).value[0, 0].numpy() for s in found]))
 
 
-def rows(array: np.ndarray) -> Table:
+def rows(array: np.ndarray) -> NumberTable:
     """A vector as one row, a matrix row by row."""
     return tuple(tuple(map(float, row)) for row in np.atleast_2d(array).tolist())
 

@@ -13,7 +13,7 @@ from rnnbounds.properties.runs.drawn import drawn
 from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
 from rnnbounds.properties.runs.matrix import matrix
 from rnnbounds.properties.runs.parts import PROOF, SABOTAGE, Part, PartResult, parts_of
-from rnnbounds.reports.records.curve import curve_of
+from rnnbounds.reports.records.curve import build_curve
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.record import (
     AttackRecord,
@@ -199,5 +199,5 @@ def form_record(entry: Claim, evidence: Evidence, seen: Mapping[str, Evidence]) 
         note=form.note, reached={attack: one.best_ratio for attack, one in seen.items()},
         examples={attack: seen[attack].examples.counts for attack in drawn}, cost=evidence.cost,
         nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
-        curve=None if evidence.against is None else curve_of(evidence.against, evidence.curve),
+        curve=None if evidence.against is None else build_curve(evidence.against, evidence.curve),
     )  # fmt: skip

@@ -9,36 +9,36 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from rnnbounds.reports.errors import printable
 from rnnbounds.reports.formats.sarif import SCHEMA, fingerprint, location
-from rnnbounds.reports.pages.text import NOTHING, up
-from rnnbounds.reports.records.changes import cut, escaped
-from rnnbounds.reports.records.guarded import Guarded, lines_of
+from rnnbounds.reports.pages.text import NOTHING, round_up
+from rnnbounds.reports.records.changes import escape_markdown, shorten
+from rnnbounds.reports.records.guarded import GuardResults, table_line
 
 RULE = "model"
 
 
-def junit(found: Guarded) -> bytes:
+def junit(results: GuardResults) -> bytes:
     """The document of one suite, UTF-8."""
-    unread = sum(one.unread for one in found.outcomes)
-    failing = sum(not one.passes for one in found.outcomes) - unread
+    unread = sum(model.unread for model in results.outcomes)
+    failing = sum(not model.passes for model in results.outcomes) - unread
     counts = {
-        "tests": str(len(found.outcomes)), "failures": str(failing), "errors": str(unread)
+        "tests": str(len(results.outcomes)), "failures": str(failing), "errors": str(unread)
     }  # fmt: skip
-    suite = Element("testsuite", {"name": "rnnbounds", **counts, "timestamp": found.finished})
-    for one in found.outcomes:
-        case = SubElement(suite, "testcase", classname="rnnbounds.models", name=one.name)
-        if one.passes:
-            SubElement(case, "system-out").text = printable(one.line)
+    suite = Element("testsuite", {"name": "rnnbounds", **counts, "timestamp": results.finished})
+    for model in results.outcomes:
+        case = SubElement(suite, "testcase", classname="rnnbounds.models", name=model.name)
+        if model.passes:
+            SubElement(case, "system-out").text = printable(model.line)
         else:
-            kind = "error" if one.unread else "failure"
-            failure = SubElement(case, kind, message=printable("; ".join(one.problems)))
-            failure.text = "\n".join(map(printable, (one.line, *one.problems, *one.advice)))
+            kind = "error" if model.unread else "failure"
+            failure = SubElement(case, kind, message=printable("; ".join(model.problems)))
+            failure.text = "\n".join(map(printable, (model.line, *model.problems, *model.advice)))
     root = Element("testsuites", counts)
     root.append(suite)
     document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
 
 
-def sarif(found: Guarded, file: str, settings: str) -> bytes:
+def sarif(guard_results: GuardResults, file: str, settings: str) -> bytes:
     """The document, UTF-8; `file` holds the settings, relative to the folder of the run."""
     results = [
         {
@@ -46,16 +46,20 @@ def sarif(found: Guarded, file: str, settings: str) -> bytes:
             "ruleIndex": 0,
             "level": "error",
             "message": {
-                "text": printable(cut("; ".join((f"{one.name}: {line}", *one.advice)), 1000))
+                "text": printable(
+                    shorten("; ".join((f"{model.name}: {line}", *model.advice)), 1000)
+                )
             },
-            "locations": [location(file, lines_of(settings, f"tool.rnnbounds.models.{one.name}"))],
-            "partialFingerprints": {"problem/v2": fingerprint(one.name, line)},
+            "locations": [
+                location(file, table_line(settings, f"tool.rnnbounds.models.{model.name}"))
+            ],
+            "partialFingerprints": {"problem/v2": fingerprint(model.name, line)},
         }
-        for one in found.outcomes
-        for line in one.problems
+        for model in guard_results.outcomes
+        for line in model.problems
     ]
-    about = {"text": "A recurrent model keeps what was asked of it"}
-    rule = {"id": RULE, "shortDescription": about, "defaultConfiguration": {"level": "error"}}
+    description = {"text": "A recurrent model keeps what was asked of it"}
+    rule = {"id": RULE, "shortDescription": description, "defaultConfiguration": {"level": "error"}}
     run = {
         "tool": {"driver": {"name": "rnnbounds", "rules": [rule]}},
         "columnKind": "unicodeCodePoints",
@@ -65,23 +69,30 @@ def sarif(found: Guarded, file: str, settings: str) -> bytes:
     return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
 
 
-def markdown(found: Guarded) -> str:
+def markdown(results: GuardResults) -> str:
     """The verdict, a row for each model, what changed and what fails."""
     lines = [
-        f"## rnnbounds: {found.verdict}",
+        f"## rnnbounds: {results.verdict}",
         "",
         "| model | | λ | k | answer |",
         "|---|---|---|---|---|",
     ]
-    for one in found.outcomes:
-        lam = NOTHING if one.lam is None else up(one.lam)
-        k = NOTHING if one.k is None else str(one.k)
-        mark = "passes" if one.passes else "**fails**"
-        lines.append(f"| {escaped(one.name)} | {mark} | {lam} | {k} | {escaped(cut(one.line))} |")
-    for one in found.outcomes:
-        if one.problems or (one.changes is not None and one.changes.rows):
-            lines += ["", f"### {escaped(one.name)}", ""]
-            lines += [f"- {escaped(cut(line))}" for line in one.problems]
-            lines += [f"- to do: {escaped(cut(line))}" for line in one.advice if one.problems]
-            lines += [] if one.changes is None else ["", one.changes.markdown]
+    for model in results.outcomes:
+        lam = NOTHING if model.lam is None else round_up(model.lam)
+        k = NOTHING if model.k is None else str(model.k)
+        mark = "passes" if model.passes else "**fails**"
+        lines.append(
+            f"| {escape_markdown(model.name)} | {mark} | {lam} | {k} | "
+            f"{escape_markdown(shorten(model.line))} |"
+        )
+    for model in results.outcomes:
+        if model.problems or (model.changes is not None and model.changes.rows):
+            lines += ["", f"### {escape_markdown(model.name)}", ""]
+            lines += [f"- {escape_markdown(shorten(line))}" for line in model.problems]
+            lines += [
+                f"- to do: {escape_markdown(shorten(line))}"
+                for line in model.advice
+                if model.problems
+            ]
+            lines += [] if model.changes is None else ["", model.changes.markdown]
     return "\n".join((*lines, ""))

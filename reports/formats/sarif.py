@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from rnnbounds.reports.errors import printable
-from rnnbounds.reports.records.changes import cut
-from rnnbounds.reports.records.outcome import claim_problems, problems
+from rnnbounds.reports.records.changes import shorten
+from rnnbounds.reports.records.outcome import claim_problems, run_problems
 from rnnbounds.reports.records.record import ClaimRecord, Run
 
 SCHEMA = (
@@ -25,19 +25,19 @@ MOST = 5_000  # what a code host takes of one run
 _COUNTED = re.compile(r"(?<!\S)[\d,./]+(?!\S)(?: (\w+?)s?\b)?")  # as `plural` tells it
 
 
-def sarif(run: Run, files: Mapping[str, str], own: str = "") -> bytes:
+def sarif(run: Run, files: Mapping[str, str], default_file: str = "") -> bytes:
     """The document, UTF-8; `files` says where claims are stated, `own` is the file that all else is
     shown at, both relative to the folder of the run. Without either a result has no location."""
-    told = {claim.id: list(dict.fromkeys(claim_problems(claim))) for claim in run.claims}
-    whole = [line for line in problems(run) if not _of_a_claim(line, told)]
+    claim_lines = {claim.id: list(dict.fromkeys(claim_problems(claim))) for claim in run.claims}
+    run_lines = [line for line in run_problems(run) if not _is_claim_line(line, claim_lines)]
     rules = [_rule(claim) for claim in run.claims]
     rules.append({"id": RUN, "shortDescription": {"text": "The run as a whole"}})
     results = [
-        _result(index, claim, line, files.get(claim.id, own))
+        _result(index, claim, line, files.get(claim.id, default_file))
         for index, claim in enumerate(run.claims)
-        for line in told[claim.id]
+        for line in claim_lines[claim.id]
     ]
-    results += [_finding(len(run.claims), RUN, line, own) for line in whole]
+    results += [_finding(len(run.claims), RUN, line, default_file) for line in run_lines]
     driver = {
         "name": "rnnbounds",
         "rules": rules,
@@ -45,7 +45,7 @@ def sarif(run: Run, files: Mapping[str, str], own: str = "") -> bytes:
     }
     version = run.environment.versions.get("rnnbounds")
     if version:
-        driver["version"] = printable(cut(version))
+        driver["version"] = printable(shorten(version))
     document = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -64,27 +64,27 @@ def sarif(run: Run, files: Mapping[str, str], own: str = "") -> bytes:
 def _rule(claim: ClaimRecord) -> dict[str, Any]:
     statement = claim.forms[0].text if claim.forms else claim.latex
     return {
-        "id": printable(cut(claim.id)),
-        "shortDescription": {"text": printable(cut(claim.title)) or "A claim"},
-        "fullDescription": {"text": printable(cut(f"{statement}. {claim.source}", 1000))},
+        "id": printable(shorten(claim.id)),
+        "shortDescription": {"text": printable(shorten(claim.title)) or "A claim"},
+        "fullDescription": {"text": printable(shorten(f"{statement}. {claim.source}", 1000))},
         "defaultConfiguration": {"level": "error"},
     }
 
 
 def _result(rule: int, claim: ClaimRecord, line: str, file: str) -> dict[str, Any]:
-    found = _finding(rule, claim.id, line, file)
-    replays = [printable(cut(check.replay, 2000)) for check in claim.failing[:5]]
+    finding = _finding(rule, claim.id, line, file)
+    replays = [printable(shorten(check.replay, 2000)) for check in claim.failing[:5]]
     if replays:
-        found["properties"] = {"replay": replays}
-    return found
+        finding["properties"] = {"replay": replays}
+    return finding
 
 
 def _finding(rule: int, id: str, line: str, file: str) -> dict[str, Any]:
     return {
-        "ruleId": printable(cut(id)),
+        "ruleId": printable(shorten(id)),
         "ruleIndex": rule,
         "level": "error",
-        "message": {"text": printable(cut(line if id == RUN else f"{id}: {line}", 1000))},
+        "message": {"text": printable(shorten(line if id == RUN else f"{id}: {line}", 1000))},
         "locations": [location(file)] if file else [],
         "partialFingerprints": {"problem/v2": fingerprint(id, line)},
     }
@@ -99,10 +99,10 @@ def location(file: str, line: int = 1) -> dict[str, Any]:
 def fingerprint(id: str, line: str) -> str:
     """Fingerprint of a claim's problem, equal for all seeds: a SHA-256 in 32 hex digits of its line
     without counts and plurals."""
-    lasting = _COUNTED.sub(lambda found: found[1] or "", line)
-    return sha256(f"{id}: {lasting}".encode(errors="backslashreplace")).hexdigest()[:32]
+    uncounted = _COUNTED.sub(lambda match: match[1] or "", line)
+    return sha256(f"{id}: {uncounted}".encode(errors="backslashreplace")).hexdigest()[:32]
 
 
-def _of_a_claim(line: str, told: Mapping[str, list[str]]) -> bool:
-    id, _, rest = line.partition(": ")
-    return rest in told.get(id, ())
+def _is_claim_line(line: str, claim_lines: Mapping[str, list[str]]) -> bool:
+    id, _, problem = line.partition(": ")
+    return problem in claim_lines.get(id, ())

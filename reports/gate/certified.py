@@ -118,8 +118,8 @@ class Certificate(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         trained = () if self.training is None else self.training.windows
         for windows in (self.truncation, trained):
-            found = by_eps(windows)
-            if any(found[one.eps] != one.k for one in windows):
+            lengths = lengths_by_eps(windows)
+            if any(lengths[window.eps] != window.k for window in windows):
                 raise ValueError("one ε has two different k")
 
     @property
@@ -128,19 +128,19 @@ class Certificate(msgspec.Struct, frozen=True):
         return self.schema.partition("/")[2].partition("/")[0]
 
     @property
-    def rounded(self) -> float | None:
+    def rounding_bound(self) -> float | None:
         """How far rounding moves a state, None where nothing is known."""
-        apart = self.difference.own_dtype
-        bounds = (self.rounding.state, self.information.rounding, apart)
+        state_difference = self.difference.own_dtype
+        bounds = (self.rounding.state, self.information.rounding, state_difference)
         return next((bound for bound in bounds if bound is not None), None)
 
 
-def by_eps(windows: tuple[Window, ...]) -> dict[float, int | None]:
+def lengths_by_eps(windows: tuple[Window, ...]) -> dict[float, int | None]:
     """The k of each ε, smallest ε first: two floats are one key if they are equal."""
-    return {one.eps: one.k for one in sorted(windows, key=lambda one: one.eps)}
+    return {window.eps: window.k for window in sorted(windows, key=lambda window: window.eps)}
 
 
-def record_in(data: bytes) -> tuple[str, bytes]:
+def split_record(data: bytes) -> tuple[str, bytes]:
     """The schema of a record and the record itself, which may be in what `check` printed.
 
     Raises RecordError for a certificate that `check` found to fail, and what msgspec raises."""
@@ -158,10 +158,10 @@ def load_certificate(path: Path) -> Certificate:
     """The certificate in a JSON file, as any command prints or writes it; raises RecordError."""
     try:
         data = disk.read(path, LIMIT)
-        schema, record = record_in(data)
-        told = _unread(schema)
-        if told:
-            raise RecordError(told)
+        schema, record = split_record(data)
+        reason = _refusal_reason(schema)
+        if reason:
+            raise RecordError(reason)
         certificate = msgspec.json.decode(record, type=Certificate)
         require_unique(data)
         return certificate
@@ -170,20 +170,20 @@ def load_certificate(path: Path) -> Certificate:
     except RecordError as error:
         raise RecordError(f"{path}: {error}; write the certificate again") from None
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
-        told = " ".join(str(error).split())[:300]
+        reason = " ".join(str(error).split())[:300]
         again = "write it again with 'rnnbounds certify --out' or 'guard --update'"
-        raise RecordError(f"{path}: no certificate ({told}); {again}") from None
+        raise RecordError(f"{path}: no certificate ({reason}); {again}") from None
 
 
-def certificate_of(record: bytes) -> Certificate:
+def parse_certificate(record: bytes) -> Certificate:
     """The certificate of a record that was just made."""
     return msgspec.json.decode(record, type=Certificate)
 
 
-def _unread(schema: str) -> str:
+def _refusal_reason(schema: str) -> str:
     """Why a certificate of that schema is not read; empty if it is."""
-    known = re.fullmatch(r"rnnbounds/([a-z-]+)/(\d{1,9})", schema)
-    if known is not None and int(known[2]) in VERSIONS.get(known[1], ()):
+    match = re.fullmatch(r"rnnbounds/([a-z-]+)/(\d{1,9})", schema)
+    if match is not None and int(match[2]) in VERSIONS.get(match[1], ()):
         return ""
-    read = [f"rnnbounds/{name}/{version}" for name, all in VERSIONS.items() for version in all]
-    return f"schema {schema[:80]!r}, not among {', '.join(read)}"
+    readable = [f"rnnbounds/{name}/{version}" for name, all in VERSIONS.items() for version in all]
+    return f"schema {schema[:80]!r}, not among {', '.join(readable)}"

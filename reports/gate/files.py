@@ -7,14 +7,14 @@ import msgspec
 from rnnbounds import disk
 from rnnbounds.reports.errors import InputError, RecordError
 from rnnbounds.reports.gate.certificates import compare_certificates
-from rnnbounds.reports.gate.certified import load_certificate, record_in
+from rnnbounds.reports.gate.certified import load_certificate, split_record
 from rnnbounds.reports.gate.runs import compare_runs
 from rnnbounds.reports.gate.thresholds import Thresholds
 from rnnbounds.reports.records.changes import Changes
-from rnnbounds.reports.records.codec import LIMIT, load
+from rnnbounds.reports.records.codec import MOST_BYTES, load
 
 
-class SortsError(InputError):
+class MixedFilesError(InputError):
     """A run and a certificate."""
 
     def __init__(self, old: Path, new: Path) -> None:
@@ -23,7 +23,7 @@ class SortsError(InputError):
         )
 
 
-class OtherError(InputError):
+class IncomparableError(InputError):
     """A record of rnnbounds that is neither a run nor a certificate, but of an experiment, say."""
 
     def __init__(self, path: Path, family: str) -> None:
@@ -39,7 +39,7 @@ def compare_files(old: Path, new: Path, allowed: Thresholds) -> Changes:
     if not runs:
         return compare_certificates(load_certificate(old), load_certificate(new), allowed)
     if len(runs) == 1:
-        raise SortsError(old, new)
+        raise MixedFilesError(old, new)
     return compare_runs(runs[0], runs[1], allowed)
 
 
@@ -48,13 +48,13 @@ def _is_certificate(path: Path) -> bool:
 
     Raises OtherError for a record that is neither a run nor a certificate."""
     try:
-        schema, _ = record_in(disk.read(path, LIMIT))
+        schema, _ = split_record(disk.read(path, MOST_BYTES))
     except RecordError:
         return True
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
         return False
-    house, _, rest = schema.partition("/")
-    family = rest.partition("/")[0]
-    if house == "rnnbounds" and family != "run" and not family.endswith("certificate"):
-        raise OtherError(path, family)
-    return "certificate" in rest
+    publisher, _, schema_name = schema.partition("/")
+    family = schema_name.partition("/")[0]
+    if publisher == "rnnbounds" and family != "run" and not family.endswith("certificate"):
+        raise IncomparableError(path, family)
+    return "certificate" in schema_name

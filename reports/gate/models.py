@@ -23,11 +23,13 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 class ModelsError(InputError):
     """Questions about models that cannot be read."""
 
-    def __init__(self, path: Path, what: str, remedy: str) -> None:
-        super().__init__(f"{path}: {what[:300]}; {remedy}")
+    def __init__(self, path: Path, problem: str, remedy: str) -> None:
+        super().__init__(f"{path}: {problem[:300]}; {remedy}")
 
 
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+class ModelQuestion(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True
+):
     """Which model is asked about: a file relative to the settings, or package.module:factory.
 
     eps: the ε within which the last k inputs fix its output, of which `readout` may be the name of
@@ -43,7 +45,9 @@ class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     at_most: Count | None = None
 
 
-class Certified(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+class CertifyQuestion(
+    ModelQuestion, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True
+):
     """A model that is to be certified for all inputs of a set.
 
     inputs: LOW:HIGH of each channel, as on the command line, or a tensor of the file whose rows are
@@ -62,35 +66,37 @@ class Certified(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", 
     factor: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
     def __post_init__(self) -> None:
-        given = [self.inputs, self.input_bound, self.data]
-        if sum(one is not None for one in given) != 1:
+        input_options = [self.inputs, self.input_bound, self.data]
+        if sum(option is not None for option in input_options) != 1:
             raise ValueError("it takes one of inputs, input-bound and data")
         if self.margin and self.data is None:
             raise ValueError("margin is about data")
         if self.baseline is None and (self.window or self.factor is not None):
             raise ValueError("window and factor are about a baseline")
 
-    def asks(self, what: str) -> bool:
+    def fails_on_regression(self, field: str) -> bool:
         """True if a regression of `what` (k, λ, gain, rounding, …) fails the comparison."""
-        if what.startswith("k for"):
+        if field.startswith("k for"):
             return self.at_most is None
-        return self.factor is not None if what in ("λ", "gain", "rounding") else True
+        return self.factor is not None if field in ("λ", "gain", "rounding") else True
 
-    def since(self, old: Certificate, new: Certificate) -> Changes:
+    def compare_with_baseline(self, old: Certificate, new: Certificate) -> Changes:
         """All changes since the baseline; what is not asked of the model is information. Raises
         PairError for answers to different questions."""
         allowed = Thresholds(window=self.window, factor=self.factor or 0.0)
-        found = compare_certificates(old, new, allowed)
+        changes = compare_certificates(old, new, allowed)
         rows = (
             msgspec.structs.replace(row, kind="changed")
-            if row.kind in found.fails and not self.asks(row.what)
+            if row.kind in changes.fails and not self.fails_on_regression(row.what)
             else row
-            for row in found.rows
+            for row in changes.rows
         )
-        return msgspec.structs.replace(found, rows=tuple(rows))
+        return msgspec.structs.replace(changes, rows=tuple(rows))
 
 
-class Measured(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+class MeasureQuestion(
+    ModelQuestion, frozen=True, forbid_unknown_fields=True, rename="kebab", kw_only=True
+):
     """A model that is measured on recorded inputs: of windows drawn like these at least the share
     is to be within ε at k, with that confidence. window: the length that sequences are cut into."""
 
@@ -100,76 +106,81 @@ class Measured(Asked, frozen=True, forbid_unknown_fields=True, rename="kebab", k
     window: Annotated[int, msgspec.Meta(ge=2)] | None = None
 
 
-Question: TypeAlias = Certified | Measured
+Question: TypeAlias = CertifyQuestion | MeasureQuestion
 
 
 @dataclass(frozen=True)
-class Settings:
+class ModelSettings:
     """Questions of a settings file by model, errors of its unreadable tables by model, and the
     file's text."""
 
     questions: Mapping[str, Question]
-    refused: Mapping[str, ModelsError]
+    unreadable: Mapping[str, ModelsError]
     text: str
 
     @property
     def names(self) -> list[str]:
         """All models."""
-        return [*self.questions, *self.refused]
+        return [*self.questions, *self.unreadable]
 
 
-def settings(path: Path = PROJECT) -> Settings:
+def load_model_settings(path: Path = PROJECT) -> ModelSettings:
     """Read the questions about models from a TOML file; raises ModelsError if it is no TOML, asks
     nothing, or has a table of another name."""
-    add = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
+    example = "write [tool.rnnbounds.models.NAME] with model, eps and inputs, or data and share"
     try:
         text = disk.read(path, LIMIT).decode()
         document = tomllib.loads(text)
     except OSError as error:
-        raise ModelsError(path, f"it {error.strerror}", add) from None
+        raise ModelsError(path, f"it {error.strerror}", example) from None
     except RecursionError:
-        raise ModelsError(path, "it nests too deep", add) from None
+        raise ModelsError(path, "it nests too deep", example) from None
     except ValueError as error:
         raise ModelsError(path, str(error), "correct the file") from None
-    ours: Any = document
+    section: Any = document
     for name in ("tool", "rnnbounds"):
-        ours = ours.get(name, {}) if isinstance(ours, dict) else {}
-    tables = ours if isinstance(ours, dict) else {}
-    for name in (name for name, one in tables.items() if isinstance(one, dict)):
+        section = section.get(name, {}) if isinstance(section, dict) else {}
+    tables = section if isinstance(section, dict) else {}
+    for name in (name for name, content in tables.items() if isinstance(content, dict)):
         if name != "models":
-            what = f"[tool.rnnbounds.{name}] is no table of rnnbounds"
-            raise ModelsError(path, what, "name it [tool.rnnbounds.models.NAME]")
-    found = tables.get("models")
-    if not found or not isinstance(found, dict):
-        raise ModelsError(path, "it asks about no model", add)
-    asked: dict[str, Question] = {}
+            problem = f"[tool.rnnbounds.{name}] is no table of rnnbounds"
+            raise ModelsError(path, problem, "name it [tool.rnnbounds.models.NAME]")
+    model_tables = tables.get("models")
+    if not model_tables or not isinstance(model_tables, dict):
+        raise ModelsError(path, "it asks about no model", example)
+    questions: dict[str, Question] = {}
     refused: dict[str, ModelsError] = {}
-    for name, told in found.items():
+    for name, table in model_tables.items():
         try:
-            asked[name] = _question(path, name, told)
+            questions[name] = _parse_question(path, name, table)
         except ModelsError as error:
             refused[name] = error
-    return Settings(asked, refused, text)
+    return ModelSettings(questions, refused, text)
 
 
-def _question(path: Path, name: str, told: Mapping[str, Any]) -> Question:
-    sort: type[Question] = Measured if isinstance(told, dict) and "share" in told else Certified
+def _parse_question(path: Path, name: str, table: Mapping[str, Any]) -> Question:
+    kind: type[Question] = (
+        MeasureQuestion if isinstance(table, dict) and "share" in table else CertifyQuestion
+    )
     try:
-        return msgspec.convert(told, sort)
+        return msgspec.convert(table, kind)
     except (ValueError, msgspec.MsgspecError) as error:
-        what, remedy = _wrong(str(error), sort)
-        raise ModelsError(path, f"models.{name}: {what}", remedy) from None
+        problem, remedy = _plain_error(str(error), kind)
+        raise ModelsError(path, f"models.{name}: {problem}", remedy) from None
 
 
-def _wrong(error: str, sort: type[Question]) -> tuple[str, str]:
+def _plain_error(error: str, kind: type[Question]) -> tuple[str, str]:
     """A message of msgspec in plain words, and the remedy: the key that was meant, or all keys."""
-    fields = {one: [f.encode_name for f in msgspec.structs.fields(one)] for one in (sort, Measured)}
-    said = error.replace("`", "").replace("Object contains unknown field", "it has no key")
-    said = said.replace("Object missing required field", "it needs the key")
-    said, _, place = said.partition(" - at $.")
-    what = f"{place}: {said}" if place else said
-    known = list(dict.fromkeys(key for keys in fields.values() for key in keys))
-    close = get_close_matches(said.rpartition(" ")[2].replace("_", "-"), known, 1)
-    if said.startswith("it has no key") and close:
-        return what, f"did you mean {close[0]}?"
-    return what, f"it may set {', '.join(fields[sort])}"
+    fields = {
+        question: [f.encode_name for f in msgspec.structs.fields(question)]
+        for question in (kind, MeasureQuestion)
+    }
+    message = error.replace("`", "").replace("Object contains unknown field", "it has no key")
+    message = message.replace("Object missing required field", "it needs the key")
+    message, _, place = message.partition(" - at $.")
+    problem = f"{place}: {message}" if place else message
+    all_keys = list(dict.fromkeys(key for keys in fields.values() for key in keys))
+    close = get_close_matches(message.rpartition(" ")[2].replace("_", "-"), all_keys, 1)
+    if message.startswith("it has no key") and close:
+        return problem, f"did you mean {close[0]}?"
+    return problem, f"it may set {', '.join(fields[kind])}"

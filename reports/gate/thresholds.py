@@ -20,9 +20,9 @@ Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]  # 1 of anything lost would b
 class SettingsError(InputError):
     """Thresholds that cannot be read."""
 
-    def __init__(self, path: Path, what: str) -> None:
+    def __init__(self, path: Path, problem: str) -> None:
         names = ", ".join(field.encode_name for field in msgspec.structs.fields(Thresholds))
-        super().__init__(f"{path}: {what[:300]}; {TABLE} may set {names}")
+        super().__init__(f"{path}: {problem[:300]}; {TABLE} may set {names}")
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
@@ -59,17 +59,17 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
         return ("regressed",) if self.gone else ("regressed", "gone")
 
 
-def thresholds(path: Path = PROJECT) -> Thresholds:
+def load_thresholds(path: Path = PROJECT) -> Thresholds:
     """Those of the file, the defaults where it is missing or says nothing; raises SettingsError."""
     if not path.exists():
         return Thresholds()
     try:
         document = tomllib.loads(disk.read(path, LIMIT).decode())
         tool = document.get("tool", {})
-        told = tool.get("rnnbounds", {}) if isinstance(tool, dict) else {}
-        if isinstance(told, dict):
-            told.pop("models", None)  # what `rnnbounds guard` is asked, by reports.gate.models
-        return msgspec.convert(told, Thresholds)
+        section = tool.get("rnnbounds", {}) if isinstance(tool, dict) else {}
+        if isinstance(section, dict):
+            section.pop("models", None)  # what `rnnbounds guard` is asked, by reports.gate.models
+        return msgspec.convert(section, Thresholds)
     except OSError as error:
         raise SettingsError(path, f"it {error.strerror}") from None
     except RecursionError:

@@ -12,10 +12,10 @@ What is no longer measured cannot be less tight, so that it is looked for by its
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from rnnbounds.reports.gate.compare import fewer, lacking, reworded
-from rnnbounds.reports.gate.luck import fallen, fewer_tight
-from rnnbounds.reports.records.changes import Change, Kind, change
-from rnnbounds.reports.records.number import finite
+from rnnbounds.reports.gate.compare import compare_counts, compare_names, compare_texts
+from rnnbounds.reports.gate.luck import sign_test, tail_tests
+from rnnbounds.reports.records.changes import Change, Kind, make_change
+from rnnbounds.reports.records.number import is_finite
 from rnnbounds.reports.records.record import ClaimRecord, FormRecord
 from rnnbounds.reports.words import count, plural
 
@@ -24,61 +24,67 @@ FEW = 4 * ALIKE  # examples: of a form that four draws meet, four others may mee
 Claims = Sequence[tuple[ClaimRecord, ClaimRecord]]
 
 
-def measured(claims: Claims, share: float) -> Iterator[Change]:
+def compare_example_counts(claims: Claims, share: float) -> Iterator[Change]:
     """Forms of which that share of the examples is no longer counted, or in other bins."""
     for old, new in claims:
-        others = set(old.histogram.edges) ^ set(new.histogram.edges)
-        if others and any(form.examples for form in old.forms):
-            told = [plural(len(claim.histogram.edges), "edge") for claim in (old, new)]
-            after = f"{told[1]}, {count(len(others))} of them in only one record"
-            yield change("regressed", new.id, "bins of its examples", told[0], after)
-        for known, form in _both(old, new):
-            where = f"{new.id} ({form.name})"
-            if known.examples:  # older records count none
-                yield from lacking(where, "attacks", known.examples, form.examples)
-            for attack in (attack for attack in known.examples if attack in form.examples):
-                counts = [one.examples[attack] for one in (known, form)]
+        unshared_edges = set(old.histogram.edges) ^ set(new.histogram.edges)
+        if unshared_edges and any(form.examples for form in old.forms):
+            edge_counts = [plural(len(claim.histogram.edges), "edge") for claim in (old, new)]
+            after = f"{edge_counts[1]}, {count(len(unshared_edges))} of them in only one record"
+            yield make_change("regressed", new.id, "bins of its examples", edge_counts[0], after)
+        for old_form, form in _form_pairs(old, new):
+            subject = f"{new.id} ({form.name})"
+            if old_form.examples:  # older records count none
+                yield from compare_names(subject, "attacks", old_form.examples, form.examples)
+            for attack in (attack for attack in old_form.examples if attack in form.examples):
+                counts = [one.examples[attack] for one in (old_form, form)]
                 totals = [sum(one) for one in counts]
                 if max(totals) >= FEW:
-                    yield from fewer(f"{where}, {attack}", "examples measured", share, *totals)
-                if not others:
-                    told = [plural(len(one), "bin") for one in counts]
-                    yield from reworded(f"{where}, {attack}", "bins of its examples", *told)
+                    yield from compare_counts(
+                        f"{subject}, {attack}", "examples measured", share, *totals
+                    )
+                if not unshared_edges:
+                    edge_counts = [plural(len(one), "bin") for one in counts]
+                    yield from compare_texts(
+                        f"{subject}, {attack}", "bins of its examples", *edge_counts
+                    )
 
 
-def _both(old: ClaimRecord, new: ClaimRecord) -> Iterator[tuple[FormRecord, FormRecord]]:
+def _form_pairs(old: ClaimRecord, new: ClaimRecord) -> Iterator[tuple[FormRecord, FormRecord]]:
     """The forms of both claims, each as it was and as it is."""
-    known = {form.name: form for form in old.forms}
-    return ((known[form.name], form) for form in new.forms if form.name in known)
+    old_forms = {form.name: form for form in old.forms}
+    return ((old_forms[form.name], form) for form in new.forms if form.name in old_forms)
 
 
-def examples(claims: Claims, chance: float) -> Iterator[Change]:
+def compare_examples(claims: Claims, chance: float) -> Iterator[Change]:
     """Forms of which fewer, or more, examples come as near the bound as they did."""
-    found = [
+    samples = [
         (f"{new.id} ({form.name}), {attack}", new.histogram.edges, tuple(before), tuple(after))
         for old, new in claims
         if old.histogram.edges == new.histogram.edges
-        for known, form in _both(old, new)
+        for old_form, form in _form_pairs(old, new)
         for attack, after in form.examples.items()
-        if (before := known.examples.get(attack)) and len(before) == len(after)
+        if (before := old_form.examples.get(attack)) and len(before) == len(after)
     ]
-    tests = sum(len(list(fewer_tight(before, after, ALIKE))) for *_, before, after in found)
-    for where, edges, before, after in found:
+    tests = sum(len(list(tail_tests(before, after, ALIKE))) for *_, before, after in samples)
+    for subject, edges, before, after in samples:
         kinds: tuple[tuple[Kind, tuple[int, ...], tuple[int, ...]], ...] = (
             ("regressed", before, after), ("improved", after, before),
         )  # fmt: skip
-        for kind, one, other in kinds:
-            bin, odds = min(fewer_tight(one, other, ALIKE), key=_odds, default=(0, inf))
+        for kind, first, second in kinds:
+            bin, odds = min(tail_tests(first, second, ALIKE), key=_test_odds, default=(0, inf))
             if 2 * tests * odds < chance:
-                told = [
+                tails = [
                     f"{count(sum(counts[bin + 1 :]))} of {count(sum(counts))}"
                     for counts in (before, after)
                 ]
-                what = f"examples with lhs/rhs above {edges[bin]:g}"
-                yield change(kind, where, what, told[0], f"{told[1]}, by chance {_rarely(odds)}")
+                field = f"examples with lhs/rhs above {edges[bin]:g}"
+                yield make_change(
+                    kind, subject, field, tails[0], f"{tails[1]}, by chance {_odds_text(odds)}"
+                )
 
 
-def directed(claims: Claims, share: float, chance: float) -> Iterator[Change]:
+def compare_directed_attacks(claims: Claims, share: float, chance: float) -> Iterator[Change]:
     """Attacks of which more of the claims' greatest ratios fell, or rose, by more than that
     share."""
     seeded = {
@@ -88,31 +94,34 @@ def directed(claims: Claims, share: float, chance: float) -> Iterator[Change]:
         if record.seeded and not any(attack in form.examples for form in new.forms)
     }
     for attack in sorted(seeded):
-        told = [
-            tuple(claim.attacks[attack].best_ratio for claim in both if attack in claim.attacks)
-            for both in claims
+        ratio_pairs = [
+            tuple(
+                claim.attacks[attack].best_ratio for claim in claim_pair if attack in claim.attacks
+            )
+            for claim_pair in claims
         ]
         pairs = [
-            (float(pair[0] or 0), float(pair[1] or 0))
-            for pair in told
-            if len(pair) == 2 and all(ratio is None or finite(ratio) for ratio in pair)
+            (float(ratio_pair[0] or 0), float(ratio_pair[1] or 0))
+            for ratio_pair in ratio_pairs
+            if len(ratio_pair) == 2
+            and all(ratio is None or is_finite(ratio) for ratio in ratio_pair)
         ]
         kinds: tuple[tuple[Kind, bool], ...] = (("regressed", False), ("improved", True))
-        for kind, back in kinds:
-            turned = [(new, old) if back else (old, new) for old, new in pairs]
-            moved, fell, odds = fallen(turned, share)
+        for kind, reversed_ in kinds:
+            ordered = [(new, old) if reversed_ else (old, new) for old, new in pairs]
+            moved, decreased, odds = sign_test(ordered, share)
             if 2 * len(seeded) * odds < chance:
-                word = "higher" if back else "lower"
-                after = f"{word} in {count(fell)} of {plural(moved, 'claim')} that moved"
-                where = f"the run, {attack}"
-                yield change(
-                    kind, where, "tightest lhs/rhs", "", f"{after}, by chance {_rarely(odds)}"
+                direction = "higher" if reversed_ else "lower"
+                after = f"{direction} in {count(decreased)} of {plural(moved, 'claim')} that moved"
+                subject = f"the run, {attack}"
+                yield make_change(
+                    kind, subject, "tightest lhs/rhs", "", f"{after}, by chance {_odds_text(odds)}"
                 )
 
 
-def _odds(test: tuple[int, float]) -> float:
+def _test_odds(test: tuple[int, float]) -> float:
     return test[1]
 
 
-def _rarely(odds: float) -> str:
+def _odds_text(odds: float) -> str:
     return f"once in {1 / odds:.0e} runs" if odds > 1e-300 else "never"

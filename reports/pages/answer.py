@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from rnnbounds.reports.pages.experiment import Verdict
-from rnnbounds.reports.pages.text import above, typed, up
+from rnnbounds.reports.pages.text import bound_text, plain_number, round_up
 from rnnbounds.reports.words import plural
 
 Document = Mapping[str, Any]
@@ -13,67 +13,71 @@ TONES: Mapping[str, Tone] = {"certified": "good", "refuted": "bad", "undecided":
 NOTHING_PROVED = "where λ ≥ 1 the norm proves nothing: λ is an upper bound"
 
 
-def verdict_of(document: Document) -> Verdict | None:
+def document_verdict(document: Document) -> Verdict | None:
     """The verdict in its colour; None of a document that states none."""
     word = document.get("verdict")
     return None if word not in TONES else Verdict(str(word), TONES[str(word)])
 
 
-def sentence(document: Document, model: str) -> str:
+def answer_sentence(document: Document, model: str) -> str:
     """The verdict in words: the memory at the first ε, the witness, or why nothing is known.
 
     Empty for a certified document that speaks of no window, as a unitary model's.
     """
     verdict = document.get("verdict")
     if verdict == "refuted":
-        why = (document.get("witness") or {}).get("text", "a witness is in the record")
-        return f"{model} does not contract: {why}"
+        witness_text = (document.get("witness") or {}).get("text", "a witness is in the record")
+        return f"{model} does not contract: {witness_text}"
     if verdict == "undecided":
         return str(
             document.get("reason")
             or f"no norm that was tried certifies {model}, which says nothing about it"
         )
-    known = [row for row in document.get("truncation") or () if row.get("k") is not None]
-    if not known:
+    windows = [row for row in document.get("truncation") or () if row.get("k") is not None]
+    if not windows:
         return ""
-    within = f"to within ε = {typed(known[0]['eps'])}, however long the run"
-    if not known[0]["k"]:
-        return f"{model} forgets: its output is known without any input {within}"
-    fix = "fixes" if known[0]["k"] == 1 else "fix"
-    last = "last input" if known[0]["k"] == 1 else f"last {plural(known[0]['k'], 'input')}"
-    return f"{model} forgets: its {last} {fix} the {output(document)} {within}"
+    precision = f"to within ε = {plain_number(windows[0]['eps'])}, however long the run"
+    if not windows[0]["k"]:
+        return f"{model} forgets: its output is known without any input {precision}"
+    fix = "fixes" if windows[0]["k"] == 1 else "fix"
+    last = "last input" if windows[0]["k"] == 1 else f"last {plural(windows[0]['k'], 'input')}"
+    return f"{model} forgets: its {last} {fix} the {output_name(document)} {precision}"
 
 
-def output(document: Document) -> str:
+def output_name(document: Document) -> str:
     """Name of the vector whose error ε bounds: the output h, or the prediction C h of a readout."""
-    read = document.get("readout")
-    return f"prediction {read['tensor']} h" if read else "output h"
+    readout = document.get("readout")
+    return f"prediction {readout['tensor']} h" if readout else "output h"
 
 
-def size(document: Document) -> float | None:
+def output_bound(document: Document) -> float | None:
     """The bound on the Euclidean norm of that: B_h, times ‖C‖₂ of a readout; None if none is known.
 
     A readout's bias moves all predictions alike, so that no distance has it.
     """
-    known = (document.get("constants") or {}).get("B_h")
-    read = document.get("readout")
-    if not isinstance(known, float) or not known:
+    state_bound = (document.get("constants") or {}).get("B_h")
+    readout = document.get("readout")
+    if not isinstance(state_bound, float) or not state_bound:
         return None
-    return known * (1 + 2**-50) * read["norm"] if read else known
+    return state_bound * (1 + 2**-50) * readout["norm"] if readout else state_bound
 
 
-def share(epsilon: float, whole: float) -> str:
+def epsilon_share(epsilon: float, bound: float) -> str:
     """ε as a share of that bound, in per cent, rounded up to two digits."""
-    return f"{above(100 * epsilon / whole * (1 + 2**-50), 2)} %"
+    return f"{bound_text(100 * epsilon / bound * (1 + 2**-50), 2)} %"
 
 
-def about_epsilon(document: Document) -> str:
+def epsilon_meaning(document: Document) -> str:
     """ε in the user's units: of which distance it is a bound, and how large that can be."""
-    known, what = size(document), output(document)
-    told = f"ε bounds the Euclidean distance of two {what.replace(' ', 's ', 1)}"
-    return told if known is None else f"{told}, where ‖{what.split(' ', 1)[1]}‖₂ ≤ {above(known)}"
+    bound, vector = output_bound(document), output_name(document)
+    meaning = f"ε bounds the Euclidean distance of two {vector.replace(' ', 's ', 1)}"
+    return (
+        meaning
+        if bound is None
+        else f"{meaning}, where ‖{vector.split(' ', 1)[1]}‖₂ ≤ {bound_text(bound)}"
+    )
 
 
-def factor(lam: float) -> str:
+def factor_text(lam: float) -> str:
     """λ in six digits, rounded up, below 1 if it is; ∞ where nothing is known."""
-    return up(lam, 6) if lam < float("inf") else "∞"
+    return round_up(lam, 6) if lam < float("inf") else "∞"

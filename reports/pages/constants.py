@@ -22,13 +22,13 @@ class Constant:
     meaning: str
 
 
-def _gates() -> dict[str, Constant]:
+def _gate_constants() -> dict[str, Constant]:
     bars = {"i": "ī", "f": "f̄", "o": "ō", "z": "z̄", "r": "r̄"}
-    found = {
+    bounds = {
         f"{gate}_bar": Constant(bar, f"the largest value of the {_GATES[gate]}, in modulus")
         for gate, bar in bars.items()
     }
-    return found | {
+    return bounds | {
         f"W_{gate}_norm": Constant(f"‖W_{gate}‖_∞", f"of the recurrent matrix of the {name}")
         for gate, name in _GATES.items()
     }
@@ -82,25 +82,27 @@ CONSTANTS: Mapping[str, Constant] = {
     "z_low": Constant("z", "the least value of the update gate"),
     "nu_bar": Constant("ν̄", "the largest value of the candidate, in modulus"),
     "kappa": Constant("κ", "Lipschitz constant of the candidate in the state, in the ∞-norm"),
-    **_gates(),
+    **_gate_constants(),
 }  # fmt: skip
 
 
-def constant(name: str, cell: str) -> Constant:
+def find_constant(name: str, cell: str) -> Constant:
     """A constant by its name in the certificate of such a cell, with its layer if it is of one.
 
     A name that is not in the table, as of a cell of one's own, stands for itself.
     """
     layer = _LAYER.search(name)
-    bare = _LAYER.sub("", name)
-    found = CONSTANTS.get(bare, Constant(bare, ""))
-    if "gru" in cell and bare in ("z_bar", "W_z_norm"):  # of an LSTM z is the candidate
-        found = Constant(found.symbol, found.meaning.replace("candidate", "update gate"))
+    base_name = _LAYER.sub("", name)
+    definition = CONSTANTS.get(base_name, Constant(base_name, ""))
+    if "gru" in cell and base_name in ("z_bar", "W_z_norm"):  # of an LSTM z is the candidate
+        definition = Constant(
+            definition.symbol, definition.meaning.replace("candidate", "update gate")
+        )
     if layer is None:
-        return found
-    return Constant(f"{found.symbol}, layer {int(layer[1]) + 1}", found.meaning)
+        return definition
+    return Constant(f"{definition.symbol}, layer {int(layer[1]) + 1}", definition.meaning)
 
 
-def lower(name: str) -> bool:
+def is_lower_bound(name: str) -> bool:
     """True of the few that are bounds from below."""
     return _LAYER.sub("", name).endswith("_low")

@@ -9,8 +9,8 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from rnnbounds.reports.pages.figures.plot import Series, plot
-from rnnbounds.reports.pages.frame import templates
+from rnnbounds.reports.pages.figures.plot import Series, draw_plot
+from rnnbounds.reports.pages.frame import load_templates
 
 Tone = Literal["good", "bad", "open"]
 
@@ -78,7 +78,7 @@ class Plot:
     @property
     def svg(self) -> Markup:
         """The figure; raises FigureError."""
-        return plot(
+        return draw_plot(
             self.lines, x_label=self.x_label, y_label=self.y_label, log_y=self.log_y,
             dates_x=self.dates_x,
         )  # fmt: skip
@@ -134,20 +134,20 @@ class Page:
     @property
     def tables(self) -> tuple[Table, ...]:
         """All tables in order, folded ones too."""
-        blocks = (block for section in self.sections for block in _flat(section.blocks))
+        blocks = (block for section in self.sections for block in _unfold_blocks(section.blocks))
         return tuple(block for block in blocks if isinstance(block, Table))
 
 
-def render_experiment(page: Page) -> bytes:
+def render_page(page: Page) -> bytes:
     """One self-contained page, UTF-8."""
-    template = templates().get_template("experiment.html.j2")
-    return template.render(page=page, kind=_kind).encode()
+    template = load_templates().get_template("experiment.html.j2")
+    return template.render(page=page, kind=_block_kind).encode()
 
 
-def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
+def _unfold_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
-        yield from _flat(block.blocks) if isinstance(block, Folded) else (block,)
+        yield from _unfold_blocks(block.blocks) if isinstance(block, Folded) else (block,)
 
 
-def _kind(block: Block) -> str:
+def _block_kind(block: Block) -> str:
     return type(block).__name__.lower()

@@ -11,81 +11,86 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.figures.chart import chart, curve_plot
-from rnnbounds.reports.pages.mathml import mathml, prose
-from rnnbounds.reports.pages.repeated import shared, told, unmet, usual
-from rnnbounds.reports.pages.summary import applying, reach, seen
-from rnnbounds.reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
-from rnnbounds.reports.records.basis import phrase
+from rnnbounds.reports.pages.figures.chart import curve_plot, histogram_chart
+from rnnbounds.reports.pages.mathml import safe_mathml, safe_prose
+from rnnbounds.reports.pages.repeated import (
+    group_checks,
+    ledger_rows,
+    unmet_assumptions,
+    usual_details,
+)
+from rnnbounds.reports.pages.summary import applicable_columns, entry_text, nines_share
+from rnnbounds.reports.pages.worst import arrays_file_name, arrays_url, gap_figure, states_figure
+from rnnbounds.reports.records.basis import basis_phrase
 
-SILENT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-PLACE = Path(__file__).parent / "templates"
+BASE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
-def templates() -> Templates:
+def load_templates() -> Templates:
     """The room's templates: everything escaped, every missing name an error."""
     environment = Templates(
-        loader=FileSystemLoader(PLACE),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=visible,
+        finalize=readable_value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "applying": applying,
+        "applying": applicable_columns,
         "arrays": arrays_url,
         "anchor": lambda name: "claim-" + quote(name, safe=""),
         "symbol": lambda name: "symbol-" + quote(name, safe=""),
         "slug": lambda title: "group-" + quote(title.lower().replace(" ", "-"), safe=""),
-        "chart": chart,
+        "chart": histogram_chart,
         "count": text.count,
         "curve": curve_plot,
-        "error": text.error,
-        "file_name": file_name,
+        "error": text.error_text,
+        "file_name": arrays_file_name,
         "gap_figure": gap_figure,
-        "mathml": mathml,
-        "phrase": phrase,
+        "mathml": safe_mathml,
+        "phrase": basis_phrase,
         "plural": lambda number, noun: text.plural(number, noun),
-        "prose": prose,
-        "quoted": quoted,
-        "quotient": text.quotient,
-        "ratio": text.ratio,
-        "reach": reach,
-        "seen": seen,
-        "shared": shared,
+        "prose": safe_prose,
+        "quoted": unescape_quotes,
+        "quotient": text.quotient_text,
+        "ratio": text.ratio_text,
+        "reach": nines_share,
+        "seen": entry_text,
+        "shared": group_checks,
         "states_figure": states_figure,
-        "told": told,
-        "unmet": unmet,
-        "usual": usual,
-        "value": text.value,
-        "web": web,
+        "told": ledger_rows,
+        "unmet": unmet_assumptions,
+        "usual": usual_details,
+        "value": text.exact_text,
+        "web": safe_address,
     }
-    script = (PLACE / "page.js").read_text()
-    environment.globals |= {"script": Markup(script), "policy": policy(script)}
+    script = (TEMPLATES / "page.js").read_text()
+    environment.globals |= {"script": Markup(script), "policy": security_policy(script)}
     return environment
 
 
-def web(address: str) -> str:
+def safe_address(address: str) -> str:
     """An address that a page may link to: https and plain characters; else empty."""
     return address if re.fullmatch(r"https://[\w./~:%#?=&-]+", address, re.ASCII) else ""
 
 
-def quoted(words: str) -> Markup:
+def unescape_quotes(words: str) -> Markup:
     """Text between tags, where quotation marks stand for themselves: a command has many."""
-    plain = str(escape(text.readable(words)))  # a Markup would escape what it replaces by
+    plain = str(escape(text.escape_unprintable(words)))  # a Markup would escape what it replaces by
     return Markup(plain.replace("&#34;", '"').replace("&#39;", "'"))
 
 
-def policy(script: str) -> str:
+def security_policy(script: str) -> str:
     """Content security policy of a page: this script (by SHA-256), inline styles, nothing else."""
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    return f"{SILENT}; script-src 'sha256-{digest}'"
+    return f"{BASE_POLICY}; script-src 'sha256-{digest}'"
 
 
-def visible(value: object) -> object:
+def readable_value(value: object) -> object:
     """Prepare a template's value: plain text becomes readable, markup and other types stay."""
     if type(value) is str:  # nearly all that a page holds
-        return text.readable(value)
+        return text.escape_unprintable(value)
     plain = isinstance(value, str) and not isinstance(value, Markup)
-    return text.readable(str(value)) if plain else value
+    return text.escape_unprintable(str(value)) if plain else value

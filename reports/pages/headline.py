@@ -6,7 +6,7 @@ Both speak of the claims of this run alone, and name what a proof leaves open.
 from collections.abc import Iterable
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.records.basis import Standing, counted, derived, sentence
+from rnnbounds.reports.records.basis import Standing, basis_sentence, count_bases, count_derived
 from rnnbounds.reports.records.ledger import Axiom
 from rnnbounds.reports.records.outcome import claim_problems
 from rnnbounds.reports.records.record import ClaimRecord, Run
@@ -27,24 +27,33 @@ def headline(run: Run, fails: bool, regressed: bool) -> str:
     """
     claims = run.claims
     if fails:
-        bad = sum(bool(claim_problems(claim)) for claim in claims)
-        of = f" {text.count(bad)} of {text.plural(len(claims), 'claim')} failed." if bad else ""
-        return f"This run fails.{of}"
-    counts = standings(claims)
-    who = f"{text.count(derived(counts))} of {text.plural(sum(counts.values()), 'form')} proved"
-    if len(claims) == 1:
-        who = f"1 claim, {claims[0].id}, {who}"
-    others = (
-        f", {text.count(counts[one])} {words}" for one, words in OTHERS.items() if one in counts
+        failing = sum(bool(claim_problems(claim)) for claim in claims)
+        failed = (
+            f" {text.count(failing)} of {text.plural(len(claims), 'claim')} failed."
+            if failing
+            else ""
+        )
+        return f"This run fails.{failed}"
+    counts = count_standings(claims)
+    proved = (
+        f"{text.count(count_derived(counts))} of {text.plural(sum(counts.values()), 'form')} proved"
     )
-    told = (
-        f"{who} from {text.plural(laws(run), 'law')}{''.join(others)}; attacked on {_where(run)},"
+    if len(claims) == 1:
+        proved = f"1 claim, {claims[0].id}, {proved}"
+    bases = (
+        f", {text.count(counts[standing])} {words}"
+        for standing, words in OTHERS.items()
+        if standing in counts
+    )
+    statement = (
+        f"{proved} from {text.plural(count_laws(run), 'law')}{''.join(bases)}; attacked on "
+        f"{_attacked_systems(run)},"
         " none violated"
     )
-    return f"{told}, but something regressed." if regressed else f"{told}."
+    return f"{statement}, but something regressed." if regressed else f"{statement}."
 
 
-def lead(run: Run, fails: bool) -> str:
+def lead_paragraph(run: Run, fails: bool) -> str:
     """The counts behind the headline, and what the proofs take for granted."""
     claims = run.claims
     checks, pairs, variants, refuted = (
@@ -55,34 +64,34 @@ def lead(run: Run, fails: bool) -> str:
     )
     tested = f"{text.plural(checks, 'check')} on {text.plural(pairs, 'pair')} of system and input"
     vacuous = sum(claim.tally.vacuous for claim in claims)
-    apart = f" {text.count(vacuous)} more are vacuous, which is no evidence." if vacuous else ""
+    skipped = f" {text.count(vacuous)} more are vacuous, which is no evidence." if vacuous else ""
     if fails:
         violated = sum(claim.tally.violated for claim in claims)
         undecided = sum(claim.tally.undecided for claim in claims)
         return (
-            f"{sentence(standings(claims))}. Of {tested},"
+            f"{basis_sentence(count_standings(claims))}. Of {tested},"
             f" {text.count(violated)} are violated and {text.count(undecided)} undecided;"
             f" {text.count(refuted)} of {text.plural(variants, 'false variant')} refuted."
         )
     return " ".join(filter(None, (
-        _proofs(run), f"Attack: {tested}; none is violated, none undecided.{apart}",
+        _proof_sentence(run), f"Attack: {tested}; none is violated, none undecided.{skipped}",
         f"All {text.plural(variants, 'deliberately false variant')} of the claims were refuted."
         if variants else "",
     )))  # fmt: skip
 
 
-def laws(run: Run) -> int:
+def count_laws(run: Run) -> int:
     """How many laws the ledgers of a run use without proof."""
-    return sum(theorem.laws for theorem in theorems(run))
+    return sum(theorem.laws for theorem in used_theorems(run))
 
 
-def theorems(run: Run) -> tuple[Axiom, ...]:
+def used_theorems(run: Run) -> tuple[Axiom, ...]:
     """The textbook theorems that the ledgers of a run use."""
-    used = {name for claim in run.claims for ledger in claim.ledgers for name in ledger.axioms}
-    return tuple(theorem for theorem in run.axioms if theorem.name in used)
+    names = {name for claim in run.claims for ledger in claim.ledgers for name in ledger.axioms}
+    return tuple(theorem for theorem in run.axioms if theorem.name in names)
 
 
-def _where(run: Run) -> str:
+def _attacked_systems(run: Run) -> str:
     """The cell types on which a check was judged; the attacks' pairs where no matrix says."""
     ids = {claim.id for claim in run.claims}
     entries = () if run.matrix is None else run.matrix.entries
@@ -95,18 +104,18 @@ def _where(run: Run) -> str:
     return text.plural(sum(claim.pairs for claim in run.claims), "pair") + " of system and input"
 
 
-def standings(claims: Iterable[ClaimRecord]) -> dict[Standing, int]:
+def count_standings(claims: Iterable[ClaimRecord]) -> dict[Standing, int]:
     """How many forms of the claims rest on what."""
-    return counted(standing for claim in claims for standing in claim.standings.values())
+    return count_bases(standing for claim in claims for standing in claim.standings.values())
 
 
-def _proofs(run: Run) -> str:
+def _proof_sentence(run: Run) -> str:
     claims = run.claims
     steps = sum(len(ledger.steps) for claim in claims for ledger in claim.ledgers)
     prose = sum(len(claim.human) for claim in claims)
     argued = f" {text.plural(prose, 'step')} argued in prose." if prose else ""
     return (
-        f"Proof: {sentence(standings(claims))}, in {text.plural(steps, 'step')} from"
-        f" {text.plural(laws(run), 'law')} of"
-        f" {text.plural(len(theorems(run)), 'textbook theorem')} taken without proof.{argued}"
+        f"Proof: {basis_sentence(count_standings(claims))}, in {text.plural(steps, 'step')} from"
+        f" {text.plural(count_laws(run), 'law')} of"
+        f" {text.plural(len(used_theorems(run)), 'textbook theorem')} taken without proof.{argued}"
     )

@@ -8,59 +8,63 @@ from rnnbounds.reports.pages.experiment import (
     Paragraph,
     Section,
     Table,
-    render_experiment,
+    render_page,
 )
 from rnnbounds.reports.pages.figures.dates import iso_date
-from rnnbounds.reports.pages.text import NOTHING, up
-from rnnbounds.reports.pages.trends import lead, of_run, over_time
-from rnnbounds.reports.records.guarded import Guarded, Outcome
+from rnnbounds.reports.pages.text import NOTHING, round_up
+from rnnbounds.reports.pages.trends import history_lead, pass_verdict, plot_over_time
+from rnnbounds.reports.records.guarded import GuardResults, ModelOutcome
 
 
-def kept_models(runs: Sequence[Guarded]) -> Page:
+def guard_history_page(runs: Sequence[GuardResults]) -> Page:
     """A section for each model of any run, the oldest run first; those of the last run lead."""
-    names = dict.fromkeys(one.name for run in reversed(runs) for one in run.outcomes)
+    names = dict.fromkeys(model.name for run in reversed(runs) for model in run.outcomes)
     passes = [not run.problems for run in runs]
     return Page(
         title="Models over time",
         kicker="guard · history",
-        lead=lead([run.finished for run in runs], passes),
-        verdict=of_run(passes[-1]) if runs else None,
+        lead=history_lead([run.finished for run in runs], passes),
+        verdict=pass_verdict(passes[-1]) if runs else None,
         failed=bool(passes) and not passes[-1],
-        sections=tuple(_model(name, runs) for name in names),
+        sections=tuple(_model_section(name, runs) for name in names),
     )
 
 
-def render_kept_models(runs: Sequence[Guarded]) -> bytes:
+def render_guard_history(runs: Sequence[GuardResults]) -> bytes:
     """One self-contained page, UTF-8."""
-    return render_experiment(kept_models(runs))
+    return render_page(guard_history_page(runs))
 
 
-def _model(name: str, runs: Sequence[Guarded]) -> Section:
+def _model_section(name: str, runs: Sequence[GuardResults]) -> Section:
     """One model: k and λ against the date, as far as they are known, then a row for each run."""
-    found = [(run.finished, one) for run in runs for one in run.outcomes if one.name == name]
-    times = [when for when, _ in found]
+    results = [
+        (run.finished, model) for run in runs for model in run.outcomes if model.name == name
+    ]
+    times = [time for time, _ in results]
     figures: list[Block] = []
-    for what, values in (
-        ("k, number of last inputs", [_number(one.k) for _, one in found]),
-        ("λ, contraction factor", [_number(one.lam) for _, one in found]),
+    for title, values in (
+        ("k, number of last inputs", [_or_nan(model.k) for _, model in results]),
+        ("λ, contraction factor", [_or_nan(model.lam) for _, model in results]),
     ):
         if any(value == value for value in values):  # NaN stands for what is not known
-            figures.append(over_time(times, [(f"{what.split(',')[0]} of {name}", values)], what))
+            figures.append(
+                plot_over_time(times, [(f"{title.split(',')[0]} of {name}", values)], title)
+            )
     if not figures:
         figures.append(Paragraph("Neither k nor λ is known of any run."))
     rows = tuple(
-        (iso_date(when), of_run(one.passes), one.verdict or NOTHING, _lam(one),
-         NOTHING if one.k is None else str(one.k), "; ".join(one.problems) or NOTHING)
-        for when, one in reversed(found)
+        (iso_date(time), pass_verdict(model.passes), model.verdict or NOTHING, _lam_text(model),
+         NOTHING if model.k is None else str(model.k), "; ".join(model.problems) or NOTHING)
+        for time, model in reversed(results)
     )  # fmt: skip
     columns = ("date", "guard", "verdict", "λ", "k", "why it fails")
     table = Table(columns, rows, frozenset((0, 3, 4)), "The latest first.", "cards")
     return Section(name, (*figures, table))
 
 
-def _lam(one: Outcome) -> str:
-    return NOTHING if one.lam is None else up(one.lam, 6)
+def _lam_text(model: ModelOutcome) -> str:
+    return NOTHING if model.lam is None else round_up(model.lam, 6)
 
 
-def _number(value: float | None) -> float:
+def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
-from rnnbounds.reports.pages.text import readable
+from rnnbounds.reports.pages.text import escape_unprintable
 
 LIMIT = 200_000
 
@@ -30,54 +30,54 @@ _XML_ENTITIES = frozenset({"lt", "gt", "amp", "quot", "apos"})
 
 
 @lru_cache(maxsize=4096)
-def mathml(source: str, text: str) -> Markup:
+def safe_mathml(source: str, text: str) -> Markup:
     """`source` as a safe <math> element in its box; else `text`, as code.
 
     `source` may have a <math> element around it or not.
     """
     try:
-        root = _parsed(source)
-        if root is not None and _filtered(root):
-            return _boxed(root)
+        root = _parse_xml(source)
+        if root is not None and _filter_elements(root):
+            return _formula_box(root)
     except RecursionError:
         pass
-    return Markup("<code>{}</code>").format(readable(text))
+    return Markup("<code>{}</code>").format(escape_unprintable(text))
 
 
 @lru_cache(maxsize=4096)
-def prose(source: str, text: str) -> Markup:
+def safe_prose(source: str, text: str) -> Markup:
     """`source`, text with <math> elements in it, as text with safe formulas; else `text`."""
-    root = _parsed(source, "p")
+    root = _parse_xml(source, "p")
     try:
         if root is None or any(part.tag != "math" for part in root):
-            return escape(readable(text))
-        found = [escape(readable(root.text or ""))]
+            return escape(escape_unprintable(text))
+        parts = [escape(escape_unprintable(root.text or ""))]
         for part in root:
             tail, part.tail = part.tail or "", None
-            if not _filtered(part):
-                return escape(readable(text))
-            found += [_boxed(part), escape(readable(tail))]
-        return Markup("").join(found)
+            if not _filter_elements(part):
+                return escape(escape_unprintable(text))
+            parts += [_formula_box(part), escape(escape_unprintable(tail))]
+        return Markup("").join(parts)
     except RecursionError:
-        return escape(readable(text))
+        return escape(escape_unprintable(text))
 
 
-def _boxed(math: ElementTree.Element) -> Markup:
+def _formula_box(math: ElementTree.Element) -> Markup:
     return Markup(f'<span class="formula">{ElementTree.tostring(math, encoding="unicode")}</span>')
 
 
-def _parsed(source: str, tag: str = "math") -> ElementTree.Element | None:
+def _parse_xml(source: str, tag: str = "math") -> ElementTree.Element | None:
     """The tree of `source` under a new root of that tag; None if it is too long, ill-formed or more
     than elements."""
     if not source.strip() or len(source) > LIMIT or "<!" in source or "<?" in source:
         return None
     try:
-        return ElementTree.fromstring(f"<{tag}>{_without_entities(source)}</{tag}>")
+        return ElementTree.fromstring(f"<{tag}>{_expand_entities(source)}</{tag}>")
     except (ElementTree.ParseError, ValueError):
         return None
 
 
-def _without_entities(source: str) -> str:
+def _expand_entities(source: str) -> str:
     """Named characters of HTML (&InvisibleTimes;) as themselves: XML knows only five of them."""
 
     def character(match: re.Match[str]) -> str:
@@ -87,13 +87,15 @@ def _without_entities(source: str) -> str:
     return re.sub(r"&(\w+);", character, source)
 
 
-def _readable(words: str | None) -> str | None:
+def _readable_text(words: str | None) -> str | None:
     if words is None or words.isprintable():
         return words
-    return "".join(c if c in _INVISIBLE else readable(c) for c in words.replace("\xa0", " "))
+    return "".join(
+        c if c in _INVISIBLE else escape_unprintable(c) for c in words.replace("\xa0", " ")
+    )
 
 
-def _filtered(root: ElementTree.Element) -> bool:
+def _filter_elements(root: ElementTree.Element) -> bool:
     """Strip unknown attributes and inner <math>, mend minus signs; False at unknown elements."""
     for element in root.iter():
         element.tag = element.tag.removeprefix("{http://www.w3.org/1998/Math/MathML}")
@@ -103,7 +105,7 @@ def _filtered(root: ElementTree.Element) -> bool:
             del element.attrib[name]
         if element.tag == "mo" and element.text == "-":
             element.text = "−"
-        element.text, element.tail = _readable(element.text), _readable(element.tail)
+        element.text, element.tail = _readable_text(element.text), _readable_text(element.tail)
         if element is not root and element.tag == "math":
             element.tag = "mrow"
     return True

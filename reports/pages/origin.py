@@ -3,50 +3,58 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rnnbounds.reports.pages.answer import NOTHING_PROVED, factor
-from rnnbounds.reports.pages.constants import constant
+from rnnbounds.reports.pages.answer import NOTHING_PROVED, factor_text
+from rnnbounds.reports.pages.constants import find_constant
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
-from rnnbounds.reports.pages.text import NOTHING, above, typed
+from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
 
 Document = Mapping[str, Any]
 GATES = "ifzorn"  # by the letters of constants, in the order of steps
-SLOWEST = 5  # units that are listed
+MOST_UNITS = 5  # units that are listed
 LETTERS = ((2, "ch"), (1, "h"))  # parts of a state of so many times n numbers
 
 
-def origin(document: Document) -> list[Section]:
+def origin_sections(document: Document) -> list[Section]:
     """The layers' factors, the gates' ranges, the slowest units, and what λ would be without each
     gate's recurrent weights, where they are known; no section of cells without any of it."""
-    blocks = [*_layers(document), *_gates(document), *_units(document), *_estimates(document)]
+    blocks = [
+        *_layer_blocks(document),
+        *_gate_blocks(document),
+        *_unit_blocks(document),
+        *_estimate_blocks(document),
+    ]
     return [Section("Where λ comes from", tuple(blocks))] if blocks else []
 
 
-def tried(document: Document) -> Table:
+def norms_table(document: Document) -> Table:
     """λ and k in every norm that was tried; a factor that is not below 1 proves nothing."""
     rows = document["norms_tried"]
     smallest = min(row["eps"] for row in document["truncation"])
     return Table(
-        ("norm", "λ", f"k at ε = {typed(smallest)}"),
+        ("norm", "λ", f"k at ε = {plain_number(smallest)}"),
         tuple(
             (
                 row["norm"],
-                "not tried" if row.get("skipped") else factor(_number(row["lambda"])),
+                "not tried" if row.get("skipped") else factor_text(_or_infinity(row["lambda"])),
                 NOTHING if row["k"] is None else str(row["k"]),
             )
             for row in rows
         ),
         frozenset((1, 2)),
-        f"{NOTHING_PROVED}." if any(not _number(row["lambda"]) < 1 for row in rows) else "",
+        f"{NOTHING_PROVED}." if any(not _or_infinity(row["lambda"]) < 1 for row in rows) else "",
     )
 
 
-def _layers(document: Document) -> Iterator[Block]:
-    known = document.get("constants") or {}
-    count = int(known.get("layers") or 0)
-    if not count or f"lam_l{count - 1}" not in known:
+def _layer_blocks(document: Document) -> Iterator[Block]:
+    constants = document.get("constants") or {}
+    count = int(constants.get("layers") or 0)
+    if not count or f"lam_l{count - 1}" not in constants:
         return
     rows = [
-        (str(layer + 1), *(_bound(known.get(f"{name}_l{layer}")) for name in ("lam", "mu")))
+        (
+            str(layer + 1),
+            *(_bound_text(constants.get(f"{name}_l{layer}")) for name in ("lam", "mu")),
+        )
         for layer in range(count)
     ]
     yield Table(
@@ -55,15 +63,21 @@ def _layers(document: Document) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _gates(document: Document) -> Iterator[Block]:
-    known, cell = document.get("constants") or {}, str(document.get("cell"))
+def _gate_blocks(document: Document) -> Iterator[Block]:
+    constants, cell = document.get("constants") or {}, str(document.get("cell"))
     rows = []
     for gate in GATES:
-        bar, row_sum = f"{gate}_bar", f"W_{gate}_norm"
-        if known.get(row_sum) is None:
+        range_name, row_sum = f"{gate}_bar", f"W_{gate}_norm"
+        if constants.get(row_sum) is None:
             continue
-        name = constant(row_sum, cell).meaning.partition(" of the ")[2].rpartition(" the ")[2]
-        rows.append((name, _bound(known.get(bar, known.get("nu_bar"))), _bound(known[row_sum])))
+        name = find_constant(row_sum, cell).meaning.partition(" of the ")[2].rpartition(" the ")[2]
+        rows.append(
+            (
+                name,
+                _bound_text(constants.get(range_name, constants.get("nu_bar"))),
+                _bound_text(constants[row_sum]),
+            )
+        )
     if rows:
         yield Table(
             ("gate", "largest value", "recurrent weights, ‖·‖_∞"), tuple(rows), frozenset((1, 2)),
@@ -72,15 +86,19 @@ def _gates(document: Document) -> Iterator[Block]:
         )  # fmt: skip
 
 
-def _units(document: Document) -> Iterator[Block]:
+def _unit_blocks(document: Document) -> Iterator[Block]:
     v, n = document.get("weights") or (), (document.get("shape") or {}).get("n", 0)
-    parts = next((letters for times, letters in LETTERS if n and len(v) == times * n), "")
-    if document.get("norm") != "perron" or not parts or not all(isinstance(w, float) for w in v):
+    state_parts = next((letters for times, letters in LETTERS if n and len(v) == times * n), "")
+    if (
+        document.get("norm") != "perron"
+        or not state_parts
+        or not all(isinstance(w, float) for w in v)
+    ):
         return
-    if parts == "ch" and not str(document.get("cell")).startswith("lstm"):
+    if state_parts == "ch" and not str(document.get("cell")).startswith("lstm"):
         return
-    largest = sorted(range(len(v)), key=lambda place: -v[place])[:SLOWEST]
-    rows = [(f"{parts[at // n]}[{at % n}]", above(v[at], 3)) for at in largest]
+    largest = sorted(range(len(v)), key=lambda place: -v[place])[:MOST_UNITS]
+    rows = [(f"{state_parts[at // n]}[{at % n}]", bound_text(v[at], 3)) for at in largest]
     yield Table(
         ("unit", "v"), tuple(rows), frozenset((1,)),
         "λ is a factor in max |s_j|/v_j. The units of the largest v_j forget last: two states that "
@@ -88,14 +106,15 @@ def _units(document: Document) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _estimates(document: Document) -> Iterator[Block]:
+def _estimate_blocks(document: Document) -> Iterator[Block]:
     advice = document.get("next") or {}
     layers = advice.get("estimates_of_layers") or ()
     if len(layers) > 1:
-        told = ", ".join(_estimate(lam) for lam in layers)
-        yield Paragraph(f"λ of the layers, the lowest first, estimated: {told}.")
+        estimates_text = ", ".join(_estimate_text(lam) for lam in layers)
+        yield Paragraph(f"λ of the layers, the lowest first, estimated: {estimates_text}.")
     rows = [
-        (row["part"], _estimate(row["lambda"])) for row in advice.get("estimates_without") or ()
+        (row["part"], _estimate_text(row["lambda"]))
+        for row in advice.get("estimates_without") or ()
     ]
     if rows:
         yield Table(
@@ -104,13 +123,13 @@ def _estimates(document: Document) -> Iterator[Block]:
         )  # fmt: skip
 
 
-def _number(value: float | None) -> float:
+def _or_infinity(value: float | None) -> float:
     return float("inf") if value is None else value
 
 
-def _bound(value: float | None) -> str:
-    return NOTHING if value is None else above(value)
+def _bound_text(value: float | None) -> str:
+    return NOTHING if value is None else bound_text(value)
 
 
-def _estimate(lam: float | None) -> str:
-    return NOTHING if lam is None else above(lam, 3)
+def _estimate_text(lam: float | None) -> str:
+    return NOTHING if lam is None else bound_text(lam, 3)

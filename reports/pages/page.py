@@ -11,38 +11,46 @@ from pathlib import Path
 from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.curves import curves_csv
 from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.frame import templates
-from rnnbounds.reports.pages.headline import theorems
-from rnnbounds.reports.pages.repeated import shared
-from rnnbounds.reports.pages.summary import environment_items, summarise
+from rnnbounds.reports.pages.frame import load_templates
+from rnnbounds.reports.pages.headline import used_theorems
+from rnnbounds.reports.pages.repeated import group_checks
+from rnnbounds.reports.pages.summary import environment_items, summarise_run
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import encode
 from rnnbounds.reports.records.record import Run
 
 FILES = ("run.json", "index.html")
-SHOWN, MOST = 25, 500
+LIST_LIMIT, PAGE_LIMIT = 25, 500
 """Checks of one list, and of all lists, that a page shows; the record has all, each with its replay
 command."""
 # A browser closes these by itself where the next one begins or what holds them ends.
 _ENDS = re.compile(r"</(?:td|th|tr|li|dt|dd)>")
 
 
-def render(run: Run, changes: Changes | None = None) -> bytes:
+def render_run(run: Run, changes: Changes | None = None) -> bytes:
     """The page of the run, UTF-8, with what changed since a baseline."""
-    template = templates().get_template("page.html.j2")
+    template = load_templates().get_template("page.html.j2")
     page = template.render(
-        run=run, summary=summarise(run, changes), changes=changes, shown=shown(run),
-        environment=environment_items(run.environment), theorems=theorems(run),
+        run=run, summary=summarise_run(run, changes), changes=changes, shown=checks_per_list(run),
+        environment=environment_items(run.environment), theorems=used_theorems(run),
         symbols={symbol.name: symbol for symbol in run.symbols},
     )  # fmt: skip
     return _ENDS.sub("", page).encode()
 
 
-def shown(run: Run) -> int:
+def checks_per_list(run: Run) -> int:
     """How many checks of each list a page has room for."""
-    lists = [len(shared(one)) for claim in run.claims for one in (claim.failing, claim.tightest)]
-    lists += [len(shared(form.nearest)) for claim in run.claims for form in claim.forms]
-    room = (most for most in range(SHOWN, 0, -1) if sum(min(n, most) for n in lists) <= MOST)
+    lists = [
+        len(group_checks(checks))
+        for claim in run.claims
+        for checks in (claim.failing, claim.tightest)
+    ]
+    lists += [len(group_checks(form.nearest)) for claim in run.claims for form in claim.forms]
+    room = (
+        limit
+        for limit in range(LIST_LIMIT, 0, -1)
+        if sum(min(n, limit) for n in lists) <= PAGE_LIMIT
+    )
     return next(room, 1)
 
 
@@ -54,9 +62,9 @@ def write_report(
 
     Raises RecordError for a run without a JSON form and WriteError for a bad place.
     """
-    made = {
+    makers = {
         "run.json": lambda: encode(run),
-        "index.html": lambda: render(run, changes),
+        "index.html": lambda: render_run(run, changes),
         CURVES: lambda: curves_csv(run),
     }
-    write_all(folder, {name: made[name]() for name in names})
+    write_all(folder, {name: makers[name]() for name in names})

@@ -5,53 +5,61 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
-from rnnbounds.reports.records.record import Check, ClaimRecord, identity
+from rnnbounds.reports.records.record import Check, ClaimRecord, check_identity
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedSteps:
     """Steps, one after the other, that the ledger of another form of the claim has told."""
 
     form: str
     steps: tuple[LedgerStep, ...]
 
 
-def told(ledgers: Sequence[LedgerRecord]) -> list[tuple[LedgerRecord, list[LedgerStep | Repeated]]]:
+def ledger_rows(
+    ledgers: Sequence[LedgerRecord],
+) -> list[tuple[LedgerRecord, list[LedgerStep | RepeatedSteps]]]:
     """Each ledger with its rows: a step, or several that an earlier one has, to the letter."""
-    seen: dict[LedgerStep, str] = {}
-    found = []
+    first_forms: dict[LedgerStep, str] = {}
+    rows = []
     for ledger in ledgers:
-        found.append((ledger, list(_rows(ledger, seen))))
+        rows.append((ledger, list(_step_rows(ledger, first_forms))))
         for step in ledger.steps:
-            seen.setdefault(step, ledger.form)
-    return found
+            first_forms.setdefault(step, ledger.form)
+    return rows
 
 
-def usual(ledger: LedgerRecord) -> dict[str, str]:
+def usual_details(ledger: LedgerRecord) -> dict[str, str]:
     """Most frequent detail of a ledger's steps, by method; only details of at least two steps."""
     details: dict[str, list[str]] = {}
     for step in ledger.steps:
         details.setdefault(step.method, []).append(step.detail)
-    often = {method: max(dict.fromkeys(all), key=all.count) for method, all in details.items()}
-    return {m: detail for m, detail in often.items() if detail and details[m].count(detail) > 1}
+    common_details = {
+        method: max(dict.fromkeys(all), key=all.count) for method, all in details.items()
+    }
+    return {
+        m: detail for m, detail in common_details.items() if detail and details[m].count(detail) > 1
+    }
 
 
-def _rows(ledger: LedgerRecord, seen: dict[LedgerStep, str]) -> Iterator[LedgerStep | Repeated]:
+def _step_rows(
+    ledger: LedgerRecord, first_forms: dict[LedgerStep, str]
+) -> Iterator[LedgerStep | RepeatedSteps]:
     form, steps = "", tuple[LedgerStep, ...]()
     for step in ledger.steps:
-        if steps and seen.get(step) != form:
-            yield Repeated(form, steps)
+        if steps and first_forms.get(step) != form:
+            yield RepeatedSteps(form, steps)
             steps = ()
-        if step in seen:
-            form, steps = seen[step], (*steps, step)
+        if step in first_forms:
+            form, steps = first_forms[step], (*steps, step)
         else:
             yield step
     if steps:
-        yield Repeated(form, steps)
+        yield RepeatedSteps(form, steps)
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedCheck:
     """One check, and the forms of the claim that share it to the last bit; `times` is how often it
     stands in the record."""
 
@@ -60,18 +68,18 @@ class Shared:
     times: int
 
 
-def shared(checks: Iterable[Check]) -> list[Shared]:
+def group_checks(checks: Iterable[Check]) -> list[SharedCheck]:
     """Each check once, in order."""
     groups: dict[bytes, list[Check]] = {}
     for check in checks:
-        groups.setdefault(identity(check), []).append(check)
+        groups.setdefault(check_identity(check), []).append(check)
     return [
-        Shared(same[0], tuple(dict.fromkeys(check.form for check in same)), len(same))
-        for same in groups.values()
+        SharedCheck(equal[0], tuple(dict.fromkeys(check.form for check in equal)), len(equal))
+        for equal in groups.values()
     ]
 
 
-def unmet(claim: ClaimRecord) -> list[tuple[str, int, tuple[str, str]]]:
+def unmet_assumptions(claim: ClaimRecord) -> list[tuple[str, int, tuple[str, str]]]:
     """The assumptions that made checks vacuous: name, number of checks, text typeset and plain.
 
     The name `finite X` stands for a constant X without a finite bound.
@@ -79,12 +87,12 @@ def unmet(claim: ClaimRecord) -> list[tuple[str, int, tuple[str, str]]]:
     texts = {
         id: (typeset, plain)
         for form in reversed(claim.forms)
-        for id, typeset, plain in form.assumed
+        for id, typeset, plain in form.assumption_texts
     }
-    found = []
+    rows = []
     for name, count in sorted(claim.vacuous_by_assumption.items()):
-        constant = name.removeprefix("finite ")
-        known = "" if constant == name else f"the constant {constant} has no finite bound there"
+        symbol = name.removeprefix("finite ")
+        unbounded = "" if symbol == name else f"the constant {symbol} has no finite bound there"
         if count:
-            found.append((name, count, texts.get(name, ("", known))))
-    return found
+            rows.append((name, count, texts.get(name, ("", unbounded))))
+    return rows

@@ -4,12 +4,18 @@ import math
 from dataclasses import dataclass
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.headline import headline, laws, lead, standings, theorems
-from rnnbounds.reports.records.basis import Standing, derived, phrase
+from rnnbounds.reports.pages.headline import (
+    count_laws,
+    count_standings,
+    headline,
+    lead_paragraph,
+    used_theorems,
+)
+from rnnbounds.reports.records.basis import Standing, basis_phrase, count_derived
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
-from rnnbounds.reports.records.number import Number, finite
-from rnnbounds.reports.records.outcome import claim_problems, problems
+from rnnbounds.reports.records.number import Number, is_finite
+from rnnbounds.reports.records.outcome import claim_problems, run_problems
 from rnnbounds.reports.records.record import AttackRecord, ClaimRecord, Environment, Run
 
 GROUPS = {
@@ -21,11 +27,11 @@ GROUPS = {
     "certificate": "The trust base",
     "rounding": "The trust base",
 }
-OTHERS = "Other claims"
+OTHER_GROUP = "Other claims"
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """One claim's row in the table of claims."""
 
     claim: ClaimRecord
@@ -37,7 +43,7 @@ class Row:
     best_attack: str
 
     @property
-    def last(self) -> int:
+    def longest_survival(self) -> int:
         """How many systems the hardiest of the false variants stood before it was convicted."""
         return max((variant.systems for variant in self.claim.variants), default=0)
 
@@ -50,70 +56,70 @@ class Summary:
     lead: str
     problems: tuple[str, ...]
     attacks: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SummaryRow, ...]
     judged: tuple[str, ...]
     proved: tuple[str, ...]
     unproved: tuple[str, ...]
     machine: str
 
     @property
-    def groups(self) -> dict[str, list[Row]]:
+    def groups(self) -> dict[str, list[SummaryRow]]:
         """The rows by their place in the theory, in its order."""
-        known = any(row.claim.group in GROUPS for row in self.rows)
-        groups: dict[str, list[Row]] = {title: [] for title in GROUPS.values()}
+        has_groups = any(row.claim.group in GROUPS for row in self.rows)
+        groups: dict[str, list[SummaryRow]] = {title: [] for title in GROUPS.values()}
         for row in self.rows:
-            title = GROUPS.get(row.claim.group, OTHERS if known else "Claims")
+            title = GROUPS.get(row.claim.group, OTHER_GROUP if has_groups else "Claims")
             groups.setdefault(title, []).append(row)
         return {title: rows for title, rows in groups.items() if rows}
 
 
-def summarise(run: Run, changes: Changes | None = None) -> Summary:
+def summarise_run(run: Run, changes: Changes | None = None) -> Summary:
     """The verdict in words, of the run and of what regressed, and the rows of the table."""
-    ran = {name for claim in run.claims for name in claim.attacks}
-    attacks = tuple(name for name in run.attacks if name in ran)
-    attacks += tuple(sorted(ran.difference(attacks)))
-    rows = tuple(_row(claim, attacks) for claim in run.claims)
-    found = tuple(problems(run))
+    run_attacks = {name for claim in run.claims for name in claim.attacks}
+    attacks = tuple(name for name in run.attacks if name in run_attacks)
+    attacks += tuple(sorted(run_attacks.difference(attacks)))
+    rows = tuple(_summary_row(claim, attacks) for claim in run.claims)
+    failures = tuple(run_problems(run))
     regressed = () if changes is None else changes.failing
-    first = headline(run, bool(found), bool(regressed))
-    said = lead(run, bool(found))
-    found += tuple(f"{row.kind}: {row.line}" for row in regressed)
-    told = _judged(run), _proved(rows), _unproved(run, rows), _machine(run)
-    return Summary(first, said, found, attacks, rows, *told)
+    headline_text = headline(run, bool(failures), bool(regressed))
+    lead_text = lead_paragraph(run, bool(failures))
+    failures += tuple(f"{row.kind}: {row.line}" for row in regressed)
+    texts = _judged_counts(run), _proof_lines(rows), _trust_lines(run, rows), _machine_line(run)
+    return Summary(headline_text, lead_text, failures, attacks, rows, *texts)
 
 
-def _machine(run: Run) -> str:
+def _machine_line(run: Run) -> str:
     """Seed, device, workers and versions of a run in one line."""
     environment = run.environment
     versions = environment.versions
     packages = ("rnnbounds", "torch", "python")
-    named = [f"{name} {versions[name]}" for name in packages if name in versions]
+    package_versions = [f"{name} {versions[name]}" for name in packages if name in versions]
     workers = text.plural(environment.workers, "worker") if environment.workers else ""
-    told = [f"seed {run.seed}", environment.device, workers, *named]
-    return " · ".join(item for item in told if item)
+    parts = [f"seed {run.seed}", environment.device, workers, *package_versions]
+    return " · ".join(item for item in parts if item)
 
 
-def _judged(run: Run) -> tuple[str, ...]:
+def _judged_counts(run: Run) -> tuple[str, ...]:
     claims = run.claims
-    told = (
-        f"{text.plural(len(claims), 'claim')} in {text.plural(_forms(claims), 'form')}",
+    counts = (
+        f"{text.plural(len(claims), 'claim')} in {text.plural(_count_forms(claims), 'form')}",
         text.plural(sum(claim.systems for claim in claims), "system"),
         text.plural(sum(claim.tally.total - claim.tally.vacuous for claim in claims), "check"),
         f"{text.count(sum(claim.escalated for claim in claims))} decided beyond float64",
     )
     seconds = run.environment.seconds
-    return (*told, f"{seconds:,.0f} seconds") if seconds else told
+    return (*counts, f"{seconds:,.0f} seconds") if seconds else counts
 
 
-def _forms(claims: tuple[ClaimRecord, ...]) -> int:
+def _count_forms(claims: tuple[ClaimRecord, ...]) -> int:
     return sum(len(claim.forms) for claim in claims)
 
 
-def _proved(rows: tuple[Row, ...]) -> tuple[str, ...]:
+def _proof_lines(rows: tuple[SummaryRow, ...]) -> tuple[str, ...]:
     variants = sum(len(row.claim.variants) for row in rows)
-    counts = standings(row.claim for row in rows)
+    counts = count_standings(row.claim for row in rows)
     return (
-        f"{text.count(derived(counts))} of"
+        f"{text.count(count_derived(counts))} of"
         f" {text.plural(sum(counts.values()), 'form')}, step by step",
         f"{text.plural(sum(row.steps for row in rows), 'step')} by machine",
         f"{text.count(sum(row.convicted for row in rows))} of"
@@ -121,23 +127,23 @@ def _proved(rows: tuple[Row, ...]) -> tuple[str, ...]:
     )
 
 
-def _unproved(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
+def _trust_lines(run: Run, rows: tuple[SummaryRow, ...]) -> tuple[str, ...]:
     """List what a run takes on trust: open claims, assumptions, axioms, pairs not attacked."""
     open_claims = [row.claim.id for row in rows if not row.claim.proved]
-    told = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
+    lines = [f"not proved: {', '.join(open_claims)}"] if open_claims else []
     kinds: tuple[Standing, ...] = ("inclusion assumed", "restates")
     for kind in kinds:
-        found = [list(row.claim.standings.values()).count(kind) for row in rows]
-        if some := [f"{row.claim.id} ({n})" for n, row in zip(found, rows, strict=True) if n]:
-            said = phrase(kind, sum(found))
-            told.append(f"{text.plural(sum(found), 'form')} {said}: {', '.join(some)}")
+        counts = [list(row.claim.standings.values()).count(kind) for row in rows]
+        if counted := [f"{row.claim.id} ({n})" for n, row in zip(counts, rows, strict=True) if n]:
+            phrase_text = basis_phrase(kind, sum(counts))
+            lines.append(f"{text.plural(sum(counts), 'form')} {phrase_text}: {', '.join(counted)}")
     if unmet := sum(not ledger.met for row in rows for ledger in row.claim.ledgers):
-        told.append(
+        lines.append(
             f"{text.plural(unmet, 'form')} whose assumptions no test shows to hold together"
         )
-    told.append(
-        f"{text.plural(laws(run), 'law')} of"
-        f" {text.plural(len(theorems(run)), 'textbook theorem')}, taken without proof"
+    lines.append(
+        f"{text.plural(count_laws(run), 'law')} of"
+        f" {text.plural(len(used_theorems(run)), 'textbook theorem')}, taken without proof"
     )
     if run.matrix is not None:
         standing = [entry.standing for entry in run.matrix.entries]
@@ -146,8 +152,8 @@ def _unproved(run: Run, rows: tuple[Row, ...]) -> tuple[str, ...]:
             ("NOT ATTACKED", "not attacked"),
         ):
             if number := standing.count(entry):  # type: ignore[arg-type]
-                told.append(f"{text.plural(number, 'pair')} of claim and cell {words}")
-    return tuple(told)
+                lines.append(f"{text.plural(number, 'pair')} of claim and cell {words}")
+    return tuple(lines)
 
 
 def environment_items(environment: Environment) -> list[tuple[str, str]]:
@@ -169,21 +175,21 @@ def environment_items(environment: Environment) -> list[tuple[str, str]]:
     return [(name, item) for name, item in items if item]
 
 
-def reach(ratio: Number | None) -> int:
+def nines_share(ratio: Number | None) -> int:
     """How many nines the ratio has, as a percentage of nine, for the bar behind it."""
-    if ratio is None or not finite(ratio):
+    if ratio is None or not is_finite(ratio):
         return 0
-    gap = min(max(1 - float(ratio), 1e-9), 1.0)
-    return round(-100 * math.log10(gap) / 9)
+    distance = min(max(1 - float(ratio), 1e-9), 1.0)
+    return round(-100 * math.log10(distance) / 9)
 
 
-def applying(matrix: Matrix) -> list[Column]:
+def applicable_columns(matrix: Matrix) -> list[Column]:
     """The columns that apply to some claim; all of them where none does."""
-    used = {entry.column for entry in matrix.entries if entry.standing != "NOT APPLICABLE"}
-    return [column for column in matrix.columns if column.name in used] or list(matrix.columns)
+    names = {entry.column for entry in matrix.entries if entry.standing != "NOT APPLICABLE"}
+    return [column for column in matrix.columns if column.name in names] or list(matrix.columns)
 
 
-def seen(entry: Entry, column: Column) -> str:
+def entry_text(entry: Entry, column: Column) -> str:
     """An entry in full: why, or its counts cell by cell, and the cells without a judged check."""
     if entry.reason:
         return f"{entry.words}: {entry.reason}"
@@ -194,19 +200,19 @@ def seen(entry: Entry, column: Column) -> str:
     ]
     if not counts:
         return entry.words
-    others = {
+    unjudged = {
         "only vacuous": [cell for cell in entry.tallies if cell not in judged],
         "not drawn": [cell for cell in column.cells if cell not in entry.tallies],
     }
-    rest = [f"; {why}: {', '.join(cells)}" for why, cells in others.items() if cells]
-    return f"{entry.words}, checks that hold: {', '.join(counts)}{''.join(rest)}"
+    remarks = [f"; {reason}: {', '.join(cells)}" for reason, cells in unjudged.items() if cells]
+    return f"{entry.words}, checks that hold: {', '.join(counts)}{''.join(remarks)}"
 
 
-def _row(claim: ClaimRecord, order: tuple[str, ...]) -> Row:
+def _summary_row(claim: ClaimRecord, order: tuple[str, ...]) -> SummaryRow:
     attacks = tuple((name, claim.attacks[name]) for name in order if name in claim.attacks)
     best = claim.best_ratio
     first = [name for name, attack in attacks if best is not None and attack.best_ratio == best]
-    return Row(
+    return SummaryRow(
         claim=claim,
         problems=tuple(claim_problems(claim)),
         attacks=attacks,

@@ -3,7 +3,7 @@
 from decimal import ROUND_CEILING, Context, Decimal
 
 from rnnbounds.reports.errors import printable
-from rnnbounds.reports.records.number import Number, finite
+from rnnbounds.reports.records.number import Number, is_finite
 from rnnbounds.reports.words import count as count
 from rnnbounds.reports.words import plural as plural
 
@@ -14,13 +14,13 @@ _UNITS = " kMGT"
 _NAMES = {"inf": "∞", "-inf": "−∞", "nan": "NaN"}
 
 
-def typed(value: float) -> str:
+def plain_number(value: float) -> str:
     """A number as it was typed: no digit less than it takes, 1 for 1.0."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))
 
 
-def short_count(value: int) -> str:
+def abbreviate_count(value: int) -> str:
     """At most four characters, rounded down, for the axis of a chart: 950, 1.2k, 12k, 3M."""
     power = min((len(str(value)) - 1) // 3, 4)
     if power == 0:
@@ -29,11 +29,11 @@ def short_count(value: int) -> str:
     return f"{tenths / 10:g}{_UNITS[power]}" if tenths < 100 else f"{tenths // 10}{_UNITS[power]}"
 
 
-def ratio(value: Number | None) -> str:
+def ratio_text(value: Number | None) -> str:
     """lhs/rhs so that tight bounds can be told apart: 0.9312, 1 − 2.1·10⁻⁹, 1, 3.2·10⁻⁷."""
     if value is None:
         return NOTHING
-    if not finite(value):
+    if not is_finite(value):
         return _NAMES[str(value)]
     real = float(value)
     gap = abs(1 - real)
@@ -44,41 +44,41 @@ def ratio(value: Number | None) -> str:
     return scientific(real, 2)
 
 
-def quotient(bounds: float) -> str:
+def quotient_text(bounds: float) -> str:
     """One bound over another: 1 where they differ by the rounding of both alone."""
-    return "1" if abs(bounds - 1) < ROUNDING else ratio(bounds)
+    return "1" if abs(bounds - 1) < ROUNDING else ratio_text(bounds)
 
 
-def value(number: Number) -> str:
+def exact_text(number: Number) -> str:
     """All digits of one side of a check: what reads back as the same float."""
-    return repr(float(number)) if finite(number) else _NAMES[str(number)]
+    return repr(float(number)) if is_finite(number) else _NAMES[str(number)]
 
 
-def up(bound: float, digits: int = 6) -> str:
+def round_up(bound: float, digits: int = 6) -> str:
     """A bound from above, rounded up; in 13 or 17 digits where fewer hide that it is below 1."""
-    several = (_rounded_up(bound, count) for count in (digits, 13, 17))
-    return f"{next(told for told in several if not bound < 1 <= told).normalize():f}"
+    roundings = (_round_up(bound, count) for count in (digits, 13, 17))
+    return f"{next(rounded for rounded in roundings if not bound < 1 <= rounded).normalize():f}"
 
 
-def above(bound: float, digits: int = 6) -> str:
+def bound_text(bound: float, digits: int = 6) -> str:
     """A bound from above, rounded up, in as few characters as that takes."""
-    return f"{_rounded_up(bound, digits):g}"
+    return f"{_round_up(bound, digits):g}"
 
 
-def error(number: Number) -> str:
+def error_text(number: Number) -> str:
     """An error bound to two digits, rounded up."""
-    if not finite(number):
+    if not is_finite(number):
         return _NAMES[str(number)]
-    rounded = _rounded_up(float(number), 2)
+    rounded = _round_up(float(number), 2)
     return scientific(rounded, 2) if rounded else "0"
 
 
-def _rounded_up(bound: float, digits: int) -> Decimal:
+def _round_up(bound: float, digits: int) -> Decimal:
     """The least number of so many digits that is no less than the bound."""
     return Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
 
 
-def readable(words: str) -> str:
+def escape_unprintable(words: str) -> str:
     """Text for a page: what turns it around or hides in it stands as its escape."""
     if words.isprintable():  # nearly all text of a page
         return words

@@ -26,18 +26,22 @@ SENTENCES: dict[Standing, tuple[str, str]] = {  # of one form, of several
 }
 
 
-def counted(standings: Iterable[Standing]) -> dict[Standing, int]:
+def count_bases(standings: Iterable[Standing]) -> dict[Standing, int]:
     """How many there are of each, the best first; what none has is left out."""
-    found = tuple(standings)
-    return {one: found.count(one) for one in STANDINGS if one in found}
+    all_standings = tuple(standings)
+    return {
+        standing: all_standings.count(standing)
+        for standing in STANDINGS
+        if standing in all_standings
+    }
 
 
-def derived(counts: Mapping[Standing, int]) -> int:
+def count_derived(counts: Mapping[Standing, int]) -> int:
     """How many rest on nothing but hypotheses, as far as the record says."""
     return counts.get("derived", 0) + counts.get("proved", 0)
 
 
-def short(counts: Mapping[Standing, int]) -> str:
+def basis_summary(counts: Mapping[Standing, int]) -> str:
     """For a table: `derived`, or `4 derived, 3 inclusion assumed`."""
     if not counts:
         return "not proved"
@@ -46,13 +50,13 @@ def short(counts: Mapping[Standing, int]) -> str:
     return ", ".join(f"{number} {standing}" for standing, number in counts.items())
 
 
-def phrase(standing: Standing, number: int = 1) -> str:
+def basis_phrase(standing: Standing, number: int = 1) -> str:
     """For a sentence: `derived from an assumed inclusion`."""
-    one, several = SENTENCES.get(standing, (standing, standing))
-    return one if number == 1 else several
+    singular, plural_ = SENTENCES.get(standing, (standing, standing))
+    return singular if number == 1 else plural_
 
 
-def sentence(counts: Mapping[Standing, int]) -> str:
+def basis_sentence(counts: Mapping[Standing, int]) -> str:
     """`7 forms: 4 derived, 3 derived from an assumed inclusion`."""
-    told = (f"{number} {phrase(standing, number)}" for standing, number in counts.items())
-    return f"{plural(sum(counts.values()), 'form')}: {', '.join(told)}"
+    parts = (f"{number} {basis_phrase(standing, number)}" for standing, number in counts.items())
+    return f"{plural(sum(counts.values()), 'form')}: {', '.join(parts)}"

@@ -15,8 +15,8 @@ from rnnbounds.reports.errors import printable
 Kind = Literal["regressed", "gone", "improved", "new", "changed"]
 KINDS: tuple[Kind, ...] = ("regressed", "gone", "improved", "new", "changed")
 SCHEMA: Literal["rnnbounds/changes/1"] = "rnnbounds/changes/1"
-LONGEST = 300  # characters of one text
-_LINKED = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)  # what makes a bare address a link
+LONGEST_TEXT = 300  # characters of one text
+_LINK_MARK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)  # what makes a bare address a link
 
 
 class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -32,8 +32,8 @@ class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     @property
     def line(self) -> str:
         """The change in a line: "truncation: proof: proved → not proved"."""
-        told = " → ".join(text for text in (self.before, self.after) if text)
-        return ": ".join(text for text in (self.subject, self.what, told) if text)
+        values = " → ".join(text for text in (self.before, self.after) if text)
+        return ": ".join(text for text in (self.subject, self.what, values) if text)
 
 
 class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -56,55 +56,57 @@ class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     def summary(self) -> str:
         """How many rows there are of each kind: "2 regressed, 1 new"; or that nothing changed."""
         counts = {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
-        told = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        counted = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
         if counts["changed"] == len(self.rows):
-            return f"nothing regressed, {told or 'and nothing else changed'}"
-        return told
+            return f"nothing regressed, {counted or 'and nothing else changed'}"
+        return counted
 
     @property
     def text(self) -> tuple[str, ...]:
         """Lines for a terminal, the worst first."""
-        rows = [f"{row.kind.upper()}: {printable(row.line)}" for row in in_order(self.rows)]
+        rows = [f"{row.kind.upper()}: {printable(row.line)}" for row in sort_changes(self.rows)]
         return (*rows, self.summary)
 
     @property
     def markdown(self) -> str:
         """A table in Markdown; whatever a record says stands there as text."""
-        head = f"**{self.summary}**, from {escaped(self.old)} to {escaped(self.new)}"
+        head = (
+            f"**{self.summary}**, from {escape_markdown(self.old)} to {escape_markdown(self.new)}"
+        )
         if not self.rows:
             return f"{head}\n"
         lines = ["|  | what | before | after |", "|---|---|---|---|"]
-        for row in in_order(self.rows):
+        for row in sort_changes(self.rows):
             cells = (row.kind, f"{row.subject}: {row.what}", row.before, row.after)
-            lines.append(f"| {' | '.join(map(escaped, cells))} |")
+            lines.append(f"| {' | '.join(map(escape_markdown, cells))} |")
         return "\n".join((head, "", *lines, ""))
 
 
-def change(kind: Kind, subject: str, what: str, before: str = "", after: str = "") -> Change:
+def make_change(kind: Kind, subject: str, field: str, before: str = "", after: str = "") -> Change:
     """A row, its texts cut at a length that a reader can take in."""
-    return Change(kind=kind, subject=cut(subject), what=cut(what), before=cut(before),
-                  after=cut(after))  # fmt: skip
+    return Change(kind=kind, subject=shorten(subject), what=shorten(field), before=shorten(before),
+                  after=shorten(after))  # fmt: skip
 
 
-def in_order(rows: tuple[Change, ...]) -> list[Change]:
+def sort_changes(rows: tuple[Change, ...]) -> list[Change]:
     """The rows as they are read: by kind, the worst first."""
     return sorted(rows, key=lambda row: KINDS.index(row.kind))
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def list_names(names: Sequence[str], limit: int = 5) -> str:
     """A few names, and how many more there are."""
-    told = ", ".join(names[:most])
-    return told if len(names) <= most else f"{told} and {len(names) - most} more"
+    beginning = ", ".join(names[:limit])
+    return beginning if len(names) <= limit else f"{beginning} and {len(names) - limit} more"
 
 
-def cut(text: str, most: int = LONGEST) -> str:
+def shorten(text: str, limit: int = LONGEST_TEXT) -> str:
     """The beginning of a text that is too long."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text in Markdown that is only text: no markup, no table's bar, no tag, no new line, and no
     bare address that would become a link."""
-    told = printable(text)
-    told = "".join(f"&#{ord(c)};" if c in "&<>|`*_[]\\~#@" else c for c in told)
-    return _LINKED.sub(lambda match: f"&#{ord(match[0])};", told)
+    plain = printable(text)
+    plain = "".join(f"&#{ord(c)};" if c in "&<>|`*_[]\\~#@" else c for c in plain)
+    return _LINK_MARK.sub(lambda match: f"&#{ord(match[0])};", plain)

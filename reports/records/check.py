@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec import structs
 
-from rnnbounds.reports.records.number import Number, number
+from rnnbounds.reports.records.number import Number, record_number
 from rnnbounds.reports.records.tally import Count
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
@@ -20,7 +20,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name in self.numbers:
             value = getattr(self, name)
             if value is not None:
-                structs.force_setattr(self, name, number(value))
+                structs.force_setattr(self, name, record_number(value))
 
 
 class Check(Record, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class Check(Record, frozen=True, kw_only=True):
     explanation: str = ""
 
 
-def identity(check: Check) -> bytes:
+def check_identity(check: Check) -> bytes:
     """Bytes that two checks share if they differ in their form and its replay command alone."""
-    alike = structs.replace(check, form="", replay="")
-    return msgspec.json.encode(alike, order="deterministic")
+    without_form = structs.replace(check, form="", replay="")
+    return msgspec.json.encode(without_form, order="deterministic")

@@ -9,10 +9,10 @@ import msgspec
 
 from rnnbounds import disk
 from rnnbounds.reports.errors import RecordError
-from rnnbounds.reports.records.consistency import contradictions
+from rnnbounds.reports.records.consistency import find_contradictions
 from rnnbounds.reports.records.record import SCHEMA, Run
 
-LIMIT = 64 * 2**20
+MOST_BYTES = 64 * 2**20
 """The greatest size of a record in bytes: no run of ours comes near, and decoding costs memory."""
 
 
@@ -20,13 +20,13 @@ class _Header(msgspec.Struct):
     schema: str
 
 
-class _First(Run, frozen=True, kw_only=True):
+class _FirstVersion(Run, frozen=True, kw_only=True):
     """A record of the schema before: it lacks a few fields, which are empty then."""
 
     schema: Literal["rnnbounds/run/1"]  # type: ignore[assignment]
 
 
-READ: dict[str, type[Run]] = {SCHEMA: Run, "rnnbounds/run/1": _First}
+READABLE_SCHEMAS: dict[str, type[Run]] = {SCHEMA: Run, "rnnbounds/run/1": _FirstVersion}
 """The schemas that are read: the current one and the one before."""
 
 
@@ -38,33 +38,35 @@ def encode(run: Run) -> bytes:
     """
     try:
         data = msgspec.json.encode(run, order="deterministic")
-        same = (
-            _decoded(data) == run
+        reads_back = (
+            _decode_any(data) == run
         )  # of a mapping, one of two names that JSON writes alike is lost
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise RecordError(f"this run has no JSON form ({_line(error)}); use plain values") from None
-    if not same:
+        raise RecordError(
+            f"this run has no JSON form ({_error_line(error)}); use plain values"
+        ) from None
+    if not reads_back:
         raise RecordError("this run would read back differently; use finite numbers, lists, dicts")
     return msgspec.json.format(data, indent=1) + b"\n"
 
 
 def decode(data: bytes) -> Run:
     """The record in `data`; raises RecordError, one line, on anything but a whole valid one."""
-    if len(data) > LIMIT:
-        raise RecordError(f"{len(data)} bytes are too many for a run record (limit {LIMIT})")
+    if len(data) > MOST_BYTES:
+        raise RecordError(f"{len(data)} bytes are too many for a run record (limit {MOST_BYTES})")
     try:
-        run = _decoded(data)
+        run = _decode_any(data)
         require_unique(data)
         return run
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise RecordError(f"not a run record ({_line(error)}); write the run again") from None
+        raise RecordError(f"not a run record ({_error_line(error)}); write the run again") from None
 
 
-def _decoded(data: bytes) -> Run:
+def _decode_any(data: bytes) -> Run:
     header = msgspec.json.decode(data, type=_Header)
-    if header.schema not in READ:
+    if header.schema not in READABLE_SCHEMAS:
         raise RecordError(f"schema {header.schema[:80]!r}, not {SCHEMA!r}; write the run again")
-    run = msgspec.json.decode(data, type=READ[header.schema])
+    run = msgspec.json.decode(data, type=READABLE_SCHEMAS[header.schema])
     return run if type(run) is Run else Run(**msgspec.structs.asdict(run) | {"schema": SCHEMA})
 
 
@@ -88,7 +90,7 @@ def load(path: Path) -> Run:
 def load_with_bytes(path: Path) -> tuple[Run, bytes]:
     """Read a run and its record's bytes; raises RecordError if unreadable or contradictory."""
     try:
-        data = disk.read(path, LIMIT)
+        data = disk.read(path, MOST_BYTES)
         run = decode(data)
     except OSError as error:
         raise RecordError(
@@ -96,10 +98,10 @@ def load_with_bytes(path: Path) -> tuple[Run, bytes]:
         ) from None
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from None
-    if found := contradictions(run):
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        what = f"the record contradicts itself: {found[0]}{more}"
-        raise RecordError(f"{path}: {what}; write the run again")
+    if contradictory := find_contradictions(run):
+        more = f" (and {len(contradictory) - 1} more)" if len(contradictory) > 1 else ""
+        problem = f"the record contradicts itself: {contradictory[0]}{more}"
+        raise RecordError(f"{path}: {problem}; write the run again")
     return run, data
 
 
@@ -120,5 +122,5 @@ def published_schema() -> bytes:
     return (json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _line(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]

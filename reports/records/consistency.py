@@ -6,54 +6,57 @@ does not mean that the run fails; it means that not all fields of the record can
 
 from collections.abc import Iterable, Iterator
 
-from rnnbounds.reports.records.matrix import Entry, entry_fits
-from rnnbounds.reports.records.number import finite, greatest
+from rnnbounds.reports.records.matrix import Entry, is_consistent_entry
+from rnnbounds.reports.records.number import greatest_ratio, is_finite
 from rnnbounds.reports.records.possible import impossible_numbers, impossible_times
 from rnnbounds.reports.records.record import Check, ClaimRecord, Run, VariantRecord
 from rnnbounds.reports.records.tally import Tally
 
-WORKS = ("proof", "sabotage")  # the parts of a claim beside its attacks
+OTHER_PARTS = ("proof", "sabotage")  # the parts of a claim beside its attacks
 
 
-def contradictions(run: Run) -> list[str]:
+def find_contradictions(run: Run) -> list[str]:
     """Every contradiction in a record, one line each."""
-    found = [
-        *_twice("claims", (claim.id for claim in run.claims)),
-        *_twice("attacks", run.attacks),
-        *_twice("axioms", (axiom.name for axiom in run.axioms)),
-        *_parts(run),
+    lines = [
+        *_duplicate_lines("claims", (claim.id for claim in run.claims)),
+        *_duplicate_lines("attacks", run.attacks),
+        *_duplicate_lines("axioms", (axiom.name for axiom in run.axioms)),
+        *_part_lines(run),
         *impossible_times(run.environment),
     ]
     axioms = {axiom.name for axiom in run.axioms}
     for claim in run.claims:
-        told = [*claim_contradictions(claim), *_unlisted(claim, run.attacks, axioms)]
-        found += [f"{claim.id}: {line}" for line in told]
-    return found + list(_matrix(run))
+        claim_lines = [
+            *find_claim_contradictions(claim),
+            *_unlisted_lines(claim, run.attacks, axioms),
+        ]
+        lines += [f"{claim.id}: {line}" for line in claim_lines]
+    return lines + list(_matrix_lines(run))
 
 
-def claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
+def find_claim_contradictions(claim: ClaimRecord) -> Iterator[str]:
     """The contradictions within what is told of one claim."""
     names = [form.name for form in claim.forms]
-    yield from _twice("forms", names)
-    yield from _twice("ledgers", (ledger.form for ledger in claim.ledgers))
-    yield from _twice("false variants", (variant.id for variant in claim.variants))
-    for what, forms in (
+    yield from _duplicate_lines("forms", names)
+    yield from _duplicate_lines("ledgers", (ledger.form for ledger in claim.ledgers))
+    yield from _duplicate_lines("false variants", (variant.id for variant in claim.variants))
+    for part, forms in (
         ("ledger", (ledger.form for ledger in claim.ledgers)),
         ("false variant", (variant.form for variant in claim.variants)),
     ):
-        yield from (f"a {what} is of the form {f}, which the claim does not list"
+        yield from (f"a {part} is of the form {f}, which the claim does not list"
                     for f in forms if f not in names)  # fmt: skip
-    yield from _bases(claim)
-    yield from _counts(claim)
-    yield from _ratios(claim)
-    yield from _examples(claim)
-    yield from _checks(claim)
+    yield from _basis_lines(claim)
+    yield from _count_lines(claim)
+    yield from _ratio_lines(claim)
+    yield from _example_lines(claim)
+    yield from _check_lines(claim)
     yield from impossible_numbers(claim)
     for variant in claim.variants:
-        yield from _variant(variant, claim)
+        yield from _variant_lines(variant, claim)
 
 
-def _bases(claim: ClaimRecord) -> Iterator[str]:
+def _basis_lines(claim: ClaimRecord) -> Iterator[str]:
     """Yield a line for each form whose basis contradicts its proof or its assumptions."""
     ids = {form.name: form.ids for form in claim.forms}
     for ledger in claim.ledgers:
@@ -61,20 +64,22 @@ def _bases(claim: ClaimRecord) -> Iterator[str]:
             yield f"the form {ledger.form} is not proved, and yet {ledger.basis}"
         if (ledger.basis in ("inclusion assumed", "restates")) != bool(ledger.presupposed):
             yield f"the form {ledger.form} does not name what it presupposes"
-        if known := ids.get(ledger.form, ()):
+        if assumed := ids.get(ledger.form, ()):
             yield from (f"the form {ledger.form} presupposes {name!r}, which it does not assume"
-                        for name in ledger.presupposed if name not in known)  # fmt: skip
+                        for name in ledger.presupposed if name not in assumed)  # fmt: skip
 
 
-def _counts(claim: ClaimRecord) -> Iterator[str]:
-    together = Tally()
+def _count_lines(claim: ClaimRecord) -> Iterator[str]:
+    sum_of_forms = Tally()
     for form in claim.forms:
-        together = together.merge(form.tally)
-    if claim.forms and together != claim.tally:
-        yield f"the forms count {_told(together)}, but the tally {_told(claim.tally)}"
+        sum_of_forms = sum_of_forms.merge(form.tally)
+    if claim.forms and sum_of_forms != claim.tally:
+        yield (
+            f"the forms count {_tally_text(sum_of_forms)}, but the tally {_tally_text(claim.tally)}"
+        )
     attacks = claim.attacks.values()
     histogram = sum(claim.histogram.counts) + claim.histogram.unmeasured
-    for what, counted, said in (
+    for field, actual, expected in (
         ("checks", claim.tally.total, claim.checks),
         ("checks of attacks", sum(attack.checks for attack in attacks), claim.checks),
         ("systems of attacks", sum(attack.systems for attack in attacks), claim.systems),
@@ -83,29 +88,29 @@ def _counts(claim: ClaimRecord) -> Iterator[str]:
         ("judged checks", claim.tally.total - claim.tally.vacuous, histogram),
         ("vacuous checks", claim.tally.vacuous, sum(claim.vacuous_by_assumption.values())),
     ):
-        if counted != said:
-            yield f"{counted} {what}, but {said} elsewhere"
+        if actual != expected:
+            yield f"{actual} {field}, but {expected} elsewhere"
 
 
-def _ratios(claim: ClaimRecord) -> Iterator[str]:
+def _ratio_lines(claim: ClaimRecord) -> Iterator[str]:
     for form in claim.forms:
-        if form.reached and form.best_ratio != greatest(*form.reached.values()):
+        if form.reached and form.best_ratio != greatest_ratio(*form.reached.values()):
             yield f"the form {form.name} reached another ratio than its attacks"
     for name, attack in claim.attacks.items():
         reached = [form.reached[name] for form in claim.forms if name in form.reached]
-        if reached and attack.best_ratio != greatest(*reached):
+        if reached and attack.best_ratio != greatest_ratio(*reached):
             yield f"the {name} attack reached another ratio than on the forms"
     if claim.worst != (claim.tightest[0] if claim.tightest else None):
         yield "the worst check is not the first of the tightest"
     worst = None if claim.worst is None else claim.worst.ratio
     if (claim.best_ratio or 0) != (worst or 0):  # no ratio, 0/0 say, is shown as readily as 0
         yield "the worst check has another ratio than the attacks"
-    ratios = [check.ratio for check in claim.tightest if finite(check.ratio)]
+    ratios = [check.ratio for check in claim.tightest if is_finite(check.ratio)]
     if ratios != sorted(ratios, key=lambda ratio: -float(ratio or 0)):
         yield "the tightest checks are not in order"
 
 
-def _examples(claim: ClaimRecord) -> Iterator[str]:
+def _example_lines(claim: ClaimRecord) -> Iterator[str]:
     bins = len(claim.histogram.counts)
     for form in claim.forms:
         if any(len(counts) != bins for counts in form.examples.values()):
@@ -114,11 +119,11 @@ def _examples(claim: ClaimRecord) -> Iterator[str]:
             yield f"the form {form.name} has more examples than checks"
 
 
-def _checks(claim: ClaimRecord) -> Iterator[str]:
+def _check_lines(claim: ClaimRecord) -> Iterator[str]:
     nearest = [check for form in claim.forms for check in form.nearest]
-    shown = [*claim.tightest, *nearest, *claim.failing]
+    shown_checks = [*claim.tightest, *nearest, *claim.failing]
     forms = {form.name for form in claim.forms}
-    if any(check.claim != claim.id or check.form not in forms for check in shown):
+    if any(check.claim != claim.id or check.form not in forms for check in shown_checks):
         yield "a check is of another claim or form"
     if claim.drawn is not None and claim.drawn.check not in (*claim.tightest, *claim.failing):
         yield "the instance that is drawn is none of the tightest or failing checks"
@@ -126,12 +131,12 @@ def _checks(claim: ClaimRecord) -> Iterator[str]:
         yield "a check is among the tightest that does not hold"
     if any(check.verdict not in ("VIOLATED", "UNDECIDED") for check in claim.failing):
         yield "a check is among the failing that does not fail"
-    told = [*shown, *([] if claim.worst is None else [claim.worst])]
-    if any(check.verdict == "HOLDS" and not _can_hold(check) for check in told):
+    all_checks = [*shown_checks, *([] if claim.worst is None else [claim.worst])]
+    if any(check.verdict == "HOLDS" and not _can_hold(check) for check in all_checks):
         yield "a check HOLDS without finite numbers, or with a ratio above 1"
     counts = {"VIOLATED": claim.tally.violated, "UNDECIDED": claim.tally.undecided}
     for verdict, count in counts.items():
-        if not count and any(check.verdict == verdict for check in told):
+        if not count and any(check.verdict == verdict for check in all_checks):
             yield f"a check is {verdict}, but the tally counts none"
         elif sum(check.verdict == verdict for check in claim.failing) > count:
             yield f"more checks are {verdict} than the tally counts"
@@ -139,17 +144,21 @@ def _checks(claim: ClaimRecord) -> Iterator[str]:
         yield "checks fail, but none is shown"
 
 
-def _variant(variant: VariantRecord, claim: ClaimRecord) -> Iterator[str]:
-    found = variant.counterexample
-    if not variant.convicted and (found is not None or variant.attack is not None):
+def _variant_lines(variant: VariantRecord, claim: ClaimRecord) -> Iterator[str]:
+    counterexample = variant.counterexample
+    if not variant.convicted and (counterexample is not None or variant.attack is not None):
         yield f"the false variant {variant.id} is not refuted, but has a counter-example"
     if variant.convicted and variant.attack is None:
         yield f"the false variant {variant.id} is refuted, but by no attack"
-    if found is not None and (found.verdict != "VIOLATED" or found.claim != claim.id):
+    if counterexample is not None and (
+        counterexample.verdict != "VIOLATED" or counterexample.claim != claim.id
+    ):
         yield f"the counter-example to {variant.id} does not violate it"
 
 
-def _unlisted(claim: ClaimRecord, attacks: tuple[str, ...], axioms: set[str]) -> Iterator[str]:
+def _unlisted_lines(
+    claim: ClaimRecord, attacks: tuple[str, ...], axioms: set[str]
+) -> Iterator[str]:
     """Yield a line if a claim refers to an attack or an axiom that the run does not list."""
     if not set(claim.attacks) <= set(attacks):
         yield "an attack is not among those of the run"
@@ -157,75 +166,78 @@ def _unlisted(claim: ClaimRecord, attacks: tuple[str, ...], axioms: set[str]) ->
         yield "an axiom is not among those of the run"
 
 
-def _parts(run: Run) -> Iterator[str]:
-    yield from _twice("expected parts", run.expected_parts)
-    yield from _twice("missing parts", run.missing_parts)
+def _part_lines(run: Run) -> Iterator[str]:
+    yield from _duplicate_lines("expected parts", run.expected_parts)
+    yield from _duplicate_lines("missing parts", run.missing_parts)
     if not run.expected_parts:
         return
-    works = {claim.id: (*WORKS, *run.attacks) for claim in run.claims}
+    works = {claim.id: (*OTHER_PARTS, *run.attacks) for claim in run.claims}
     if set(run.expected_parts) != {f"{id}/{work}" for id, all in works.items() for work in all}:
         yield "the expected parts are not those of the claims and attacks"
     for claim in run.claims:
-        told = set(claim.attacks) | ({"proof"} if claim.ledgers else set())
-        told |= {"sabotage"} if claim.variants else set()
+        reported_works = set(claim.attacks) | ({"proof"} if claim.ledgers else set())
+        reported_works |= {"sabotage"} if claim.variants else set()
         for work in works[claim.id]:
             missing = f"{claim.id}/{work}" in run.missing_parts
-            if missing == (work in told) and not (work == "sabotage" and not missing):
+            if missing == (work in reported_works) and not (work == "sabotage" and not missing):
                 yield f"{claim.id}/{work} has results but is listed as missing, or the reverse"
 
 
-def _matrix(run: Run) -> Iterator[str]:
+def _matrix_lines(run: Run) -> Iterator[str]:
     if run.matrix is None:
         return
     claims = {claim.id: claim for claim in run.claims}
     columns = {column.name: column for column in run.matrix.columns}
-    yield from _twice("columns", (column.name for column in run.matrix.columns))
+    yield from _duplicate_lines("columns", (column.name for column in run.matrix.columns))
     places = [f"{entry.claim} on {entry.column}" for entry in run.matrix.entries]
-    yield from _twice("entries of the matrix", places)
+    yield from _duplicate_lines("entries of the matrix", places)
     for entry in run.matrix.entries:
-        where = f"the matrix's entry for {entry.claim} on {entry.column}"
+        subject = f"the matrix's entry for {entry.claim} on {entry.column}"
         claim, column = claims.get(entry.claim), columns.get(entry.column)
         if claim is None or column is None:
-            yield f"{where} is of no claim or column of the run"
+            yield f"{subject} is of no claim or column of the run"
             continue
-        if not entry_fits(entry) or not _proved(entry, claim):
-            yield f"{where} is {entry.standing} against its own counts or proofs"
+        if not is_consistent_entry(entry) or not _standing_fits(entry, claim):
+            yield f"{subject} is {entry.standing} against its own counts or proofs"
         if not set(entry.tallies) <= set(column.cells):
-            yield f"{where} counts on cells of another column"
+            yield f"{subject} counts on cells of another column"
         if not set(entry.forms) <= {form.name for form in claim.forms}:
-            yield f"{where} names a form of another claim"
+            yield f"{subject} names a form of another claim"
     for id, claim in claims.items():
         row = [entry for entry in run.matrix.entries if entry.claim == id]
-        together = Tally()
+        sum_of_row = Tally()
         for entry in row:
-            together = together.merge(entry.tally)
-        if len(row) == len(columns) and together != claim.tally:
-            yield f"the matrix counts {_told(together)} of {id}, not {_told(claim.tally)}"
+            sum_of_row = sum_of_row.merge(entry.tally)
+        if len(row) == len(columns) and sum_of_row != claim.tally:
+            yield (
+                f"the matrix counts {_tally_text(sum_of_row)} of {id}, not "
+                f"{_tally_text(claim.tally)}"
+            )
 
 
-def _proved(entry: Entry, claim: ClaimRecord) -> bool:
+def _standing_fits(entry: Entry, claim: ClaimRecord) -> bool:
     """True unless an entry that no check contradicts has another standing than its ledgers give."""
     if entry.standing not in ("HOLDS", "ARGUED", "NOT PROVED"):
         return True
     ledgers = {ledger.form: ledger for ledger in claim.ledgers}
-    given = [ledgers.get(name) for name in entry.forms]
-    if not all(ledger is not None and ledger.stands for ledger in given):
+    form_ledgers = [ledgers.get(name) for name in entry.forms]
+    if not all(ledger is not None and ledger.stands for ledger in form_ledgers):
         return entry.standing == "NOT PROVED"
-    proved = all(ledger is not None and ledger.proved for ledger in given)
+    proved = all(ledger is not None and ledger.proved for ledger in form_ledgers)
     return entry.standing == ("HOLDS" if proved else "ARGUED")
 
 
-def _twice(what: str, names: Iterable[str]) -> Iterator[str]:
-    listed = list(names)
-    yield from (f"{name} is twice among the {what}"
-                for name in dict.fromkeys(listed) if listed.count(name) > 1)  # fmt: skip
+def _duplicate_lines(collection: str, names: Iterable[str]) -> Iterator[str]:
+    all_names = list(names)
+    yield from (f"{name} is twice among the {collection}"
+                for name in dict.fromkeys(all_names) if all_names.count(name) > 1)  # fmt: skip
 
 
-def _told(tally: Tally) -> str:
+def _tally_text(tally: Tally) -> str:
     counts = (tally.holds, tally.violated, tally.undecided, tally.vacuous)
     return "/".join(map(str, counts))
 
 
 def _can_hold(check: Check) -> bool:
-    sides = all(map(finite, (check.lhs, check.lhs_error, check.rhs, check.rhs_error)))
-    return sides and (check.ratio is None or (finite(check.ratio) and float(check.ratio) <= 1))
+    sides = all(map(is_finite, (check.lhs, check.lhs_error, check.rhs, check.rhs_error)))
+    return sides and (check.ratio is None or (is_finite(check.ratio) and float(check.ratio) <= 1))

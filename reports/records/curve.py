@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from rnnbounds.reports.records.number import Number, number
+from rnnbounds.reports.records.number import Number, record_number
 from rnnbounds.reports.records.tally import Count
 
-MOST = 33
+MOST_POINTS = 33
 """Points of a curve that a record keeps: 0 to 32, or so many of more, the ends among them."""
 Against = Literal["k", "N", "T"]
 Sides = tuple[float, float]
@@ -30,7 +30,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     points: Annotated[tuple[Point, ...], msgspec.Meta(min_length=2)]
 
 
-def joined(*curves: Mapping[int, Sides]) -> dict[int, Sides]:
+def merge_sides(*curves: Mapping[int, Sides]) -> dict[int, Sides]:
     """All together, in any order: at each place the larger left side, where these are alike with
     the smaller bound."""
     places = sorted(set().union(*curves))
@@ -42,18 +42,21 @@ def joined(*curves: Mapping[int, Sides]) -> dict[int, Sides]:
     }
 
 
-def curve_of(against: Against, seen: Mapping[int, Sides]) -> Curve | None:
+def build_curve(against: Against, sides: Mapping[int, Sides]) -> Curve | None:
     """At most 33 points of what was seen; None where there are not two."""
-    known = [at for at in sorted(seen) if all(map(math.isfinite, seen[at])) and min(seen[at]) > 0]
-    if len(known) < 2:
+    places = [
+        at for at in sorted(sides) if all(map(math.isfinite, sides[at])) and min(sides[at]) > 0
+    ]
+    if len(places) < 2:
         return None
     points = (
-        Point(at=at, lhs=number(seen[at][0]), rhs=number(seen[at][1])) for at in _thinned(known)
+        Point(at=at, lhs=record_number(sides[at][0]), rhs=record_number(sides[at][1]))
+        for at in _thin_places(places)
     )
     return Curve(against=against, points=tuple(points))
 
 
-def _thinned(places: list[int]) -> Iterable[int]:
+def _thin_places(places: list[int]) -> Iterable[int]:
     last = len(places) - 1
-    steps = min(MOST - 1, last)
+    steps = min(MOST_POINTS - 1, last)
     return dict.fromkeys(places[round(step * last / steps)] for step in range(steps + 1))

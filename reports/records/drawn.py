@@ -3,10 +3,10 @@
 from rnnbounds.reports.records.check import Check, Record
 from rnnbounds.reports.records.curve import Point
 
-Table = tuple[tuple[float, ...], ...]
+NumberTable = tuple[tuple[float, ...], ...]
 
 
-class Drawn(Record, frozen=True, kw_only=True):
+class InstanceArrays(Record, frozen=True, kw_only=True):
     """The runs of one check, small enough to be drawn, with the weights of its system by name.
 
     `states` has h_0 … h_T (T + 1 rows) on the `inputs` x_1 … x_T. `others` has the states of the
@@ -16,11 +16,11 @@ class Drawn(Record, frozen=True, kw_only=True):
     """
 
     check: Check
-    weights: dict[str, Table]
-    inputs: Table
-    states: Table
-    others: Table = ()
-    other_inputs: Table = ()
+    weights: dict[str, NumberTable]
+    inputs: NumberTable
+    states: NumberTable
+    others: NumberTable = ()
+    other_inputs: NumberTable = ()
     sides: tuple[Point, ...] = ()
 
     def __post_init__(self) -> None:

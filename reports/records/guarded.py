@@ -10,7 +10,7 @@ from rnnbounds.reports.words import plural
 SCHEMA: Literal["rnnbounds/guarded/1"] = "rnnbounds/guarded/1"
 
 
-class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ModelOutcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One model: the answer in a line, and each reason why it fails.
 
     changes: since its baseline, None without one. lam, k: of the answer, None where none is known.
@@ -35,17 +35,17 @@ class Outcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return not self.problems
 
 
-class Guarded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class GuardResults(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All models in the order of the settings; `finished` in UTC, ISO 8601."""
 
     schema: Literal["rnnbounds/guarded/1"] = SCHEMA
     finished: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ModelOutcome, ...]
 
     @property
     def verdict(self) -> str:
         """How many models fail, in words."""
-        failing = sum(not one.passes for one in self.outcomes)
+        failing = sum(not model.passes for model in self.outcomes)
         fail = "fails" if failing == 1 else "fail"
         count = plural(len(self.outcomes), "model")
         return f"{failing} of {count} {fail}" if failing else "all pass"
@@ -53,10 +53,10 @@ class Guarded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     @property
     def problems(self) -> tuple[str, ...]:
         """Every reason why a model fails, each with its model's name."""
-        return tuple(f"{one.name}: {line}" for one in self.outcomes for line in one.problems)
+        return tuple(f"{model.name}: {line}" for model in self.outcomes for line in model.problems)
 
 
-def lines_of(text: str, table: str) -> int:
+def table_line(text: str, table: str) -> int:
     """The line of a TOML document that begins a table, 1 if none does so by that name."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip().startswith("[") and line.strip().strip("[]").replace('"', "") == table:

@@ -12,7 +12,7 @@ Standing = Literal[
     "NOT TESTED", "NOT PROVED", "UNDECIDED", "VIOLATED",
 ]  # fmt: skip
 # As a reader sees them.
-WORDS: dict[Standing, str] = {
+STANDING_WORDS: dict[Standing, str] = {
     "HOLDS": "holds",
     "ARGUED": "holds, argued",
     "NOT APPLICABLE": "not applicable",
@@ -24,8 +24,8 @@ WORDS: dict[Standing, str] = {
     "VIOLATED": "violated",
 }
 # What must say why.
-GIVE_REASONS = ("NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED")
-SHORT: dict[Standing, str] = {"NOT APPLICABLE": "n/a", "NOT YET PROVED": "not yet"}
+STANDINGS_WITH_REASON = ("NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKED")
+SHORT_WORDS: dict[Standing, str] = {"NOT APPLICABLE": "n/a", "NOT YET PROVED": "not yet"}
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,12 +56,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @property
     def words(self) -> str:
         """The standing as a reader sees it."""
-        return WORDS[self.standing]
+        return STANDING_WORDS[self.standing]
 
     @property
     def short(self) -> str:
         """The standing as a reader sees it, abbreviated for a table."""
-        return SHORT.get(self.standing, self.words)
+        return SHORT_WORDS.get(self.standing, self.words)
 
     @property
     def tally(self) -> Tally:
@@ -98,15 +98,15 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return {text: number for number, text in enumerate(texts, 1)}
 
 
-def entry_fits(entry: Entry) -> bool:
+def is_consistent_entry(entry: Entry) -> bool:
     """True if the standing of an entry is consistent with its tally and its forms."""
     tally = entry.tally
-    against = tally.violated + tally.undecided
+    failing = tally.violated + tally.undecided
     if bool(entry.forms) != bool(tally.holds):
         return False
     match entry.standing:
         case "HOLDS" | "ARGUED" | "NOT PROVED":
-            return tally.holds > 0 and not against
+            return tally.holds > 0 and not failing
         case "VIOLATED":
             return tally.violated > 0
         case "UNDECIDED":
@@ -114,10 +114,10 @@ def entry_fits(entry: Entry) -> bool:
         case "NOT ATTACKED":
             return not tally.total
         case _:
-            return not tally.holds and not against
+            return not tally.holds and not failing
 
 
-def blanks(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
+def missing_entries(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
     """The claims and columns of which the matrix says nothing, one line each."""
     rows = matrix.rows
     return [
@@ -130,18 +130,18 @@ def blanks(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
 
 def matrix_problems(matrix: Matrix, claims: tuple[str, ...]) -> list[str]:
     """Every blank, and every entry that contradicts its own counts or gives no reason."""
-    found = blanks(matrix, claims)
+    problems = missing_entries(matrix, claims)
     for entry in matrix.entries:
-        where = f"the matrix's entry for {entry.claim} on {entry.column}"
-        if not entry_fits(entry):
-            found.append(f"{where} is {entry.standing} against its own counts")
-        if entry.standing in GIVE_REASONS and not entry.reason:
-            found.append(f"{where} does not say why")
-    return found
+        subject = f"the matrix's entry for {entry.claim} on {entry.column}"
+        if not is_consistent_entry(entry):
+            problems.append(f"{subject} is {entry.standing} against its own counts")
+        if entry.standing in STANDINGS_WITH_REASON and not entry.reason:
+            problems.append(f"{subject} does not say why")
+    return problems
 
 
-def coverage(matrix: Matrix | None, ids: Collection[str]) -> int:
+def count_covered_cells(matrix: Matrix | None, ids: Collection[str]) -> int:
     """How many cells of the matrix, in its rows of these claims together, a check was judged on."""
     entries = () if matrix is None else matrix.entries
-    told = [entry.tallies.values() for entry in entries if entry.claim in ids]
-    return sum(tally.total > tally.vacuous for tallies in told for tally in tallies)
+    tally_lists = [entry.tallies.values() for entry in entries if entry.claim in ids]
+    return sum(tally.total > tally.vacuous for tallies in tally_lists for tally in tallies)

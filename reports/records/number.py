@@ -11,7 +11,7 @@ from typing import Literal
 Number = float | Literal["inf", "-inf", "nan"]
 
 
-def number(value: Number) -> Number:
+def record_number(value: Number) -> Number:
     """A finite float as it is, any other as its name: "inf", "-inf" or "nan"."""
     real = float(value)
     if math.isfinite(real):
@@ -19,14 +19,14 @@ def number(value: Number) -> Number:
     return "nan" if math.isnan(real) else ("inf" if real > 0 else "-inf")
 
 
-def finite(value: Number | None) -> bool:
+def is_finite(value: Number | None) -> bool:
     """True if the value is a finite number and not None."""
     return value is not None and math.isfinite(float(value))
 
 
-def greatest(*ratios: Number | None) -> Number | None:
+def greatest_ratio(*ratios: Number | None) -> Number | None:
     """The greatest of the ratios that are there; NaN if one of them is NaN."""
     present = [float(ratio) for ratio in ratios if ratio is not None]
     if not present:
         return None
-    return number(math.nan if any(map(math.isnan, present)) else max(present))
+    return record_number(math.nan if any(map(math.isnan, present)) else max(present))

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from rnnbounds.reports.records.consistency import claim_contradictions, contradictions
+from rnnbounds.reports.records.consistency import find_claim_contradictions, find_contradictions
 from rnnbounds.reports.records.matrix import matrix_problems
 from rnnbounds.reports.records.record import ClaimRecord, Environment, Run, Tally
 from rnnbounds.reports.words import plural
 
 
-def passed(run: Run) -> bool:
+def is_passed(run: Run) -> bool:
     """True if the run has no problems."""
-    return not problems(run)
+    return not run_problems(run)
 
 
-def problems(run: Run) -> list[str]:
+def run_problems(run: Run) -> list[str]:
     """Every reason why the run fails, one line each; an empty list is a pass.
 
     A run fails by a VIOLATED or UNDECIDED check, a claim or form without one HOLDS, a form whose
@@ -23,49 +23,49 @@ def problems(run: Run) -> list[str]:
     the ledger proves, a part that never reported, fewer systems than were asked for, a blank in its
     matrix, or a record that contradicts itself.
     """
-    found = [f"the part {part!r} never reported" for part in run.missing_parts]
+    lines = [f"the part {part!r} never reported" for part in run.missing_parts]
     if not run.claims:
-        found.append("no claim was tested")
+        lines.append("no claim was tested")
     for claim in run.claims:
-        found += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
+        lines += [f"{claim.id}: {problem}" for problem in claim_problems(claim)]
         if claim.systems < run.systems:
-            found.append(f"{claim.id}: {claim.systems} of {run.systems} systems judged")
+            lines.append(f"{claim.id}: {claim.systems} of {run.systems} systems judged")
     if run.matrix is not None:
-        found += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
-    return list(dict.fromkeys([*found, *contradictions(run)]))
+        lines += matrix_problems(run.matrix, tuple(claim.id for claim in run.claims))
+    return list(dict.fromkeys([*lines, *find_contradictions(run)]))
 
 
 def claim_problems(claim: ClaimRecord) -> list[str]:
     """Every reason why one claim fails."""
-    found = [
+    lines = [
         problem
         for form in claim.forms
         for problem in _tally_problems(form.tally, f" (form {form.name})")
     ] or list(_tally_problems(claim.tally, ""))
-    found += _ledger_problems(claim)
+    lines += _ledger_problems(claim)
     for variant in claim.variants:
         if not variant.convicted:
-            found.append(
+            lines.append(
                 f"the false variant {variant.id!r} survived {plural(variant.systems, 'system')}"
             )
         if not variant.ledger_fails:
-            found.append(f"the ledger proves the false variant {variant.id!r}")
-    found += claim_contradictions(claim)
-    return found
+            lines.append(f"the ledger proves the false variant {variant.id!r}")
+    lines += find_claim_contradictions(claim)
+    return lines
 
 
-def comparable(run: Run) -> Run:
+def without_environment(run: Run) -> Run:
     """The run without its environment: equal for two runs of one seed."""
     return replace(run, environment=Environment())
 
 
-def _tally_problems(tally: Tally, where: str) -> Iterator[str]:
+def _tally_problems(tally: Tally, form_text: str) -> Iterator[str]:
     if tally.violated:
-        yield f"{plural(tally.violated, 'check')} VIOLATED{where}"
+        yield f"{plural(tally.violated, 'check')} VIOLATED{form_text}"
     if tally.undecided:
-        yield f"{plural(tally.undecided, 'check')} UNDECIDED{where}"
+        yield f"{plural(tally.undecided, 'check')} UNDECIDED{form_text}"
     if not tally.holds:
-        yield f"never tested in earnest: no check HOLDS{where}"
+        yield f"never tested in earnest: no check HOLDS{form_text}"
 
 
 def _ledger_problems(claim: ClaimRecord) -> Iterator[str]:

@@ -9,17 +9,17 @@ from typing import Literal
 
 from msgspec import field
 
-from rnnbounds.reports.records.basis import Standing, counted, derived, short
+from rnnbounds.reports.records.basis import Standing, basis_summary, count_bases, count_derived
 from rnnbounds.reports.records.check import Check as Check
 from rnnbounds.reports.records.check import Record as Record
 from rnnbounds.reports.records.check import Verdict as Verdict
-from rnnbounds.reports.records.check import identity as identity
+from rnnbounds.reports.records.check import check_identity as check_identity
 from rnnbounds.reports.records.curve import Curve
-from rnnbounds.reports.records.drawn import Drawn as Drawn
+from rnnbounds.reports.records.drawn import InstanceArrays as InstanceArrays
 from rnnbounds.reports.records.glossary import Symbol, Work
 from rnnbounds.reports.records.ledger import Axiom, LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
-from rnnbounds.reports.records.number import Number, greatest
+from rnnbounds.reports.records.number import Number, greatest_ratio
 from rnnbounds.reports.records.tally import Count
 from rnnbounds.reports.records.tally import Tally as Tally
 
@@ -67,7 +67,7 @@ class AttackRecord(Record, frozen=True, kw_only=True):
             systems=self.systems + other.systems,
             pairs=self.pairs + other.pairs,
             checks=self.checks + other.checks,
-            best_ratio=greatest(self.best_ratio, other.best_ratio),
+            best_ratio=greatest_ratio(self.best_ratio, other.best_ratio),
             note=self.note or other.note,
             seeded=self.seeded or other.seeded,
         )
@@ -121,11 +121,11 @@ class FormRecord(Record, frozen=True, kw_only=True):
     typeset: tuple[str, ...] = ()
 
     @property
-    def assumed(self) -> tuple[tuple[str, str, str], ...]:
+    def assumption_texts(self) -> tuple[tuple[str, str, str], ...]:
         """Each assumption: name, typeset, plain text; the first two are empty in older records."""
-        none = ("",) * len(self.assumptions)
+        empty = ("",) * len(self.assumptions)
         ids, typeset = (
-            known if len(known) == len(none) else none for known in (self.ids, self.typeset)
+            texts if len(texts) == len(empty) else empty for texts in (self.ids, self.typeset)
         )
         return tuple(zip(ids, typeset, self.assumptions, strict=True))
 
@@ -179,7 +179,7 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     variants: tuple[VariantRecord, ...]
     extremal: str = ""
     group: str = ""
-    drawn: Drawn | None = None
+    drawn: InstanceArrays | None = None
     works: tuple[Work, ...] = ()
     place: str = ""
     symbols: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     @property
     def best_ratio(self) -> Number | None:
         """The greatest lhs/rhs that any attack reached."""
-        return greatest(*(attack.best_ratio for attack in self.attacks.values()))
+        return greatest_ratio(*(attack.best_ratio for attack in self.attacks.values()))
 
     @property
     def proved(self) -> bool:
@@ -204,18 +204,20 @@ class ClaimRecord(Record, frozen=True, kw_only=True):
     @property
     def standings(self) -> dict[str, Standing]:
         """Standing of each form (its basis, or that it is not proved), by the form's name."""
-        found = {ledger.form: ledger.standing for ledger in self.ledgers}
-        return {form.name: found.get(form.name, "not proved") for form in self.forms}
+        ledger_standings = {ledger.form: ledger.standing for ledger in self.ledgers}
+        return {form.name: ledger_standings.get(form.name, "not proved") for form in self.forms}
 
     @property
     def basis(self) -> str:
         """Number of forms by standing, for a table: `4 derived, 3 inclusion assumed`."""
-        return short(counted(self.standings.values()))
+        return basis_summary(count_bases(self.standings.values()))
 
     @property
     def derived(self) -> bool:
         """True if every form is proved from hypotheses alone, as far as the record says."""
-        return self.proved and derived(counted(self.standings.values())) == len(self.forms)
+        return self.proved and count_derived(count_bases(self.standings.values())) == len(
+            self.forms
+        )
 
     @property
     def argued(self) -> bool:

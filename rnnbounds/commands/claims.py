@@ -17,8 +17,15 @@ from rnnbounds.commands.matrix import matrix_in, show_matrix
 from rnnbounds.commands.options import CORES, As, Ids, Workers
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.codec import load
-from rnnbounds.reports.records.matrix import Matrix, blanks
-from rnnbounds.reports.table import CARRIED, Proof, Row, Table, carried, table_of
+from rnnbounds.reports.records.matrix import Matrix, missing_entries
+from rnnbounds.reports.table import (
+    TABLE_FILE,
+    ClaimRow,
+    ClaimsTable,
+    Proof,
+    build_table,
+    packaged_table,
+)
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, print_table
 from rnnbounds.shell.terminal import write
@@ -83,7 +90,7 @@ def claims(
             return show_matrix(proofs.matrix_now(workers), format)
         rows = chosen(proofs.proved_now(), ids)
     else:
-        table = carried() if run is None else table_of(load(run))
+        table = packaged_table() if run is None else build_table(load(run))
         if matrix:
             return show_matrix(whole(table, run), format)
         rows = chosen(table.claims, ids)
@@ -111,7 +118,7 @@ def claims(
     return 0
 
 
-def chosen(rows: Sequence[Row], ids: Sequence[str] | None) -> list[Row]:
+def chosen(rows: Sequence[ClaimRow], ids: Sequence[str] | None) -> list[ClaimRow]:
     """The rows of these claims, all by default; raises UnknownClaimError."""
     known = {row.id: row for row in rows}
     for id in ids or ():
@@ -135,7 +142,9 @@ def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None)
     from rnnbounds.theory.bibliography import bibtex
 
     names = {entry.id for entry in wanted}
-    used = {axiom for row in carried().claims if row.id in names for axiom in row.proof.axioms}
+    used = {
+        axiom for row in packaged_table().claims if row.id in names for axiom in row.proof.axioms
+    }
     sources = [entry.source.text for entry in wanted]
     write(bibtex([*sources, *(axiom.source for axiom in AXIOMS if axiom.id in used)]) + "\n")
     return 0
@@ -172,23 +181,23 @@ def show_vocabulary(format: Format) -> int:
     return 0
 
 
-def whole(table: Table, record: Path | None) -> Matrix:
+def whole(table: ClaimsTable, record: Path | None) -> Matrix:
     """The matrix of a table; raises RecordError if it leaves a claim out on some cell."""
     matrix = matrix_in(table, record)
     claims = dict.fromkeys([row.id for row in table.claims] + list(matrix.claims))
-    if found := blanks(matrix, tuple(claims)):
-        raise RecordError(f"{record or CARRIED}: {found[0]}; write the run again")
+    if found := missing_entries(matrix, tuple(claims)):
+        raise RecordError(f"{record or TABLE_FILE}: {found[0]}; write the run again")
     return matrix
 
 
-def describe(row: Row) -> dict[str, Any]:
+def describe(row: ClaimRow) -> dict[str, Any]:
     """The JSON document of one claim; assumptions by their ids, where this program knows them."""
-    known = next((told.needs for told in carried().claims if told.id == row.id), {})
+    known = next((told.needs for told in packaged_table().claims if told.id == row.id), {})
     needs = sorted({known.get(text, id) for text, id in row.needs.items()})
     return {**msgspec.to_builtins(row), "needs": needs}
 
 
-def markdown_table(rows: Iterable[Row]) -> list[str]:
+def markdown_table(rows: Iterable[ClaimRow]) -> list[str]:
     """The table of claims in Markdown."""
     lines = [HEADS]
     for row in rows:

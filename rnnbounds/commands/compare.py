@@ -11,8 +11,8 @@ import typer
 from rnnbounds.commands.options import path_option
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate.files import compare_files
-from rnnbounds.reports.gate.thresholds import thresholds
-from rnnbounds.reports.pages.changes import render_changes
+from rnnbounds.reports.gate.thresholds import load_thresholds
+from rnnbounds.reports.pages.changes import render_changes_page
 from rnnbounds.shell.output import check_target, echo, print_json
 from rnnbounds.shell.terminal import write
 
@@ -42,7 +42,7 @@ def compare(
     """
     if page is not None:
         check_target(page, ".html")
-    changes = compare_files(old, new, thresholds())
+    changes = compare_files(old, new, load_thresholds())
     if format is Telling.json:
         print_json(changes)
     elif format is Telling.markdown:
@@ -51,5 +51,5 @@ def compare(
         for line in changes.text:
             echo(line)
     if page is not None:
-        write_atomic(page, render_changes(changes))
+        write_atomic(page, render_changes_page(changes))
     return int(bool(changes.failing))

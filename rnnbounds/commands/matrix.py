@@ -9,14 +9,14 @@ from textwrap import wrap
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 from rnnbounds.reports.records.record import Run
-from rnnbounds.reports.table import Table
+from rnnbounds.reports.table import ClaimsTable
 from rnnbounds.shell.output import Format, columns_of_terminal, echo, print_json, print_table
 
 WIDTH = 120  # columns of a table, where there is no terminal
 FAILING = ("VIOLATED", "UNDECIDED", "NOT PROVED")
 
 
-def matrix_in(found: Run | Table, record: Path | None) -> Matrix:
+def matrix_in(found: Run | ClaimsTable, record: Path | None) -> Matrix:
     """The matrix of a run or of its table; raises RecordError for one that is older than those."""
     if found.matrix is None:
         raise RecordError(f"{record}: this record has no matrix; write the run again")

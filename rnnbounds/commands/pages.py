@@ -13,7 +13,7 @@ from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.files import WriteError
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.codec import load
-from rnnbounds.reports.records.outcome import problems
+from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.results import Wanted
 from rnnbounds.shell.output import Format, echo, print_json
 
@@ -39,7 +39,7 @@ def report(
     names = (("index.html",) if beside else FILES) + ((CURVES,) if csv else ())
     changes = Wanted(baseline).check(outputs=[out / name for name in names]).changes(record)
     write_report(record, out, names=names, changes=changes)
-    found = problems(record)
+    found = run_problems(record)
     if format is Format.json:
         told = {} if changes is None else {"changes": changes}
         points = {"curves": str(out / CURVES)} if csv else {}

@@ -14,17 +14,17 @@ from rnnbounds.commands.recheck import recheck as recheck_proofs
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
 from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused
 from rnnbounds.properties.runs.probe import probed
-from rnnbounds.reports.records.basis import counted, phrase, sentence
+from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
 from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
-from rnnbounds.reports.table import Proof, Row
+from rnnbounds.reports.table import ClaimRow, Proof
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import Format, echo, print_json, progress
 from rnnbounds.theory.language.law import Axiom
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.laws import axioms_used
-from rnnbounds.theory.proof.laws import count_axioms as counted_laws
+from rnnbounds.theory.proof.laws import count_axioms as count_laws
 from rnnbounds.theory.recheck import unsettled
 
 
@@ -35,7 +35,7 @@ def matrix_now(workers: int) -> Matrix:
         return probed(entries, workers, advance)
 
 
-def proved_now() -> tuple[Row, ...]:
+def proved_now() -> tuple[ClaimRow, ...]:
     """The claims with their ledgers as run now; nothing is attacked."""
     return tuple(row_of(entry, ledgers) for entry, ledgers in proved_in_turn(chosen_claims(())))
 
@@ -52,9 +52,9 @@ def proved_in_turn(
     return found
 
 
-def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> Row:
+def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
     """The row of a claim as it is stated, with these proofs."""
-    return Row(
+    return ClaimRow(
         id=entry.id,
         title=entry.title,
         source=entry.source.text,
@@ -156,7 +156,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         ],
         "axioms": sorted({axiom for ledger in ledgers for axiom in ledger.axioms}),
         "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
-        "taken": asdict(counted_laws(laws_of(entry))),
+        "taken": asdict(count_laws(laws_of(entry))),
         "human": [step for ledger in ledgers for step in ledger.human],
         "unused": unused(entry),
         "proved": all(ledger.proved for ledger in ledgers),
@@ -168,7 +168,7 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     definitions, and the assumptions that no step uses."""
     spare = unused(entry)
     for ledger in ledgers:
-        said = phrase(ledger.standing) if ledger.proved else "NOT PROVED"
+        said = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
         by = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
         echo(f"{entry.id} ({ledger.form}): {said}{by}")
         open_steps = unsettled().get(f"{entry.id}/{ledger.form}", {})
@@ -202,8 +202,10 @@ def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     """The last line: what the forms rest on, and from which laws of which theorems."""
     axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
     steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
-    taken = counted_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
-    forms = sentence(counted(ledger.standing for _, ledgers in proofs for ledger in ledgers))
+    taken = count_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
+    forms = basis_sentence(
+        count_bases(ledger.standing for _, ledgers in proofs for ledger in ledgers)
+    )
     proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
     names = {
         f"{e.id}/{one.form}": [s.id for s in one.steps] for e, found in proofs for one in found

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rnnbounds.reports.pages.page import write_report
 from rnnbounds.reports.pages.text import plural
-from rnnbounds.reports.records.outcome import problems
+from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
 from rnnbounds.shell.output import Format, echo, print_json
 from rnnbounds.shell.terminal import flush
@@ -22,7 +22,7 @@ def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
     for run in runs:
         if folder is not None:
             write_report(run, folder / str(run.seed))
-        found, replays = problems(run), failing(run)
+        found, replays = run_problems(run), failing(run)
         documents.append({"seed": run.seed, "problems": found, "replay": replays})
         if format is Format.text:
             verdict = "all bounds hold" if not found else plural(len(found), "problem")

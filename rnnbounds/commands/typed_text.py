@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rnnbounds.properties.attacks.scope import NEAR, Scope
 from rnnbounds.properties.attacks.typed import TypedResult
 from rnnbounds.properties.judging.judge import windowed
-from rnnbounds.reports.pages.text import up
+from rnnbounds.reports.pages.text import round_up
 from rnnbounds.reports.records.record import Check
 from rnnbounds.reports.words import count, plural
 from rnnbounds.theory import CLAIMS
@@ -78,7 +78,7 @@ def tried(scope: Scope, windows: bool) -> str:
     """The largest sizes, of which no system had all, and the first few cells."""
     sizes = [f"n ≤ {count(scope.n)}", f"T ≤ {count(scope.T)}"]
     sizes += [f"k ≤ {count(scope.k)}"] if windows else []
-    sizes += [f"λ ≤ {up(scope.lam, 6)}"] if scope.lam is not None else []
+    sizes += [f"λ ≤ {round_up(scope.lam, 6)}"] if scope.lam is not None else []
     shown, left = scope.cells[:CELLS_SHOWN], scope.cells[CELLS_SHOWN:]
     more = f" and {len(left)} more" if left else ""
     some = "each by itself, and not every value"

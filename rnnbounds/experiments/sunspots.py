@@ -36,7 +36,7 @@ from rnnbounds.impl.convert.truncate import save_truncated, truncate
 from rnnbounds.impl.reading.files import as_safetensors
 from rnnbounds.impl.training.projection import stable
 from rnnbounds.reports.pages.experiment import Code, Section
-from rnnbounds.reports.pages.text import error
+from rnnbounds.reports.pages.text import error_text
 
 EPSILONS = (1e-1, 1e-2, 1e-3)
 WAYS = ("projected", "free")
@@ -146,8 +146,8 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     if middle:
         k, bound, seen = (max(_of(run, name) for run in middle) for name in (YEARS, BOUND, APART))
         said += (
-            f" The last {k:g} years fix a forecast to within {error(bound)} sunspots, certified; "
-            f"{error(seen)} were seen."
+            f" The last {k:g} years fix a forecast to within {error_text(bound)} sunspots, "
+            f"certified; {error_text(seen)} were seen."
         )
     broken = problems(runs)
     fits = verdicts["projected"] == ["certified"] and not broken

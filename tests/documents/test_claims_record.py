@@ -20,8 +20,8 @@ from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.properties.runs.matrix import unattacked
 from rnnbounds.properties.runs.parts import ledger_records
 from rnnbounds.properties.systems.columns import columns
-from rnnbounds.reports import load, problems
-from rnnbounds.reports.table import CARRIED, carried, encode_table, table_of
+from rnnbounds.reports import load, run_problems
+from rnnbounds.reports.table import TABLE_FILE, build_table, encode_table, packaged_table
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.proof.basis import BasisKind, basis
 from rnnbounds.theory.proof.claim import Claim
@@ -32,7 +32,7 @@ STANDINGS = {"HOLDS", "ARGUED", "NOT APPLICABLE", "NOT YET PROVED", "NOT ATTACKE
 
 def test_every_claim_in_order():
     """No claim more or less."""
-    assert [row.id for row in carried().claims] == [claim.id for claim in CLAIMS]
+    assert [row.id for row in packaged_table().claims] == [claim.id for claim in CLAIMS]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):
     """Title, source, statement, assumptions, false variants; steps, axioms and what is in prose."""
-    told = next(row for row in carried().claims if row.id == claim.id)
+    told = next(row for row in packaged_table().claims if row.id == claim.id)
     now = row_of(claim, ledger_records(claim, minimal=False))
     now = structs.replace(now, proof=structs.replace(now.proof, forms=told.proof.forms))
     names = [name for name in now.__struct_fields__ if name != "tightest"]
@@ -68,7 +68,7 @@ def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):
 
 def test_a_form_is_told_by_what_it_rests_on():
     """Each form of each claim, as the theory has it now: no proof needs to be run for that."""
-    told = {row.id: row.proof.forms for row in carried().claims}
+    told = {row.id: row.proof.forms for row in packaged_table().claims}
     assert told == {claim.id: resting(claim) for claim in CLAIMS}
 
 
@@ -79,7 +79,7 @@ def resting(claim: Claim) -> dict[str, BasisKind]:
 
 def test_every_entry_of_the_matrix():
     """One for each claim and cell of today, none that fails, and none on a cell out of reach."""
-    matrix = carried().matrix
+    matrix = packaged_table().matrix
     found = {c.name: set(c.cells) for c in matrix.columns}  # with what was drawn besides
     assert found == {c.name: found[c.name] | set(c.cells) for c in columns()}
     places = [(entry.claim, entry.column) for entry in matrix.entries]
@@ -96,8 +96,8 @@ def test_every_entry_of_the_matrix():
 def test_no_part_of_a_run_is_carried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The record of one claim would take the others away: the file stays as it is."""
     place = tmp_path / "claims.json"
-    place.write_bytes(CARRIED.read_bytes())
-    monkeypatch.setitem(globals(), "CARRIED", place)
+    place.write_bytes(TABLE_FILE.read_bytes())
+    monkeypatch.setitem(globals(), "TABLE_FILE", place)
     budget = replace(PROFILES["quick"], random=2, targeted=1, batch=4, sequences=2)
     monkeypatch.setitem(PROFILES, "quick", budget)
     one = ("certified-norm", "-n", "0", "--attacks", "random", "--out", str(tmp_path))
@@ -111,21 +111,21 @@ def test_no_part_of_a_run_is_carried(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 def write(record: Path) -> None:
     """Carry the table of a whole run that holds; else SystemExit."""
     run = load(record)
-    found = problems(run)
+    found = run_problems(run)
     if {claim.id for claim in run.claims} != {claim.id for claim in CLAIMS}:
         found.append("it is not of all claims")
     if found:
         raise SystemExit(f"{record}: {found[0]}; write the run of all claims again")
     needs = {claim.id: row_of(claim, ()).needs for claim in CLAIMS}
-    now = table_of(run)
+    now = build_table(run)
     rows = tuple(structs.replace(row, needs=needs[row.id]) for row in now.claims)
-    disk.write({CARRIED: encode_table(structs.replace(now, claims=rows))})
+    disk.write({TABLE_FILE: encode_table(structs.replace(now, claims=rows))})
 
 
 def reword() -> None:
     """Carry the texts of today's claims, and what their forms rest on, with the results of the run
     that is carried."""
-    old, claims = carried(), {claim.id: claim for claim in CLAIMS}
+    old, claims = packaged_table(), {claim.id: claim for claim in CLAIMS}
     now = [(row, row_of(claims[row.id], ())) for row in old.claims]
     rows = tuple(
         structs.replace(
@@ -147,7 +147,7 @@ def reword() -> None:
         for entry in old.matrix.entries
     )
     matrix = structs.replace(old.matrix, entries=entries)
-    disk.write({CARRIED: encode_table(structs.replace(old, claims=rows, matrix=matrix))})
+    disk.write({TABLE_FILE: encode_table(structs.replace(old, claims=rows, matrix=matrix))})
 
 
 if __name__ == "__main__":

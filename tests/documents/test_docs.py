@@ -16,7 +16,7 @@ import rnnbounds
 from rnnbounds.cli import main
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.convert.truncate import truncate
-from rnnbounds.reports.records.basis import counted, sentence
+from rnnbounds.reports.records.basis import basis_sentence, count_bases
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.claims.models import NO_MODEL
 from rnnbounds.theory.proof.basis import basis
@@ -74,8 +74,8 @@ def test_every_form_is_in_the_table_with_what_it_rests_on() -> None:
     forms = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
     assert kinds == {name: basis(form).kind for name, form in forms.items()}
     assert {row[0].strip("|` ") for row in rows if "not shown" in row[-1]} == NO_MODEL
-    counts = counted(kinds.values())
-    assert first == f"{sentence(counts)}."
+    counts = count_bases(kinds.values())
+    assert first == f"{basis_sentence(counts)}."
     some, assumed, restating = counts.values()
     said = f"Of {len(forms)} forms {some} are derived, {assumed} derived from an assumed inclusion"
     assert f"{said}, and {restating} restate" in " ".join(page("explanation/trust").split())

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from rnnbounds.cli import main
-from rnnbounds.reports.records.basis import counted as bases
-from rnnbounds.reports.records.basis import sentence
+from rnnbounds.reports.records.basis import basis_sentence
+from rnnbounds.reports.records.basis import count_bases as bases
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.proof.basis import basis
@@ -31,7 +31,7 @@ def test_counts() -> None:
     assert count_axioms(AXIOMS).text in " ".join(TEXT.split())
     assert f"{len(CLAIMS)} claims are stated" in TEXT
     kinds = [basis(form).kind for claim in CLAIMS for form in claim.forms]
-    assert sentence(bases(kinds)) in " ".join(TEXT.split())
+    assert basis_sentence(bases(kinds)) in " ".join(TEXT.split())
     assert all(f"`{name}`" in TEXT for name in ("truncation", "certificate", "urnn-tight"))
 
 

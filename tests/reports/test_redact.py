@@ -2,7 +2,7 @@ import shlex
 
 import pytest
 
-from rnnbounds.reports.redact import KEEP, redacted, redacted_command
+from rnnbounds.reports.redact import KEEP, redact, redact_command
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,9 @@ from rnnbounds.reports.redact import KEEP, redacted, redacted_command
 )
 def test_redacted(text, told, monkeypatch):
     """Folders and the machine's name are left out, file names and formulas stay."""
-    assert redacted(text, "adas-laptop") == told
+    assert redact(text, "adas-laptop") == told
     monkeypatch.setenv(KEEP, "1")
-    assert redacted(text, "adas-laptop") == text
+    assert redact(text, "adas-laptop") == text
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_redacted(text, told, monkeypatch):
 )
 def test_a_command_is_redacted_word_by_word(words, told, monkeypatch):
     """A folder with a blank in its name is one folder; what needs quotes keeps them."""
-    assert shlex.split(redacted_command(words)) == shlex.split(told)
+    assert shlex.split(redact_command(words)) == shlex.split(told)
     monkeypatch.setenv(KEEP, "1")
-    assert shlex.split(redacted_command(words)) == list(words)
+    assert shlex.split(redact_command(words)) == list(words)

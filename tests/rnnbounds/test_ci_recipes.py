@@ -22,8 +22,8 @@ from rnnbounds import plugin as plugin_module
 from rnnbounds.lazy import HOME
 from rnnbounds.program import COMMANDS
 from rnnbounds.reports import load
-from rnnbounds.reports.gate.models import Certified, Measured, settings
-from rnnbounds.reports.gate.thresholds import Thresholds, thresholds
+from rnnbounds.reports.gate.models import CertifyQuestion, MeasureQuestion, load_model_settings
+from rnnbounds.reports.gate.thresholds import Thresholds, load_thresholds
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
 
@@ -106,11 +106,11 @@ def test_the_settings_shown_are_the_defaults(tmp_path):
     models, gate = blocks("toml")
     path = tmp_path / "pyproject.toml"
     path.write_text(models + gate)
-    assert thresholds(path) == Thresholds()
+    assert load_thresholds(path) == Thresholds()
     names = {field.encode_name for field in msgspec.structs.fields(Thresholds)}
     assert names == set(re.findall(r"^([a-z-]+) =", gate, re.MULTILINE))
-    asked = settings(path)
-    assert list(map(type, asked.questions.values())) == [Certified, Measured]
+    asked = load_model_settings(path)
+    assert list(map(type, asked.questions.values())) == [CertifyQuestion, MeasureQuestion]
 
 
 def test_pipelines_are_whole():

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from rnnbounds.cli import main
 from rnnbounds.reports.files import WriteError
-from rnnbounds.reports.table import carried
+from rnnbounds.reports.table import packaged_table
 from rnnbounds.shell import output
 from rnnbounds.shell.output import (
     check_folder,
@@ -112,7 +112,7 @@ def test_a_terminal_cuts_no_name_and_no_number(terminal, columns, expected):
 def test_claims_on_a_terminal(terminal, arguments, columns):
     """Each id whole, and no line too long for the terminal."""
     told = terminal(columns, lambda: main([*arguments]))
-    ids = [row.id for row in carried().claims]
+    ids = [row.id for row in packaged_table().claims]
     words = {word for line in told for word in line.split()[:2]}
     assert {*ids} <= words
     assert not re.search(r"\w…", "\n".join(told))  # a formula has one between signs

@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 import rnnbounds
 from rnnbounds.reports import encode, load
-from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.pages.page import render_run
 from rnnbounds.shell.output import print_json, print_table
 from rnnbounds.shell.terminal import echo
 
@@ -94,7 +94,7 @@ def test_a_record_s_names_on_every_output(call, record):
         assert outcome.out
         assert printed(outcome.out)
     run = load(record)
-    assert printed(render(run).decode())
+    assert printed(render_run(run).decode())
     assert run.claims[0].id == HOSTILE
     unproved = replace(run, missing_parts=())
     assert encode(unproved)

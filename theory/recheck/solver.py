@@ -138,7 +138,8 @@ class Question:
             self._facts.append(f"(and ({sign} (- {bound}.0) {name}) ({sign} {name} {bound}.0))")
         if head.mark < 0 and head.name == "exp":
             self._facts.append(f"(> {name} 0.0)")
-            self._facts.append(f"(ite (<= {inner} 0.0) (<= {name} 1.0) (>= {name} 1.0))")
+            self._facts.append(f"(=> (<= {inner} 0.0) (<= {name} 1.0))")
+            self._facts.append(f"(>= {name} (+ 1.0 {inner}))")
 
     def ask(self, *formulas: str) -> str:
         """cvc5's answer (sat, unsat, unknown) on the formulas and all facts on their atoms."""

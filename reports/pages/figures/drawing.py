@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup, escape
 
 from rnnbounds.reports.errors import printable
-from rnnbounds.reports.pages.figures.axis import DIGIT, Axis
+from rnnbounds.reports.pages.figures.axis import DIGIT_WIDTH, Axis
 from rnnbounds.reports.pages.figures.quiet import quiet_matplotlib
 
 WIDTH, HEIGHT = 460, 230
@@ -37,18 +37,20 @@ class Shape:
     closed: bool = False
 
 
-def left_of(y: Axis) -> float:
+def left_margin(y: Axis) -> float:
     """Left edge of the plot frame, with room for the tick labels of the y axis."""
-    return _TITLE + _SPACE + DIGIT * max((len(label) for _, label in y.ticks), default=0)
+    return _TITLE + _SPACE + DIGIT_WIDTH * max((len(label) for _, label in y.ticks), default=0)
 
 
-def fitting(title: str, length: float) -> str:
+def shorten_title(title: str, length: float) -> str:
     """A title, or its beginning if it is longer than that; the caption has all of it."""
-    most = int(length / DIGIT)
-    return title if len(title) <= most else f"{title[: most - 1]}…"
+    characters = int(length / DIGIT_WIDTH)
+    return title if len(title) <= characters else f"{title[: characters - 1]}…"
 
 
-def draw(shapes: Sequence[Shape], x: Axis, y: Axis, summary: str, height: float = HEIGHT) -> Markup:
+def draw_svg(
+    shapes: Sequence[Shape], x: Axis, y: Axis, summary: str, height: float = HEIGHT
+) -> Markup:
     """One <svg> element, so many units high, which `summary` describes to who does not see it.
 
     Text is anchored by its class, so that it stays in its place in whatever font a page has.
@@ -61,39 +63,41 @@ def draw(shapes: Sequence[Shape], x: Axis, y: Axis, summary: str, height: float 
         from matplotlib.transforms import Affine2D, Bbox, BboxTransform, IdentityTransform
 
         figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72, frameon=False)
-        left, right, top = left_of(y), WIDTH - RIGHT, height - TOP
-        place = BboxTransform(
+        left_edge, right, top = left_margin(y), WIDTH - RIGHT, height - TOP
+        to_figure = BboxTransform(
             Bbox.from_extents(x.low, y.low, x.high, y.high),
-            Bbox.from_extents(left, BOTTOM, right, top),
+            Bbox.from_extents(left_edge, BOTTOM, right, top),
         )
         guides = [[(x.low, value), (x.high, value)] for value, _ in y.ticks]
         frame = [(x.low, y.high), (x.low, y.low), (x.high, y.low)]
         for shape in (Shape("grid", guides), Shape("frame", [frame]), *shapes):
             if shape.outlines:
                 figure.add_artist(PathPatch(
-                    _path(shape), fill=shape.closed, gid=shape.look, transform=place,
+                    _path(shape), fill=shape.closed, gid=shape.look, transform=to_figure,
                 ))  # fmt: skip
 
-        def write(look: str, at: Point, text: str, transform: Any, **where: Any) -> None:
+        def write(look: str, at: Point, text: str, transform: Any, **options: Any) -> None:
             figure.text(
                 *at, printable(text), gid=look, transform=transform, fontsize=11, parse_math=False,
-                **where,
+                **options,
             )  # fmt: skip
 
-        below, beside = (Affine2D().translate(*by) for by in ((0, -_SPACE), (-_SPACE, 0)))
+        below_axis, beside_axis = (
+            Affine2D().translate(*offset) for offset in ((0, -_SPACE), (-_SPACE, 0))
+        )
         for value, label in x.ticks:
-            write("axis x", (value, y.low), label, place + below, ha="center", va="top")
+            write("axis x", (value, y.low), label, to_figure + below_axis, ha="center", va="top")
         for value, label in y.ticks:
-            write("axis y", (x.low, value), label, place + beside, ha="right", va="center")
-        upright = {"rotation": 90, "rotation_mode": "anchor"}
-        tall = fitting(y.title, height - TOP)
-        flat, middle = IdentityTransform(), ((left + right) / 2, (BOTTOM + top) / 2)
-        write("title", (middle[0], 5), x.title, flat, ha="center")
-        write("title", (13, middle[1]), tall, flat, ha="center", **upright)
+            write("axis y", (x.low, value), label, to_figure + beside_axis, ha="right", va="center")
+        vertical = {"rotation": 90, "rotation_mode": "anchor"}
+        y_title = shorten_title(y.title, height - TOP)
+        unscaled, middle = IdentityTransform(), ((left_edge + right) / 2, (BOTTOM + top) / 2)
+        write("title", (middle[0], 5), x.title, unscaled, ha="center")
+        write("title", (13, middle[1]), y_title, unscaled, ha="center", **vertical)
         out = StringIO()
         canvas: Any = FigureCanvasSVG(figure)
         canvas.print_svg(out, metadata={"Date": None})
-    return _inline(ElementTree.fromstring(out.getvalue()), summary)
+    return _inline_svg(ElementTree.fromstring(out.getvalue()), summary)
 
 
 def _path(shape: Shape) -> Any:
@@ -114,11 +118,11 @@ def _path(shape: Shape) -> Any:
     return path
 
 
-def _inline(root: ElementTree.Element, summary: str) -> Markup:
+def _inline_svg(root: ElementTree.Element, summary: str) -> Markup:
     """The figure's paths and texts, a group for each look in turn."""
     groups = "".join(
-        f'<g class="{look}">{"".join(map(itemgetter(1), parts))}</g>'
-        for look, parts in groupby(_parts(root), key=itemgetter(0))
+        f'<g class="{look}">{"".join(map(itemgetter(1), elements))}</g>'
+        for look, elements in groupby(_svg_elements(root), key=itemgetter(0))
     )
     size = f'viewBox="{root.get("viewBox")}"'
     return Markup(
@@ -126,19 +130,23 @@ def _inline(root: ElementTree.Element, summary: str) -> Markup:
     )
 
 
-def _parts(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
+def _svg_elements(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
     for group in root.iter(f"{_SVG}g"):
-        for part in group.iterfind(f"{_SVG}path"):
-            yield group.get("id", ""), f'<path d="{_tenths(part.get("d", ""))}"/>'
-        for part in group.iterfind(f"{_SVG}text"):
-            turned = part.get("transform", "")
-            where = [(name, part.get(name, "")) for name in ("x", "y")]
-            where += [("transform", turned)] if not turned.startswith("rotate(-0") else []
-            placed = "".join(f' {name}="{_tenths(value)}"' for name, value in where)
-            yield group.get("id", ""), f"<text{placed}>{escape(part.text or '')}</text>"
+        for element in group.iterfind(f"{_SVG}path"):
+            yield group.get("id", ""), f'<path d="{_round_coordinates(element.get("d", ""))}"/>'
+        for element in group.iterfind(f"{_SVG}text"):
+            transform = element.get("transform", "")
+            coordinates = [(name, element.get(name, "")) for name in ("x", "y")]
+            coordinates += (
+                [("transform", transform)] if not transform.startswith("rotate(-0") else []
+            )
+            attributes = "".join(
+                f' {name}="{_round_coordinates(value)}"' for name, value in coordinates
+            )
+            yield group.get("id", ""), f"<text{attributes}>{escape(element.text or '')}</text>"
 
 
-def _tenths(geometry: str) -> str:
+def _round_coordinates(geometry: str) -> str:
     """Coordinates to a tenth of a unit, without spaces that say nothing."""
     rounded = re.sub(
         r"-?\d+\.\d+", lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), geometry

@@ -7,14 +7,14 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from rnnbounds.reports.pages.figures.axis import LENGTH, decades, linear
-from rnnbounds.reports.pages.figures.dates import dates
-from rnnbounds.reports.pages.figures.drawing import Point, Shape, draw
+from rnnbounds.reports.pages.figures.axis import X_LENGTH, linear_axis, logarithmic_axis
+from rnnbounds.reports.pages.figures.dates import date_axis
+from rnnbounds.reports.pages.figures.drawing import Point, Shape, draw_svg
 from rnnbounds.reports.pages.figures.quiet import FigureError
 
-MOST = 6
+MOST_SERIES = 6
 """Lines in one figure: so many colours can be told apart by everybody."""
-LARGEST = 1e300  # beyond, the length of an axis may be no float
+LARGEST_VALUE = 1e300  # beyond, the length of an axis may be no float
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Series:
     spread: Sequence[float] | None = None
 
 
-def plot(
+def draw_plot(
     series: Sequence[Series], *, x_label: str, y_label: str, log_y: bool = False,
     dates_x: bool = False, summary: str = "",
 ) -> Markup:  # fmt: skip
@@ -43,32 +43,32 @@ def plot(
     FigureError for more than six series, and for one whose x and y differ
     in length.
     """
-    if not 1 <= len(series) <= MOST:
+    if not 1 <= len(series) <= MOST_SERIES:
         raise FigureError(f"{len(series)} series in one figure; draw between one and six")
     shapes = []
     for number, line in enumerate(series, 1):
-        if band := _band(line, log_y):
+        if band := _spread_outline(line, log_y):
             shapes.append(Shape(f"s{number} band", [band], closed=True))
-        runs = _runs(_points(line, line.y, log_y))
+        runs = _split_at_gaps(_series_points(line, line.y, log_y))
         dotted = line.style in ("points", "dotted")
         dots = [[point] for run in runs for point in run if dotted or len(run) == 1]
         lines = [] if line.style == "points" else [run for run in runs if len(run) > 1]
         shapes += [Shape(f"s{number} {line.style}", lines), Shape(f"s{number} points", dots)]
     xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
-    x = (dates if dates_x else linear)(x_label, xs, LENGTH)
-    y = (decades if log_y else linear)(y_label, ys)
-    return draw(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
+    x = (date_axis if dates_x else linear_axis)(x_label, xs, X_LENGTH)
+    y = (logarithmic_axis if log_y else linear_axis)(y_label, ys)
+    return draw_svg(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
 
 
-def _points(line: Series, heights: Iterable[float], log_y: bool) -> list[Point | None]:
+def _series_points(line: Series, heights: Iterable[float], log_y: bool) -> list[Point | None]:
     """The points as they are drawn, None for each gap."""
     if len(line.x) != len(line.y):
         raise FigureError(f"{line.label}: {len(line.x)} x for {len(line.y)} y; pair them")
-    return [_point(x, y, log_y) for x, y in zip(line.x, heights, strict=True)]
+    return [_axis_point(x, y, log_y) for x, y in zip(line.x, heights, strict=True)]
 
 
-def _runs(points: Iterable[Point | None]) -> list[list[Point]]:
+def _split_at_gaps(points: Iterable[Point | None]) -> list[list[Point]]:
     """The points between gaps."""
     runs: list[list[Point]] = [[]]
     for point in points:
@@ -79,7 +79,7 @@ def _runs(points: Iterable[Point | None]) -> list[list[Point]]:
     return [run for run in runs if run]
 
 
-def _band(line: Series, log_y: bool) -> list[Point]:
+def _spread_outline(line: Series, log_y: bool) -> list[Point]:
     """The outline of what lies within the spread about y, there and back: on a logarithmic axis as
     far below as above, where a spread larger than y has no end."""
     if line.spread is None:
@@ -87,14 +87,14 @@ def _band(line: Series, log_y: bool) -> list[Point]:
     if len(line.spread) != len(line.y):
         raise FigureError(f"{line.label}: {len(line.spread)} spreads; give one a point")
     pairs = list(zip(line.y, line.spread, strict=True))
-    above = _points(line, [y + s for y, s in pairs], log_y)
+    upper_points = _series_points(line, [y + s for y, s in pairs], log_y)
     lower = [y * (y / (y + s)) if log_y and y + s > 0 else y - s for y, s in pairs]
-    below = _points(line, lower, log_y)
-    outline = [*above, *reversed(below)]
+    lower_points = _series_points(line, lower, log_y)
+    outline = [*upper_points, *reversed(lower_points)]
     return [point for point in outline if point is not None]
 
 
-def _point(x: float, y: float, log_y: bool) -> Point | None:
-    if not (abs(x) <= LARGEST and abs(y) <= LARGEST) or (log_y and y <= 0):
+def _axis_point(x: float, y: float, log_y: bool) -> Point | None:
+    if not (abs(x) <= LARGEST_VALUE and abs(y) <= LARGEST_VALUE) or (log_y and y <= 0):
         return None
     return float(x), math.log10(y) if log_y else float(y)

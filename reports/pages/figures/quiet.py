@@ -9,7 +9,7 @@ from typing import Any
 from rnnbounds.reports.errors import InputError
 
 # Text as text, and no id by chance.
-OURS: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rnnbounds"}
+SVG_SETTINGS: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rnnbounds"}
 
 
 class FigureError(InputError):
@@ -37,7 +37,7 @@ def quiet_matplotlib() -> Iterator[None]:
                 raise FigureError(
                     f"matplotlib does not start: {error}; set MPLCONFIGDIR to a folder of your own"
                 ) from None
-            settings: Any = {**matplotlib.rcParamsDefault, **OURS}
+            settings: Any = {**matplotlib.rcParamsDefault, **SVG_SETTINGS}
             with matplotlib.rc_context(settings):
                 yield
     finally:

@@ -14,12 +14,12 @@ from rnnbounds.commands.options import As, path_option
 from rnnbounds.guarding import Guard, UnknownModelError
 from rnnbounds.reports.files import write_all, write_atomic
 from rnnbounds.reports.formats.guarded import junit, markdown, sarif
-from rnnbounds.reports.gate.models import settings
+from rnnbounds.reports.gate.models import load_model_settings
 from rnnbounds.reports.gate.thresholds import PROJECT
-from rnnbounds.reports.history import guarded_in
-from rnnbounds.reports.pages.guard_page import render_guard
-from rnnbounds.reports.pages.kept_models import render_kept_models
-from rnnbounds.reports.records.guarded import Guarded
+from rnnbounds.reports.history import load_guard_history
+from rnnbounds.reports.pages.guard_page import render_guard_page
+from rnnbounds.reports.pages.kept_models import render_guard_history
+from rnnbounds.reports.records.guarded import GuardResults
 from rnnbounds.results import STEP, add_summary
 from rnnbounds.shell.output import Format, check_folder, echo, print_json, progress
 
@@ -59,7 +59,7 @@ def guard(
     A model fails if it is not certified, has less than its share, or has k above at-most; without
     at-most, if its k is above that of its baseline. --update accepts all changes since that.
     """
-    asked = settings(config)
+    asked = load_model_settings(config)
     for name in names or ():
         if name not in asked.names:
             raise UnknownModelError(name, asked.names)
@@ -68,7 +68,7 @@ def guard(
         check_folder(path.parent, path.name)
     if out is not None:
         check_folder(out, "index.html")
-    runs = [] if history is None else guarded_in(history)
+    runs = [] if history is None else load_guard_history(history)
     if history is not None:
         check_folder(history.parent, page_of(history).name)
     chosen = [name for name in asked.names if not names or name in names]
@@ -79,7 +79,7 @@ def guard(
             advance(outcome.name)
             outcomes.append(outcome)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    found = Guarded(finished=now, outcomes=tuple(outcomes))
+    found = GuardResults(finished=now, outcomes=tuple(outcomes))
     if junit_file is not None:
         write_atomic(junit_file, junit(found))
     if sarif_file is not None:
@@ -90,10 +90,10 @@ def guard(
         before = history.read_bytes() if runs else b""
         write_all(history.parent, {
             history.name: before + msgspec.json.encode(found) + b"\n",
-            page_of(history).name: render_kept_models([*runs, found]),
+            page_of(history).name: render_guard_history([*runs, found]),
         })  # fmt: skip
     if out is not None:
-        write_atomic(out / "index.html", render_guard(found))
+        write_atomic(out / "index.html", render_guard_page(found))
     if step := os.environ.get(STEP):
         add_summary(Path(step), markdown(found))
     if format is Format.json:
@@ -110,7 +110,7 @@ def page_of(history: Path) -> Path:
     return history.with_suffix(".html" if history.suffix != ".html" else ".page.html")
 
 
-def show(found: Guarded) -> None:
+def show(found: GuardResults) -> None:
     """The answers in lines of text."""
     for one in found.outcomes:
         verdict = "passes" if one.passes else "UNREAD" if one.unread else "FAILS"

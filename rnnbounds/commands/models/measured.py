@@ -12,7 +12,7 @@ from rnnbounds.impl.memory.measure import Measurement
 from rnnbounds.impl.memory.tube.near import NearCertificate
 from rnnbounds.reports.pages.experiment import Page
 from rnnbounds.reports.pages.measurement import FILES, write_measurement
-from rnnbounds.reports.pages.text import typed
+from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.shell.output import Format, echo, print_table
 
 ROWS = 12  # lines of the forgetting curve in text
@@ -38,9 +38,9 @@ def short_of(told: Measurement, share: float | None) -> list[str]:
     if told.statement is None:
         return [f"nothing is stated of other windows: {told.unstated}"]
     return [
-        f"at ε = {typed(line.eps)} "
+        f"at ε = {plain_number(line.eps)} "
         + ("no share" if line.share is None else f"a share of {at_most(line.share)}")
-        + f" of windows is stated, not {typed(share)}"
+        + f" of windows is stated, not {plain_number(share)}"
         for line in told.statement.lines
         if line.share is None or line.share < share
     ]
@@ -70,7 +70,8 @@ def print_measurement(told: Measurement | None) -> None:
     )
     for eps, k in ((eps, told.window(eps)) for eps in told.eps):
         echo(
-            f"seen: within {typed(eps)} " + (f"from k = {k} on" if k is not None else "at no k < T")
+            f"seen: within {plain_number(eps)} "
+            + (f"from k = {k} on" if k is not None else "at no k < T")
         )
     print_steps(record, float(told.local.exponents.mean()))
     if told.near is not None:
@@ -115,11 +116,13 @@ def _number(value: float | None) -> str:
 
 def print_near(told: NearCertificate, of: str) -> None:
     """Print the bounds that are certified near the data, of h or of C h (`of`)."""
-    start = f"any state with |s_i| ≤ {typed(told.states)}" if told.states else "the zero state"
+    start = (
+        f"any state with |s_i| ≤ {plain_number(told.states)}" if told.states else "the zero state"
+    )
     echo(
         f"near your data, certified for the first {told.windows} windows: every input sequence "
-        f"that differs from the recorded one by at most {typed(told.delta)} in each number, from "
-        f"{start}, in real arithmetic; no other inputs"
+        f"that differs from the recorded one by at most {plain_number(told.delta)} in each number, "
+        f"from {start}, in real arithmetic; no other inputs"
     )
     known = math.isfinite(told.width)
     echo(
@@ -131,7 +134,7 @@ def print_near(told: NearCertificate, of: str) -> None:
     for eps, k in told.windows_of:
         gap = f"‖{of}_T − {of}_T^k‖₂"
         found = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(told.gaps[k])}"
-        echo(f"near your data, within {typed(eps)}: {found}")
+        echo(f"near your data, within {plain_number(eps)}: {found}")
     if told.advice is not None:
         echo(told.advice)
 
@@ -143,15 +146,15 @@ def print_statement(told: Measurement) -> None:
         echo(f"nothing is stated of other windows: {told.unstated}")
         return
     echo(
-        f"stated with confidence {typed(stated.confidence)} (all lines together): at least this "
-        f"share of windows drawn like these is within ε at k, in real arithmetic"
+        f"stated with confidence {plain_number(stated.confidence)} (all lines together): at least "
+        f"this share of windows drawn like these is within ε at k, in real arithmetic"
     )
     print_table(
         ("ε", "k", "share", f"beyond ε, of {stated.held} held out"),
         [
-            (typed(line.eps), "none < T", "–", "–")
+            (plain_number(line.eps), "none < T", "–", "–")
             if line.k is None or line.share is None
-            else (typed(line.eps), line.k, at_most(line.share), line.beyond)
+            else (plain_number(line.eps), line.k, at_most(line.share), line.beyond)
             for line in stated.lines
         ],
     )
@@ -159,12 +162,12 @@ def print_statement(told: Measurement) -> None:
         if line.undecided:
             echo(
                 f"{line.undecided} windows were left undecided at the limit of work; they count as "
-                f"beyond {typed(line.eps)}"
+                f"beyond {plain_number(line.eps)}"
             )
     echo(f"k was chosen on the {stated.chosen} windows before those held out")
     echo(f"this presupposes that {stated.presupposed}")
     if not stated.reached:
         echo(
-            f"a share of {typed(stated.aim)} needs {stated.needed} held-out windows, none of them "
-            f"beyond ε"
+            f"a share of {plain_number(stated.aim)} needs {stated.needed} held-out windows, none "
+            f"of them beyond ε"
         )

@@ -22,14 +22,14 @@ from rnnbounds.impl.reading.misfit import LISTED
 from rnnbounds.impl.training.certificate import TrainingCertificate
 from rnnbounds.reports.pages.answer import (
     NOTHING_PROVED,
-    about_epsilon,
-    output,
-    sentence,
-    share,
-    size,
+    answer_sentence,
+    epsilon_meaning,
+    epsilon_share,
+    output_bound,
+    output_name,
 )
 from rnnbounds.reports.pages.certificate import certificate_page, write_certificate
-from rnnbounds.reports.pages.constants import constant
+from rnnbounds.reports.pages.constants import find_constant
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
@@ -50,7 +50,7 @@ def write_page(
     next: Sequence[str] = (),
 ) -> None:
     """Write a certificate and its page; the folders of the model are left out of both."""
-    page = certificate_page(document, model.name, check, next=next)
+    page = certificate_page(document, model.name, check, next_lines=next)
     write_certificate(document, folder, page)
     if format is Format.text:
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
@@ -94,7 +94,7 @@ def print_certificate(
 ) -> None:
     """The certificate in lines of text: the answer first, then what it rests on, then the model."""
     document = certificate.to_json()
-    echo(f"{certificate.verdict}: {sentence(document, shown(Path(certificate.model).name))}")
+    echo(f"{certificate.verdict}: {answer_sentence(document, shown(Path(certificate.model).name))}")
     if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"which means: {certificate.witness.meaning}")
         echo(f"so {certificate.witness.speaks}")
@@ -123,16 +123,16 @@ def print_next(lines: Sequence[str]) -> None:
 
 def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> None:
     """k at each ε, and how large ε is in the units of the output."""
-    whole = size(document)
-    shares = [] if whole is None else [f"of ‖{output(document).split(' ', 1)[1]}‖₂"]
+    whole = output_bound(document)
+    shares = [] if whole is None else [f"of ‖{output_name(document).split(' ', 1)[1]}‖₂"]
     print_table(
         ("ε", *shares, "k"),
         [
-            (exactly(eps), *([] if whole is None else [share(eps, whole)]), k)
+            (exactly(eps), *([] if whole is None else [epsilon_share(eps, whole)]), k)
             for eps, k in certificate.windows
         ],
     )
-    echo(about_epsilon(document))
+    echo(epsilon_meaning(document))
     if certificate.readout is not None:
         name, norm = shown(certificate.readout["tensor"]), certificate.readout["norm"]
         echo(f"‖{name}‖₂ ≤ {at_least(norm)}")
@@ -192,7 +192,7 @@ def _print_constants(certificate: Certificate) -> None:
     print_table(
         ("constant", "value", "definition"),
         [
-            (name, exactly(value), constant(name, certificate.cell).meaning)
+            (name, exactly(value), find_constant(name, certificate.cell).meaning)
             for name, value in certificate.constants.items()
         ],
     )

@@ -24,7 +24,7 @@ from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
 from rnnbounds.impl.errors import exactly
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import check_target, write_files
-from rnnbounds.reports.files import made_folder
+from rnnbounds.reports.files import make_folder
 from rnnbounds.reports.pages.certificate import FILES, certificate_files, certificate_page
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
@@ -82,7 +82,7 @@ def truncate_model(
         spoken = spoken_of(certificate)
         told = certificate_page(spoken, out.name, f"rnnbounds check {out.name}")
         pages = certificate_files(certificate, told)
-        made_folder(page)
+        make_folder(page)
         files |= {page / name: content for name, content in pages.items()}
     write_files(files)
     if format is Format.json:

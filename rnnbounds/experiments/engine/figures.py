@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from rnnbounds.experiments.engine.record import Run
 from rnnbounds.reports.pages.experiment import Drawing, Plot
-from rnnbounds.reports.pages.figures.dots import LEGEND, ROWS, dots
-from rnnbounds.reports.pages.figures.plot import MOST
+from rnnbounds.reports.pages.figures.dots import LEGEND, MOST_ROWS, draw_dots
+from rnnbounds.reports.pages.figures.plot import MOST_SERIES
 from rnnbounds.reports.pages.figures.plot import Series as Line
 
 T = TypeVar("T")
@@ -55,21 +55,21 @@ def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
     several = len({run.seed for run in some}) > 1
     shade = "Means over the seeds, shaded by their standard deviation." if several else ""
     groups: list[tuple[str, list[Line]]] = [("", [line for _, _, line in lines])]
-    if len(lines) > MOST:
+    if len(lines) > MOST_SERIES:
         split: dict[str, list[Line]] = {}
         for model, _, line in lines:
             split.setdefault(model, []).append(line)
         groups = list(split.items())
     return [
         Plot(
-            part[first : first + MOST],
+            part[first : first + MOST_SERIES],
             chart.x,
             chart.y,
             f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption} {shade}".strip(),
             log_y=chart.log_y,
         )
         for model, part in groups
-        for first in range(0, len(part), MOST)
+        for first in range(0, len(part), MOST_SERIES)
     ]
 
 
@@ -108,6 +108,8 @@ def first_figure(runs: Sequence[Run]) -> list[Drawing]:
         for (model, variant), some in rows_of(runs).items()
     ]
     found = []
-    for part in split(rows, ROWS):
-        found.append(Drawing(dots(part, name), LEGEND, f"{name[:1].upper()}{name[1:]}, by seed."))
+    for part in split(rows, MOST_ROWS):
+        found.append(
+            Drawing(draw_dots(part, name), LEGEND, f"{name[:1].upper()}{name[1:]}, by seed.")
+        )
     return found

@@ -18,7 +18,7 @@ from rnnbounds.reports.pages.experiment import (
     Verdict,
 )
 from rnnbounds.reports.pages.summary import environment_items
-from rnnbounds.reports.pages.text import NOTHING, plural, ratio, typed, up
+from rnnbounds.reports.pages.text import NOTHING, plain_number, plural, ratio_text, round_up
 
 VERDICTS = {
     "holds": Verdict("holds at this size", "good"),
@@ -119,7 +119,7 @@ def table(runs: Sequence[Run]) -> Table:
     if certified:
         columns += ["certified", "λ", "k"]
         caption += (
-            f" λ and k (at ε = {', '.join(typed(epsilon) for epsilon in epsilons)}) are the "
+            f" λ and k (at ε = {', '.join(plain_number(epsilon) for epsilon in epsilons)}) are the "
             f"largest that are certified, for {plural(len(bounds), 'set')} of inputs: "
             f"{'; '.join(bounds[:3])}{'; …' if len(bounds) > 3 else ''}."
         )
@@ -129,7 +129,7 @@ def table(runs: Sequence[Run]) -> Table:
 def told(value: float | None) -> str:
     """A figure: a whole number in all its digits."""
     whole = value is not None and abs(value) < 1e9 and value == int(value)
-    return f"{value:.0f}".replace("-", "−") if whole else ratio(value)
+    return f"{value:.0f}".replace("-", "−") if whole else ratio_text(value)
 
 
 def spread(values: Sequence[float | None]) -> str:
@@ -152,7 +152,7 @@ def memory(runs: Sequence[Run]) -> tuple[str, str, str]:
     told = f"{len(known)} of {len(found)}"
     refuted = sum(one.verdict == "refuted" for one in found)
     told += f", {refuted} refuted" if refuted else ""
-    lam = up(max(lams), 4) if lams else NOTHING
+    lam = round_up(max(lams), 4) if lams else NOTHING
     return told, lam, str(max(ks)) if ks else NOTHING
 
 

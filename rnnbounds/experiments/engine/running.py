@@ -17,7 +17,7 @@ from rnnbounds.experiments.engine.record import Record, Run, encode
 from rnnbounds.experiments.engine.trainer import TICKS
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.experiment import Page, render_experiment
+from rnnbounds.reports.pages.experiment import Page, render_page
 
 
 class OptionError(InputError):
@@ -82,7 +82,7 @@ def run(
         runs=tuple(runs),
         environment=environment_of(started, *experiment.packages, device=device),
     )
-    whole = render_experiment(page_of(record, experiment))
+    whole = render_page(page_of(record, experiment))
     write_all(out, files | {f"{experiment.name}.json": encode(record), "index.html": whole})
     parts.clear()
     return record

@@ -7,8 +7,8 @@ from fractions import Fraction
 from rnnbounds.experiments.engine.figures import split
 from rnnbounds.experiments.engine.record import Run
 from rnnbounds.reports.pages.experiment import Drawing
-from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
-from rnnbounds.reports.pages.figures.dots import cut
+from rnnbounds.reports.pages.figures.bracket import MOST_BARS, Bracket, draw_brackets
+from rnnbounds.reports.pages.figures.dots import shorten_label
 from rnnbounds.reports.pages.text import NOTHING
 
 ATTACKED, SEEN, STATED, SHARE = "k attacked", "k seen", "k stated", "share stated"
@@ -105,10 +105,16 @@ def pictures(runs: Sequence[Run]) -> list[Drawing]:
     found = []
     for task in dict.fromkeys(run.task for run in runs):
         lines = [Line(run) for run in runs if run.task == task]
-        for part in split(lines, ROWS):
+        for part in split(lines, MOST_BARS):
             bars = [
-                Bracket(cut(f"{one.run.model}, {one.run.variant}"), one.attacked, one.certified)
+                Bracket(
+                    shorten_label(f"{one.run.model}, {one.run.variant}"),
+                    one.attacked,
+                    one.certified,
+                )
                 for one in part
             ]
-            found.append(Drawing(bracket(bars), _LEGEND, f"{task}: windows k by what is proved."))
+            found.append(
+                Drawing(draw_brackets(bars), _LEGEND, f"{task}: windows k by what is proved.")
+            )
     return found

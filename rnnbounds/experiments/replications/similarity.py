@@ -11,7 +11,7 @@ from rnnbounds.experiments.engine.record import Outcome, Run, Setting, of_certif
 from rnnbounds.experiments.engine.scores import figure, picked
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.urnn import polar
-from rnnbounds.reports.pages.text import error
+from rnnbounds.reports.pages.text import error_text
 
 TASK, BOUND = "random contractive networks", 1.0
 CASES: Mapping[str, tuple[str, bool]] = {
@@ -101,7 +101,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
         ks[variant] = f"{max(known)}" if len(known) == len(some) else "not certified"
     said = (
         "Outputs in float64 differ, relatively, by at most "
-        f"{', '.join(f'{error(value)} ({case})' for case, value in apart.items())}; "
+        f"{', '.join(f'{error_text(value)} ({case})' for case, value in apart.items())}; "
         f"k of the linear networks: {', '.join(f'{one}: {k}' for one, k in ks.items())}."
     )
     changed = len(set(ks.values())) > 1

@@ -28,7 +28,7 @@ from rnnbounds.experiments.networks.recurrent import free, recurrent, stable
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
 from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
-from rnnbounds.reports.pages.text import ratio
+from rnnbounds.reports.pages.text import ratio_text
 
 PAPER: Mapping[str, str] = {
     "words": "WikiText-2, perplexity",
@@ -97,7 +97,7 @@ def sections(record: Record) -> Sequence[Section]:
     rows = []
     for task, cell in dict.fromkeys((run.task, run.model) for run in record.runs):
         ours = [picked(record.runs, task=task, model=cell, variant=one) for one in VARIANTS]
-        told = [unit(ours[0]), *(ratio(held_out(some)) for some in ours)]
+        told = [unit(ours[0]), *(ratio_text(held_out(some)) for some in ours)]
         rows.append((PAPER.get(task, ABSENT), cell, ABSENT, ABSENT, record.sources[task], *told))
     columns = (
         "the paper’s data", "cell", "unstable", "stable",

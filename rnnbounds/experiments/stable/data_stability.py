@@ -45,6 +45,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     if not nominal:
         return Outcome("undecided", "Every network is certified: none is nominally unstable.")
     holds, count, missed = trained.tallied(nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0)
+    # A ratio that is not known is one of distances beyond all floats: they grew.
     grew = sum(figure(run, RATIO) >= 1 for run in nominal)
     steps = f"in {grew} of them a step took two states apart" if grew else "no step of them did"
     said = (

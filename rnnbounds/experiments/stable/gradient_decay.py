@@ -18,7 +18,7 @@ from rnnbounds.experiments.tasks.task import Task
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.numbers.outward import add_up, mul_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.reports.pages.text import error
+from rnnbounds.reports.pages.text import error_text
 
 LAGS = 64
 FAR, SMALL = 32, 1e-2  # at this lag a gradient has vanished that is so small beside that of lag 0
@@ -75,7 +75,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
     said = (
         f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
         f"{len(runs)} networks; the greatest shares are of {worst(runs, NAME)}, and of a "
-        f"single one {error(most)}.{missed}"
+        f"single one {error_text(most)}.{missed}"
     )
     return Outcome(holds, said, trained.fallen(runs))
 

@@ -9,7 +9,7 @@ from rnnbounds.experiments.engine.scores import picked
 from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS, DIAGONAL
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table
 from rnnbounds.reports.pages.figures.plot import Series as Line
-from rnnbounds.reports.pages.text import NOTHING, up
+from rnnbounds.reports.pages.text import NOTHING, round_up
 
 RNNS, LSTMS, GRUS = "random networks", "LSTM", "GRU"
 AUTO, NORM, PLANTED = "auto", "‖W‖₂", "λ, planted"
@@ -81,7 +81,7 @@ def problems(runs: Sequence[Run], norms: tuple[float, float]) -> tuple[str, ...]
             found.append(f"{who}: k = {k}, but {known[best]:g} by {best}")
         for name in PUBLISHED if k is None and not known else ():
             if (lam := run.figures.get(f"λ, {name}")) is not None and lam < 1:
-                found.append(f"{who}: not certified, but λ = {up(lam)} by {name}")
+                found.append(f"{who}: not certified, but λ = {round_up(lam)} by {name}")
     return tuple(found)
 
 

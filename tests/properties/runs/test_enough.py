@@ -13,7 +13,7 @@ from rnnbounds.properties.runs import enough as module
 from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
 from rnnbounds.properties.runs.parts import Part, PartResult, chosen_claims, parts_of, run_part
 from rnnbounds.properties.runs.record import merge
-from rnnbounds.reports.records.outcome import comparable, problems
+from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.reports.records.record import Run
 
 CLAIMS = chosen_claims(("contraction-linear", "projection"))
@@ -41,7 +41,7 @@ def run(
     own = [part for part in parts_of(claims, ATTACKS, profile("quick")) if part.claims]
     asked = {"claims": claims, "attacks": ATTACKS, "profile": "quick"}
     results = until_enough(list(map(one, own)), systems, share, **asked)
-    return comparable(merge(results, seed=5, systems=systems, **asked))
+    return without_environment(merge(results, seed=5, systems=systems, **asked))
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_what_judges_no_more_is_left(monkeypatch) -> None:
     assert found == results
     assert len(rounds) == 1
     told = merge(found, seed=5, systems=10**6, **asked)
-    assert f"projection: {told.claims[1].systems} of 1000000 systems judged" in problems(told)
+    assert f"projection: {told.claims[1].systems} of 1000000 systems judged" in run_problems(told)
 
 
 def test_counts_of_systems() -> None:

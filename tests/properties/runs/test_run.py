@@ -26,7 +26,7 @@ from rnnbounds.properties.runs.parts import (
 from rnnbounds.properties.runs.record import axiom_records, merge
 from rnnbounds.properties.runs.run import environment, heaviest_first, run_parts
 from rnnbounds.properties.runs.versions import found
-from rnnbounds.reports.records.outcome import comparable, problems
+from rnnbounds.reports.records.outcome import run_problems, without_environment
 from rnnbounds.reports.records.possible import impossible_times
 from rnnbounds.reports.records.record import Tally
 from rnnbounds.theory import CLAIMS, claim
@@ -64,7 +64,7 @@ def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> 
     checks = sum(entry.tally.total for entry in run(there).claims)
     assert meter.total() - before >= checks > 0
     assert sorted(heard) == sorted(PARTS)
-    assert comparable(run(there)) == comparable(run(parts))
+    assert without_environment(run(there)) == without_environment(run(parts))
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_a_seed_gives_the_same_run_twice(parts: list[PartResult]) -> None:
 def test_the_run_passes_and_is_independent_of_order(parts: list[PartResult]) -> None:
     """Nothing speaks against the true claims, and every order of parts merges to one record."""
     whole = run(parts)
-    assert problems(whole) == []
+    assert run_problems(whole) == []
     assert whole.missing_parts == ()
     for order in (parts[::-1], parts[2:] + parts[:2]):
         assert run(order) == whole
@@ -114,7 +114,7 @@ def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
         names = tuple(f"{claim}/{work}" for claim, work in missing.part.told)
         assert sorted(partial.missing_parts) == sorted(names)
         for name in names:
-            assert f"the part {name!r} never reported" in problems(partial)
+            assert f"the part {name!r} never reported" in run_problems(partial)
 
 
 def test_results_travel(parts: list[PartResult]) -> None:
@@ -135,7 +135,7 @@ def test_a_violation_fails_the_part_and_the_run(parts: list[PartResult]) -> None
         spoiled = replace(attack, evidence={"instability": {"no-window": bad}})
         assert len(failures(spoiled)) == 2
         others = [r for r in parts if r is not attack]
-        assert problems(run([*others, spoiled]))
+        assert run_problems(run([*others, spoiled]))
     proof = by_work["instability/proof+sabotage"]
     unproved = replace(proof, ledgers=tuple(replace(x, proved=False) for x in proof.ledgers))
     assert failures(unproved)[0] == "no-window: not proved"
@@ -170,7 +170,7 @@ def test_a_claim_without_parts_has_no_evidence() -> None:
     empty = run([])
     assert empty.missing_parts == empty.expected_parts
     assert all(entry.worst is None and entry.tally.total == 0 for entry in empty.claims)
-    assert any("never tested in earnest" in problem for problem in problems(empty))
+    assert any("never tested in earnest" in problem for problem in run_problems(empty))
 
 
 def test_long_parts_go_first() -> None:

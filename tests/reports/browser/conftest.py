@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from playwright.sync_api import sync_playwright
 
 from rnnbounds.properties.runs.glossary import place, symbol_names, symbol_records, works
-from rnnbounds.reports.pages.page import render
-from rnnbounds.reports.records.changes import Changes, change
+from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.records.changes import Changes, make_change
 from rnnbounds.reports.records.curve import Curve, Point
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
-from rnnbounds.reports.records.record import Drawn
+from rnnbounds.reports.records.record import InstanceArrays
 from rnnbounds.reports.records.tally import Tally
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
@@ -22,7 +22,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 CELLS = "linear, smooth RNN, kinked RNN, LSTM, GRU, deep transition, stack, echo state, diagonal"
 CHANGES = Changes(
     old="seed 0 of main", new="seed 1",
-    rows=(change("regressed", "truncation", "proof", "proved", "not proved"),),
+    rows=(make_change("regressed", "truncation", "proof", "proved", "not proved"),),
 )  # fmt: skip
 CURVE = Curve(against="k", points=tuple(Point(at=k, lhs=0.7**k, rhs=2 * 0.8**k) for k in range(33)))
 
@@ -69,7 +69,7 @@ def told(run, tmp_path):
     path = tmp_path / "index.html"
     made = replace(curved(run), matrix=matrix_of(run))
     claims = tuple(replace(claim, drawn=drawn_of(claim.worst)) for claim in made.claims[:2])
-    path.write_bytes(render(replace(made, claims=(*claims, *made.claims[2:])), CHANGES))
+    path.write_bytes(render_run(replace(made, claims=(*claims, *made.claims[2:])), CHANGES))
     return path
 
 
@@ -81,7 +81,7 @@ def whole(tmp_path_factory):
         path = tmp_path_factory.mktemp("whole") / "index.html"
         pattern = curved(run).claims[1]
         claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
-        path.write_bytes(render(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
+        path.write_bytes(render_run(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
         return path
 
     return write
@@ -130,7 +130,7 @@ def drawn_of(check):
     """Two runs of three numbers each, the second on the last twelve of forty inputs."""
     states = tuple((2 - 2 * 0.9**t, 0.5, -1.0) for t in range(41))
     sides = tuple(Point(at=k, lhs=0.9**k, rhs=1.5 * 0.9**k) for k in range(25))
-    return Drawn(
+    return InstanceArrays(
         check=check, weights={"W": ((0.9,),)}, inputs=((0.2,),) * 40, states=states,
         others=states[:13], sides=sides,
     )  # fmt: skip

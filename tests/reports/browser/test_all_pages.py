@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from rnnbounds.cli import main
 from rnnbounds.reports.history import History
-from rnnbounds.reports.pages.trends import render_trends
+from rnnbounds.reports.pages.trends import render_trends_page
 
 pytestmark = pytest.mark.slow
 
@@ -178,8 +178,8 @@ def page_at(folder, run):
         where = replace(run.environment, started=day, finished="", seconds=60.0 + number)
         history.keep(replace(run, environment=where))
     runs = history.runs()
-    (folder / "history.html").write_bytes(render_trends(runs))
-    (folder / "one.html").write_bytes(render_trends(runs[:1]))
+    (folder / "history.html").write_bytes(render_trends_page(runs))
+    (folder / "one.html").write_bytes(render_trends_page(runs[:1]))
     return lambda name: folder / PAGES[name]
 
 

@@ -11,10 +11,10 @@ from rnnbounds.reports.pages.experiment import (
     Plot,
     Section,
     Table,
-    render_experiment,
+    render_page,
 )
 from rnnbounds.reports.pages.figures.plot import Series
-from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.pages.page import render_run
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_ten_thousand_checks(opened, run, tmp_path):
     checks = tuple(replace(check, spec={"seed": seed}) for seed in range(100))
     many = tuple(replace(claim, id=f"claim-{i}", tightest=checks) for i in range(100))
     path = tmp_path / "index.html"
-    path.write_bytes(render(replace(run, claims=many)))
+    path.write_bytes(render_run(replace(run, claims=many)))
     assert path.stat().st_size < 2_000_000
     page, said = opened(path)
     here = page.locator("section.claim > details > .checks > li").count()
@@ -214,7 +214,7 @@ def test_pages_of_experiments(opened, tmp_path, width):
     wide = Table(tuple(f"column {i}" for i in range(20)), (("1.000001",) * 20,), caption="Wide.")
     blocks = (Paragraph("Words."), Plot(lines, "k", "gap", "A plot.", log_y=True), wide)
     path = tmp_path / "index.html"
-    path.write_bytes(render_experiment(Page("Norms", (Section("Memory", blocks),))))
+    path.write_bytes(render_page(Page("Norms", (Section("Memory", blocks),))))
     page, said = opened(path, width)
     found = Axe().run(page).response["violations"]
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []

@@ -4,10 +4,10 @@ import re
 
 from msgspec.structs import replace
 
-from rnnbounds.reports import Tally, problems
+from rnnbounds.reports import Tally, run_problems
 from rnnbounds.reports.formats.markdown import markdown
-from rnnbounds.reports.pages.page import render
-from rnnbounds.reports.records.changes import Changes, change
+from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.records.changes import Changes, make_change
 
 HOSTILE = (
     "<script>alert(1)</script>|\n# \x1b[31m[x](javascript:alert(1)) `_*"
@@ -28,18 +28,18 @@ def test_a_run_that_passes(run):
 
 def test_a_run_that_holds_and_regresses(run):
     """The head says so, here and on the page."""
-    row = change("regressed", "truncation", "proof", "proved", "not proved")
+    row = make_change("regressed", "truncation", "proof", "proved", "not proved")
     changes = Changes(old="a", new="b", rows=(row,))
     head = "## rnnbounds: all bounds hold, but 1 regression\n"
     assert markdown(run, changes).startswith(head)
-    page = render(run, changes).decode()
+    page = render_run(run, changes).decode()
     title = "6 of 6 forms proved from 2 laws; attacked on "
     assert f"<title>FAILS · rnnbounds: {title}" in page
     assert "none violated, but something regressed.</h1>" in page
     assert "<li>regressed: truncation: proof: proved → not proved" in page
     improved = replace(changes, rows=(replace(row, kind="improved"),))
     assert markdown(run, improved).startswith("## rnnbounds: all bounds hold\n")
-    assert "FAILS" not in render(run, improved).decode()
+    assert "FAILS" not in render_run(run, improved).decode()
 
 
 def test_a_run_that_fails(run):
@@ -49,11 +49,11 @@ def test_a_run_that_fails(run):
         for number in range(30)
     )
     bad = replace(run, claims=claims)
-    row = change("regressed", "claim-1", "verdict", "holds", "violated")
+    row = make_change("regressed", "claim-1", "verdict", "holds", "violated")
     told = markdown(bad, Changes(old="a", new="b", rows=(row,)))
-    assert f"{len(problems(bad))} problems" in told
+    assert f"{len(run_problems(bad))} problems" in told
     assert "- claim-0: 1 check VIOLATED" in told
-    assert f"- and {len(problems(bad)) - 20} more" in told
+    assert f"- and {len(run_problems(bad)) - 20} more" in told
     assert "| regressed | claim-1: verdict | holds | violated |" in told
 
 

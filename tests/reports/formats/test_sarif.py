@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports import Tally, problems
+from rnnbounds.reports import Tally, run_problems
 from rnnbounds.reports.formats.sarif import fingerprint, sarif
 
 FILES = {"truncation": "theory/claims/memory/truncation.py"}
@@ -42,7 +42,7 @@ def test_a_run_that_fails(run, check, what):
     (only,) = document(bad)["runs"]
     rules = only["tool"]["driver"]["rules"]
     found = only["results"]
-    assert {one["message"]["text"] for one in found} >= set(problems(bad)[:3])
+    assert {one["message"]["text"] for one in found} >= set(run_problems(bad)[:3])
     for one in found:
         assert rules[one["ruleIndex"]]["id"] == one["ruleId"]
         assert one["level"] == "error"

@@ -7,7 +7,7 @@ import pytest
 from rnnbounds.reports import RecordError, encode
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.gate.certified import load_certificate
-from rnnbounds.reports.gate.compare import grown
+from rnnbounds.reports.gate.compare import compare_bounds
 from rnnbounds.reports.gate.files import compare_files
 from rnnbounds.reports.gate.thresholds import Thresholds
 
@@ -187,7 +187,7 @@ def test_unitary_certificates(save, fields):
 )
 def test_bounds_in_few_digits(old, new, told):
     """Rounded up, and in as many as tell them apart."""
-    assert [row.line for row in grown("rnn", "λ", old, new)] == [f"rnn: λ: {told}"]
+    assert [row.line for row in compare_bounds("rnn", "λ", old, new)] == [f"rnn: λ: {told}"]
 
 
 def test_certificates_of_truncated_files(save):

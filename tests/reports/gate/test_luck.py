@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import ClaimRecord, FormRecord, Run
-from rnnbounds.reports.gate.luck import dealt, fallen, fewer_tight
+from rnnbounds.reports.gate.luck import hypergeometric_cdf, sign_test, tail_tests
 from rnnbounds.reports.gate.runs import compare_runs
 from rnnbounds.reports.gate.thresholds import Thresholds
-from rnnbounds.reports.gate.tightness import directed, examples
+from rnnbounds.reports.gate.tightness import compare_directed_attacks, compare_examples
 
 BINS = 18
 
@@ -26,27 +26,29 @@ def test_all_ways_counted(old: int, new: int) -> None:
                 comb(new, k) * comb(old, marked - k) for k in range(min(most, marked) + 1)
             )  # fmt: skip
             expected = ways / comb(old + new, marked)
-            assert dealt(old, new, marked, most) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+            assert hypergeometric_cdf(old, new, marked, most) == pytest.approx(
+                expected, rel=1e-9, abs=1e-300
+            )
 
 
 def test_many_examples() -> None:
     """Half of four thousand that are gone are no luck; a few more or less are."""
-    assert dealt(4000, 4000, 2000, 0) < 1e-300
-    assert 0.3 < dealt(4000, 4000, 4000, 1990) < 0.5
+    assert hypergeometric_cdf(4000, 4000, 2000, 0) < 1e-300
+    assert 0.3 < hypergeometric_cdf(4000, 4000, 4000, 1990) < 0.5
 
 
 def test_each_cut() -> None:
     """Above each bin but the last; where none or all lie above it, nothing is tested."""
-    assert list(fewer_tight((0, 3, 0), (3, 0, 0))) == [(0, pytest.approx(1 / 20))]
-    assert list(fewer_tight((2, 0), (5, 0))) == []
-    assert [bin for bin, _ in fewer_tight((1, 1, 1), (1, 1, 1))] == [0, 1]
+    assert list(tail_tests((0, 3, 0), (3, 0, 0))) == [(0, pytest.approx(1 / 20))]
+    assert list(tail_tests((2, 0), (5, 0))) == []
+    assert [bin for bin, _ in tail_tests((1, 1, 1), (1, 1, 1))] == [0, 1]
 
 
 def test_signs() -> None:
     """What moves by less than the share is not counted, on either side."""
     pairs = [(1.0, 0.999), (1.0, 0.5), (0.5, 0.2), (0.1, 0.11), (0.0, 0.0)]
-    assert fallen(pairs, 0.01) == (3, 2, 0.5)
-    assert fallen([(1.0, 0.5)] * 20, 0.01) == (20, 20, 2.0**-20)
+    assert sign_test(pairs, 0.01) == (3, 2, 0.5)
+    assert sign_test([(1.0, 0.5)] * 20, 0.01) == (20, 20, 2.0**-20)
 
 
 def binned(draw: random.Random, weights: list[float], count: int) -> tuple[int, ...]:
@@ -76,10 +78,10 @@ def copied(draw: random.Random, weights: list[float]) -> tuple[int, ...]:
 
 def test_copies_are_no_evidence() -> None:
     """What was drawn once and copied counts once, with what remains to the benefit of luck."""
-    (one,) = fewer_tight((0, 8), (8, 0))
-    (seven,) = fewer_tight((0, 56), (56, 0), alike=7)
+    (one,) = tail_tests((0, 8), (8, 0))
+    (seven,) = tail_tests((0, 56), (56, 0), copies=7)
     assert one == seven
-    (more,) = fewer_tight((0, 57), (56, 6), alike=7)
+    (more,) = tail_tests((0, 57), (56, 6), copies=7)
     assert more[1] > seven[1]
 
 
@@ -92,7 +94,7 @@ def test_seldom_a_false_alarm(run: Run, drawn: Callable[..., tuple[int, ...]]) -
     for _ in range(50):
         runs = [with_examples(run, lambda *_: drawn(draw, weights)) for _ in range(2)]
         pairs = list(zip(runs[0].claims, runs[1].claims, strict=True))
-        failed += any(row.kind == "regressed" for row in examples(pairs, 0.1))
+        failed += any(row.kind == "regressed" for row in compare_examples(pairs, 0.1))
     assert failed <= 5
 
 
@@ -186,9 +188,11 @@ def test_an_attack_that_measures_nothing_any_more(run: Run, ratio: float | None)
     claims = [replace(run.claims[1], id=f"claim-{i}") for i in range(20)]
     lost = replace(run.claims[1].attacks["gradient"], best_ratio=ratio)
     pairs = [(old, replace(old, attacks=old.attacks | {"gradient": lost})) for old in claims]
-    (row,) = directed(pairs, 0.01, 0.001)
+    (row,) = compare_directed_attacks(pairs, 0.01, 0.001)
     assert (row.kind, row.subject) == ("regressed", "the run, gradient")
-    assert [row.kind for row in directed([(b, a) for a, b in pairs], 0.01, 0.001)] == ["improved"]
+    assert [
+        row.kind for row in compare_directed_attacks([(b, a) for a, b in pairs], 0.01, 0.001)
+    ] == ["improved"]
 
 
 def test_an_attack_that_finds_nothing_any_more(run: Run) -> None:
@@ -199,9 +203,11 @@ def test_an_attack_that_finds_nothing_any_more(run: Run) -> None:
             "gradient": replace(old.attacks["gradient"], best_ratio=0.5 + i / 100)}))
         for i, old in enumerate(claims)
     ]  # fmt: skip
-    (row,) = directed(pairs, 0.01, 0.001)
+    (row,) = compare_directed_attacks(pairs, 0.01, 0.001)
     assert (row.kind, row.subject) == ("regressed", "the run, gradient")
     assert "lower in 20 of 20 claims" in row.after
-    assert [row.kind for row in directed([(b, a) for a, b in pairs], 0.01, 0.001)] == ["improved"]
-    assert list(directed(pairs[:5], 0.01, 0.001)) == []
-    assert list(directed([(old, old) for old, _ in pairs], 0.01, 0.001)) == []
+    assert [
+        row.kind for row in compare_directed_attacks([(b, a) for a, b in pairs], 0.01, 0.001)
+    ] == ["improved"]
+    assert list(compare_directed_attacks(pairs[:5], 0.01, 0.001)) == []
+    assert list(compare_directed_attacks([(old, old) for old, _ in pairs], 0.01, 0.001)) == []

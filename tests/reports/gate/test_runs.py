@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import Axiom, Run, Tally
-from rnnbounds.reports.gate.runs import compare_runs, narrowed
+from rnnbounds.reports.gate.runs import compare_runs, restrict_run
 from rnnbounds.reports.gate.thresholds import Thresholds
 from rnnbounds.reports.records.ledger import Definition
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
@@ -296,8 +296,8 @@ def test_one_claim_with_most_of_all_pairs(old: Run) -> None:
 
 def test_only_the_claims_that_were_run(old: Run) -> None:
     """A run of one claim is compared with what the whole run said of that claim."""
-    one = narrowed(old, ("truncation",))
-    assert compare_runs(narrowed(old, ("truncation",)), one, Thresholds()).rows == ()
+    one = restrict_run(old, ("truncation",))
+    assert compare_runs(restrict_run(old, ("truncation",)), one, Thresholds()).rows == ()
     found = compare_runs(old, one, Thresholds())
     assert [row.before for row in found.rows if row.what == "claims"] == [
         "state-bound, instability"

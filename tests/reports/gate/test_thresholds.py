@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnbounds.reports.gate.thresholds import SettingsError, Thresholds, thresholds
+from rnnbounds.reports.gate.thresholds import SettingsError, Thresholds, load_thresholds
 
 SHARES = ("tightness", "luck", "chance", "pairs", "all-pairs", "cells")
 
@@ -10,16 +10,16 @@ SHARES = ("tightness", "luck", "chance", "pairs", "all-pairs", "cells")
 def test_the_defaults(tmp_path):
     """No file, none of our table: the defaults."""
     path = tmp_path / "pyproject.toml"
-    assert thresholds(path) == Thresholds()
+    assert load_thresholds(path) == Thresholds()
     path.write_text("[project]\nname = 'x'\n")
-    assert thresholds(path) == Thresholds()
+    assert load_thresholds(path) == Thresholds()
 
 
 def test_what_is_set(tmp_path):
     """Each by its name; a number may be whole."""
     path = tmp_path / "pyproject.toml"
     path.write_text("[tool.rnnbounds]\ntightness = 0\nall-pairs = 0.25\nwindow = 2\ngone = true\n")
-    assert thresholds(path) == Thresholds(tightness=0.0, all_pairs=0.25, window=2, gone=True)
+    assert load_thresholds(path) == Thresholds(tightness=0.0, all_pairs=0.25, window=2, gone=True)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_what_cannot_be_read(tmp_path, words):
     path = tmp_path / "pyproject.toml"
     path.write_text(words)
     if words == "tool = 1":
-        assert thresholds(path) == Thresholds()
+        assert load_thresholds(path) == Thresholds()
         return
     with pytest.raises(SettingsError) as caught:
-        thresholds(path)
+        load_thresholds(path)
     line = str(caught.value)
     assert line.startswith(str(path))
     assert line.isprintable()
@@ -62,4 +62,4 @@ def test_what_is_no_file(tmp_path):
     (tmp_path / "b").write_bytes(b"\xff\xfe")
     for name in "ab":
         with pytest.raises(SettingsError):
-            thresholds(tmp_path / name)
+            load_thresholds(tmp_path / name)

@@ -4,7 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from rnnbounds.reports.pages.answer import about_epsilon, factor, sentence, share, size
+from rnnbounds.reports.pages.answer import (
+    answer_sentence,
+    epsilon_meaning,
+    epsilon_share,
+    factor_text,
+    output_bound,
+)
 
 CERTIFIED = {
     "verdict": "certified",
@@ -20,33 +26,33 @@ CERTIFIED = {
 def test_few_inputs(k: int, words: str) -> None:
     """One input, and none, are said in words of their own."""
     document = CERTIFIED | {"truncation": [{"eps": 0.1, "k": k}]}
-    assert words in sentence(document, "m.pt")
+    assert words in answer_sentence(document, "m.pt")
 
 
 def test_epsilon_in_units() -> None:
     """Of the output, or of a readout's predictions; nothing is said of what is not bounded."""
-    assert about_epsilon(CERTIFIED) == (
+    assert epsilon_meaning(CERTIFIED) == (
         "ε bounds the Euclidean distance of two outputs h, where ‖h‖₂ ≤ 1.4375"
     )
     read = CERTIFIED | {"readout": {"tensor": "head.weight", "norm": 3.0}}
-    assert Fraction(size(read)) >= Fraction(3 * 1.4375)
-    assert about_epsilon(read).endswith("two predictions head.weight h, where ‖head.weight h‖₂ ≤ "
+    assert Fraction(output_bound(read)) >= Fraction(3 * 1.4375)
+    assert epsilon_meaning(read).endswith("two predictions head.weight h, where ‖head.weight h‖₂ ≤ "
                                         "4.31251")  # fmt: skip
-    assert size(CERTIFIED | {"constants": {"B_h": None}}) is None
-    assert "where" not in about_epsilon(CERTIFIED | {"constants": {}})
+    assert output_bound(CERTIFIED | {"constants": {"B_h": None}}) is None
+    assert "where" not in epsilon_meaning(CERTIFIED | {"constants": {}})
 
 
 def test_shares_are_rounded_up() -> None:
     """ε looks no smaller than it is."""
-    assert share(0.1, 1.4375) == "7.0 %"
+    assert epsilon_share(0.1, 1.4375) == "7.0 %"
     for epsilon, whole in ((0.1, 3.0), (1e-9, 7.0), (2.0, 3.0)):
-        assert Fraction(share(epsilon, whole).split()[0]) >= 100 * Fraction(epsilon) / 3 / (
+        assert Fraction(epsilon_share(epsilon, whole).split()[0]) >= 100 * Fraction(epsilon) / 3 / (
             Fraction(whole) / 3
         )
 
 
 def test_factors() -> None:
     """Rounded up, below 1 where they are; infinite ones as a sign."""
-    assert factor(0.1234564) == "0.123457"
-    assert factor(1 - 2.0**-53) == "0.99999999999999989"
-    assert factor(float("inf")) == "∞"
+    assert factor_text(0.1234564) == "0.123457"
+    assert factor_text(1 - 2.0**-53) == "0.99999999999999989"
+    assert factor_text(float("inf")) == "∞"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rnnbounds.reports.pages.figures.bracket import ROWS, Bracket, bracket
+from rnnbounds.reports.pages.figures.bracket import MOST_BARS, Bracket, draw_brackets
 
 
 def widths(svg: str, look: str) -> list[float]:
@@ -19,7 +19,7 @@ def widths(svg: str, look: str) -> list[float]:
 
 def test_three_parts() -> None:
     """Each as wide as its share of the axis."""
-    svg = bracket([Bracket("ε = 0.1", 10, 40)])
+    svg = draw_brackets([Bracket("ε = 0.1", 10, 40)])
     short, unknown, enough = (widths(svg, look)[0] for look in ("short", "open", "enough"))
     assert unknown == pytest.approx(3 * short, abs=0.5)
     assert enough == pytest.approx(0.6 * short, abs=0.5)
@@ -28,11 +28,11 @@ def test_three_parts() -> None:
 
 def test_ends_that_are_not_known() -> None:
     """Nothing green of a model that is not certified, nothing red where nothing was found."""
-    svg = bracket([Bracket("ε = 1", 5)])
+    svg = draw_brackets([Bracket("ε = 1", 5)])
     assert 'class="enough"' not in svg
-    svg = bracket([Bracket("ε = 1", 0, 5)])
+    svg = draw_brackets([Bracket("ε = 1", 0, 5)])
     assert 'class="short"' not in svg
-    assert 'class="open"' not in bracket([Bracket("ε = 1", 7, 7)])
+    assert 'class="open"' not in draw_brackets([Bracket("ε = 1", 7, 7)])
     assert "nothing is known" in Bracket("ε = 1").summary
 
 
@@ -40,9 +40,9 @@ def test_rows() -> None:
     """As many bars as are asked for, up to a limit; a row is as high whatever their number."""
     bars = [Bracket(f"ε = {i}", i, 2 * i) for i in range(1, 9)]
     heights = [
-        float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', bracket(bars[:count]))[1])
+        float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', draw_brackets(bars[:count]))[1])
         for count in (1, 2, 3)
     ]
     assert heights[2] - heights[1] == pytest.approx(heights[1] - heights[0])
-    (group,) = re.findall(r'<g class="short">(.*?)</g>', bracket(bars))
-    assert group.count("M") == ROWS
+    (group,) = re.findall(r'<g class="short">(.*?)</g>', draw_brackets(bars))
+    assert group.count("M") == MOST_BARS

@@ -5,9 +5,9 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports.pages.frame import web
-from rnnbounds.reports.pages.mathml import prose
-from rnnbounds.reports.pages.page import render
+from rnnbounds.reports.pages.frame import safe_address
+from rnnbounds.reports.pages.mathml import safe_prose
+from rnnbounds.reports.pages.page import render_run
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.glossary import Work
 
@@ -25,7 +25,7 @@ def test_the_contents_lead_to_every_part(run):
         replace(claim, group=group)
         for claim, group in zip(run.claims, ("memory", "unitary", "mine"), strict=True)
     )
-    page = render(replace(run, claims=claims), Changes(old="a", new="b", rows=())).decode()
+    page = render_run(replace(run, claims=claims), Changes(old="a", new="b", rows=())).decode()
     nav = page[page.index("<nav ") : page.index("</nav>")]
     assert links(nav) == [
         "#changes", "#claims", "#group-memory", "#group-unitary-networks", "#group-other-claims",
@@ -38,7 +38,7 @@ def test_the_contents_lead_to_every_part(run):
 
 def test_a_claim_links_its_paper_and_names_its_file(run):
     """The paper by its address, the file as text."""
-    page = render(run).decode()
+    page = render_run(run).decode()
     link = '<a href="https://arxiv.org/abs/1805.10369">Stable Recurrent Models</a>'
     assert page.count(link) == len(run.claims)
     assert "stated in <code>theory/claims/truncation.py</code>" in page
@@ -50,18 +50,18 @@ def test_a_claim_links_its_paper_and_names_its_file(run):
 )
 def test_no_other_address_is_a_link(run, address):
     """Neither a script nor what needs an escape."""
-    assert web(address) == ""
+    assert safe_address(address) == ""
     claim = replace(run.claims[0], works=(Work(title="A title", url=address),))
-    assert "A title" not in render(replace(run, claims=(claim,))).decode()
+    assert "A title" not in render_run(replace(run, claims=(claim,))).decode()
 
 
 def test_formulas_in_prose():
     """Typeset where they are; plain text where the markup is not what it should be."""
-    assert prose(f"a bound: {LESS} &amp; more", "plain") == (
+    assert safe_prose(f"a bound: {LESS} &amp; more", "plain") == (
         f'a bound: <span class="formula">{LESS}</span> &amp; more'
     )
     for bad in ("", "<b>x</b>", "<math><script/></math>", "<math>", "a<math/><b/>", "<!-- -->"):
-        assert prose(bad, "plain <b>") == "plain &lt;b&gt;", bad
-    assert prose('<math onclick="x"><mi>a</mi></math>', "") == (
+        assert safe_prose(bad, "plain <b>") == "plain &lt;b&gt;", bad
+    assert safe_prose('<math onclick="x"><mi>a</mi></math>', "") == (
         '<span class="formula"><math><mi>a</mi></math></span>'
     )

@@ -11,10 +11,10 @@ from rnnbounds.reports.pages.experiment import (
     Plot,
     Section,
     Table,
-    render_experiment,
+    render_page,
 )
-from rnnbounds.reports.pages.figures.plot import FigureError, Series, _band, plot
-from rnnbounds.reports.pages.mathml import mathml
+from rnnbounds.reports.pages.figures.plot import FigureError, Series, _spread_outline, draw_plot
+from rnnbounds.reports.pages.mathml import safe_mathml
 
 
 def lines(label="bound $x$"):
@@ -30,7 +30,7 @@ def lines(label="bound $x$"):
 
 def test_plot_is_deterministic_and_inline():
     """The same data gives the same figure: no time, no address, no style of its own."""
-    drawn = plot(lines(), x_label="window k", y_label="‖h − hᵏ‖", log_y=True)
+    drawn = draw_plot(lines(), x_label="window k", y_label="‖h − hᵏ‖", log_y=True)
     assert drawn == Plot(lines(), "window k", "‖h − hᵏ‖", "", log_y=True).svg
     assert drawn.startswith('<svg class="chart" viewBox="')
     for absent in ("http", "<style", "<script", "<!--", "<?xml", "<title", "2026", "<gap>"):
@@ -44,14 +44,14 @@ def test_plot_is_deterministic_and_inline():
 def test_plot_scales():
     """A logarithmic axis changes the figure."""
     series = [Series("a", [1, 2, 3], [1, 10, 100])]
-    assert ">100</text>" in plot(series, x_label="", y_label="")
-    assert ">10²</text>" in plot(series, x_label="", y_label="", log_y=True)
-    assert "<svg" in plot([Series("a", [1], [0.0])], x_label="", y_label="", log_y=True)
+    assert ">100</text>" in draw_plot(series, x_label="", y_label="")
+    assert ">10²</text>" in draw_plot(series, x_label="", y_label="", log_y=True)
+    assert "<svg" in draw_plot([Series("a", [1], [0.0])], x_label="", y_label="", log_y=True)
 
 
 def test_a_long_title_of_an_axis_is_cut():
     """Rather than run out of the figure; its summary has all of it."""
-    drawn = plot([Series("a", [1], [1])], x_label="k", y_label="long " * 20)
+    drawn = draw_plot([Series("a", [1], [1])], x_label="k", y_label="long " * 20)
     title = re.findall('class="title">.*?</g>', drawn)[0]
     (told,) = re.findall(">(long [^<]*)<", title)
     assert told.endswith("…")
@@ -78,7 +78,9 @@ def labels(drawn, side):
 )
 def test_labels(x, expected):
     """Whole numbers where all data are, and never two labels alike."""
-    assert labels(plot([Series("a", x, [1] * len(x))], x_label="", y_label=""), "x") == expected
+    assert (
+        labels(draw_plot([Series("a", x, [1] * len(x))], x_label="", y_label=""), "x") == expected
+    )
 
 
 @pytest.mark.parametrize("log_y", [False, True])
@@ -87,8 +89,10 @@ def test_labels(x, expected):
 )
 def test_any_floats_are_drawn(y, log_y):
     """Of whatever size; what no axis can hold is a gap, and coordinates stay within the frame."""
-    drawn = plot([Series("a", range(len(y)), y)], x_label="k", y_label="$gap", log_y=log_y)
-    assert drawn == plot([Series("a", range(len(y)), y)], x_label="k", y_label="$gap", log_y=log_y)
+    drawn = draw_plot([Series("a", range(len(y)), y)], x_label="k", y_label="$gap", log_y=log_y)
+    assert drawn == draw_plot(
+        [Series("a", range(len(y)), y)], x_label="k", y_label="$gap", log_y=log_y
+    )
     paths = "".join(re.findall(' d="([^"]*)"', drawn))
     assert all(0 <= float(number) <= 460 for number in re.findall(r"[-\d.e]+", paths))
     assert "nan" not in drawn
@@ -102,12 +106,12 @@ def test_a_matplotlib_that_does_not_start(monkeypatch, tmp_path):
     monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(FigureError, match="no place for a cache; set MPLCONFIGDIR to a folder"):
-        plot([Series("a", [1], [1])], x_label="", y_label="")
+        draw_plot([Series("a", [1], [1])], x_label="", y_label="")
 
 
 def test_a_point_between_gaps_shows():
     """As a dot, as in a cloud: a line of no length."""
-    drawn = plot([Series("a", [1, 2, 3], [math.nan, 1.0, math.nan])], x_label="", y_label="")
+    drawn = draw_plot([Series("a", [1, 2, 3], [math.nan, 1.0, math.nan])], x_label="", y_label="")
     (path,) = re.findall('class="s1 points"><path d="M([^"]*)"', drawn)
     assert "s1 line" not in drawn
     first, second = path.split("L")
@@ -117,12 +121,12 @@ def test_a_point_between_gaps_shows():
 def test_plot_spread():
     """A spread is a shade of its line's colour; it changes the figure and nothing else is named."""
     plain, shaded = (
-        plot([Series("a", [1, 2], [1, 2], spread=spread)], x_label="", y_label="")
+        draw_plot([Series("a", [1, 2], [1, 2], spread=spread)], x_label="", y_label="")
         for spread in (None, [0.5, math.nan])
     )
     assert 'class="s1 band"' in shaded
     far = Series("a", [1, 2, 3], [1.0, 1e-3, 1e-6], spread=[0.0, 0.1, 1e-5])
-    assert [round(y, 9) for _, y in _band(far, True)] == pytest.approx(
+    assert [round(y, 9) for _, y in _spread_outline(far, True)] == pytest.approx(
         [0, math.log10(0.101), math.log10(1.1e-5), math.log10(1e-12 / 1.1e-5), -3 * 2
          - math.log10(0.101), 0], abs=1e-8,
     )  # fmt: skip
@@ -142,7 +146,7 @@ def test_plot_spread():
 def test_plot_refuses(series):
     """No series, too many, or one whose x, y and spread differ in length is refused by name."""
     with pytest.raises(FigureError, match=r"; (draw|pair|give)"):
-        plot(series, x_label="", y_label="")
+        draw_plot(series, x_label="", y_label="")
 
 
 def test_experiment_page():
@@ -152,7 +156,7 @@ def test_experiment_page():
             "Memory",
             (
                 Paragraph("it forgets <b>fast</b>"),
-                Paragraph(mathml("<mi>k</mi>", "k")),
+                Paragraph(safe_mathml("<mi>k</mi>", "k")),
                 Plot(lines(), "window k", "gap", "The gap & its bound."),
                 Table(("ε", "k"), (("1e-2", "12"),), frozenset({1}), "Truncations."),
                 Table(("a",), ()),
@@ -165,7 +169,7 @@ def test_experiment_page():
         "Sunspots", sections, lead="A lead.", kicker="seed 0", environment=[("torch", "2.13.0")]
     )
     assert [table.columns for table in told.tables] == [("ε", "k"), ("a",)]
-    page = render_experiment(told).decode()
+    page = render_page(told).decode()
     for text in (
         "it forgets &lt;b&gt;fast&lt;/b&gt;",
         '<span class="formula"><math><mi>k</mi></math></span>',
@@ -183,7 +187,7 @@ def test_experiment_page():
 
 def test_failing_experiment():
     """An experiment with problems says so in title and head."""
-    page = render_experiment(Page("Sunspots", (), problems=("the bound fell <here>",))).decode()
+    page = render_page(Page("Sunspots", (), problems=("the bound fell <here>",))).decode()
     assert "FAILS · Sunspots" in page
     assert 'class="masthead fails"' in page
     assert "the bound fell &lt;here&gt;" in page

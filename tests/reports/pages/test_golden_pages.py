@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from shown import Shown, kept
 
-from rnnbounds.reports.pages.page import render
-from rnnbounds.reports.records.changes import Changes, change
+from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.records.changes import Changes, make_change
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 from rnnbounds.reports.records.tally import Tally
 
@@ -119,19 +119,21 @@ def older(run):
     return replace(run, claims=claims, symbols=())
 
 
-REGRESSED = change("regressed", "truncation", "proof", "proved", "not <proved>")
-NEW = change("new", "growth", "claim")
+REGRESSED = make_change("regressed", "truncation", "proof", "proved", "not <proved>")
+NEW = make_change("new", "growth", "claim")
 PAGES = {
-    "passing": lambda run, check: render(run),
-    "judged": lambda run, check: render(judged(bases(run)), Changes(old="a", new="b", rows=(NEW,))),
-    "one": lambda run, check: render(replace(run, claims=run.claims[1:2])),
-    "regressed": lambda run, check: render(run, Changes(old="a", new="b", rows=(REGRESSED,))),
-    "prose": lambda run, check: render(in_prose(run)),
-    "failing": lambda run, check: render(failing(run, check)),
-    "bare": lambda run, check: render(bare(run)),
-    "empty": lambda run, check: render(replace(run, claims=())),
-    "odd": lambda run, check: render(odd(run, check)),
-    "older": lambda run, check: render(older(run)),
+    "passing": lambda run, check: render_run(run),
+    "judged": lambda run, check: render_run(
+        judged(bases(run)), Changes(old="a", new="b", rows=(NEW,))
+    ),
+    "one": lambda run, check: render_run(replace(run, claims=run.claims[1:2])),
+    "regressed": lambda run, check: render_run(run, Changes(old="a", new="b", rows=(REGRESSED,))),
+    "prose": lambda run, check: render_run(in_prose(run)),
+    "failing": lambda run, check: render_run(failing(run, check)),
+    "bare": lambda run, check: render_run(bare(run)),
+    "empty": lambda run, check: render_run(replace(run, claims=())),
+    "odd": lambda run, check: render_run(odd(run, check)),
+    "older": lambda run, check: render_run(older(run)),
 }
 
 

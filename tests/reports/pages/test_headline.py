@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from rnnbounds.reports.pages.headline import lead
-from rnnbounds.reports.pages.summary import summarise
+from rnnbounds.reports.pages.headline import lead_paragraph
+from rnnbounds.reports.pages.summary import summarise_run
 from rnnbounds.reports.records.tally import Tally
 
 
@@ -11,9 +11,9 @@ def test_vacuous_checks_are_no_evidence(run):
     """They are counted apart from those that were judged, in the lead and at a glance."""
     claims = tuple(replace(one, tally=Tally(holds=5, vacuous=1_000)) for one in run.claims)
     passing = replace(run, claims=claims)
-    told = lead(passing, False)
+    told = lead_paragraph(passing, False)
     assert f"Attack: {5 * len(claims)} checks on " in told
     assert f"{1_000 * len(claims):,} more are vacuous, which is no evidence." in told
-    assert f"{5 * len(claims)} checks" in summarise(passing).judged
+    assert f"{5 * len(claims)} checks" in summarise_run(passing).judged
     bare = replace(run, claims=tuple(replace(one, tally=Tally(holds=5)) for one in run.claims))
-    assert "vacuous" not in lead(bare, False)
+    assert "vacuous" not in lead_paragraph(bare, False)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rnnbounds.reports.pages.experiment import Code, Plot, render_experiment
-from rnnbounds.reports.pages.measured import percent, percent_below
+from rnnbounds.reports.pages.experiment import Code, Plot, render_page
+from rnnbounds.reports.pages.measured import percent_below, percent_text
 from rnnbounds.reports.pages.measurement import certified_and_measured_page, measurement_page
 
 
@@ -43,8 +43,8 @@ CERTIFICATE = {
 
 def page_of(seen, problems=(), certificate=CERTIFICATE):
     """The page, which renders."""
-    page = measurement_page(seen, certificate, "model.pt", problems, read={})
-    assert render_experiment(page)
+    page = measurement_page(seen, certificate, "model.pt", problems, options={})
+    assert render_page(page)
     return page
 
 
@@ -94,7 +94,7 @@ def test_the_figure_and_the_next_step_come_first():
         "share = 0.75", "confidence = 0.95", "at-most = 3",
     ]  # fmt: skip
     assert "every input" in more.title
-    assert b"rnnbounds measure m" not in render_experiment(page)
+    assert b"rnnbounds measure m" not in render_page(page)
     assert page_of(measured((3, 5))).sections[1].title == "What to do next"
 
 
@@ -108,7 +108,7 @@ def test_a_certificate_that_was_asked_for_leads_its_page():
 
 def test_shares_are_rounded_down():
     """So that no page states more than its record."""
-    assert [percent(r) for r in (0.00123, 0.07, 0.345, 12.34)] == [
+    assert [percent_text(r) for r in (0.00123, 0.07, 0.345, 12.34)] == [
         "0.12 %",
         "7 %",
         "34 %",

@@ -6,9 +6,9 @@ import torch
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
-from rnnbounds.reports.pages.constants import CONSTANTS, constant
+from rnnbounds.reports.pages.constants import CONSTANTS, find_constant
 from rnnbounds.reports.pages.experiment import Paragraph, Table
-from rnnbounds.reports.pages.origin import origin, tried
+from rnnbounds.reports.pages.origin import norms_table, origin_sections
 
 NETS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 
@@ -25,7 +25,7 @@ def document(name: str, layers: int = 1, scale: float = 0.1) -> dict:
 
 def blocks(told: dict) -> list:
     """Of the section, without its title."""
-    return [block for section in origin(told) for block in section.blocks]
+    return [block for section in origin_sections(told) for block in section.blocks]
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -67,9 +67,9 @@ def test_an_undecided_model_has_estimates() -> None:
 def test_factors_of_one_or_more_prove_nothing() -> None:
     """The table says so; and only where there is one."""
     told = document("lstm", scale=1.0)
-    assert tried(told).caption == "where λ ≥ 1 the norm proves nothing: λ is an upper bound."
+    assert norms_table(told).caption == "where λ ≥ 1 the norm proves nothing: λ is an upper bound."
     small = told | {"norms_tried": [{"norm": "perron", "lambda": 0.5, "k": 3}]}
-    assert tried(small).caption == ""
+    assert norms_table(small).caption == ""
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -84,14 +84,14 @@ def test_every_constant_has_a_definition(cell: str) -> None:
     }
     told = rnnbounds.certify(weights, 1.0, 0.1, cell=cell)
     for name in told.constants:
-        assert constant(name, cell).meaning, name
+        assert find_constant(name, cell).meaning, name
     assert {name for name, _, _ in told.tried} <= set(NORM_MEANINGS)
 
 
 def test_one_letter_two_gates() -> None:
     """z is the candidate of an LSTM, and the update gate of a GRU; layers count from 1."""
-    assert "candidate" in constant("z_bar", "lstm").meaning
-    assert "update gate" in constant("z_bar_l0", "stacked-gru").meaning
-    assert constant("f_bar_l1", "stacked-lstm").symbol == "f̄, layer 2"
-    assert constant("mine", "my-cell").symbol == "mine"
+    assert "candidate" in find_constant("z_bar", "lstm").meaning
+    assert "update gate" in find_constant("z_bar_l0", "stacked-gru").meaning
+    assert find_constant("f_bar_l1", "stacked-lstm").symbol == "f̄, layer 2"
+    assert find_constant("mine", "my-cell").symbol == "mine"
     assert all(one.symbol and one.meaning for one in CONSTANTS.values())

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import Run, decode, encode, load
-from rnnbounds.reports.pages.frame import SILENT
-from rnnbounds.reports.pages.page import SHOWN, render, shown, write_report
-from rnnbounds.reports.pages.summary import reach
+from rnnbounds.reports.pages.frame import BASE_POLICY
+from rnnbounds.reports.pages.page import LIST_LIMIT, checks_per_list, render_run, write_report
+from rnnbounds.reports.pages.summary import nines_share
 
 PAPER = "https://arxiv.org/abs/"
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"
@@ -48,7 +48,7 @@ def poisoned(value):
 
 def test_every_claim_has_its_row_and_section(run):
     """Each claim is linked from the table and told in a section of its own."""
-    page = Page(render(run))
+    page = Page(render_run(run))
     links = [attrs.get("href") for tag, attrs in page.tags if tag == "a"]
     for claim in run.claims:
         assert f"claim-{claim.id}" in page.ids
@@ -62,12 +62,12 @@ def test_every_claim_has_its_row_and_section(run):
 
 def test_deterministic(run):
     """The same record gives the same page, also after a journey through JSON."""
-    assert render(run) == render(run) == render(decode(encode(run)))
+    assert render_run(run) == render_run(run) == render_run(decode(encode(run)))
 
 
 def test_self_contained(run):
     """The page loads nothing, and forbids itself to; its one script is that of its policy."""
-    data = render(run)
+    data = render_run(run)
     page = Page(data)
     assert not {"link", "iframe", "object", "embed", "img"} & {t for t, _ in page.tags}
     for _, attrs in page.tags:
@@ -79,7 +79,7 @@ def test_self_contained(run):
     (script,) = re.findall(b"<script>(.*?)</script>", data, re.DOTALL)
     digest = b64encode(sha256(script).digest()).decode()
     policy = [a["content"] for _, a in page.tags if a.get("http-equiv")]
-    assert policy == [f"{SILENT}; script-src 'sha256-{digest}'"]
+    assert policy == [f"{BASE_POLICY}; script-src 'sha256-{digest}'"]
 
 
 def test_hostile_strings_stay_text(run):
@@ -87,7 +87,7 @@ def test_hostile_strings_stay_text(run):
     plain = msgspec.to_builtins(run)
     evil = msgspec.convert(poisoned(plain), Run)
     evil = replace(evil, claims=(replace(evil.claims[0], vacuous_by_assumption={HOSTILE: 1}),))
-    data = render(evil)
+    data = render_run(evil)
     page = Page(data)
     tags = [tag for tag, _ in page.tags]
     assert (tags.count("script"), tags.count("img")) == (1, 0)
@@ -100,7 +100,7 @@ def test_write_report(run, tmp_path):
     """Record and page lie side by side."""
     write_report(run, tmp_path / "out")
     assert load(tmp_path / "out" / "run.json") == run
-    assert (tmp_path / "out" / "index.html").read_bytes() == render(run)
+    assert (tmp_path / "out" / "index.html").read_bytes() == render_run(run)
 
 
 @pytest.mark.parametrize(
@@ -109,16 +109,16 @@ def test_write_report(run, tmp_path):
 )
 def test_reach_counts_nines(ratio, percent):
     """The bar behind a ratio is full at nine nines and empty without a number."""
-    assert reach(ratio) == percent
+    assert nines_share(ratio) == percent
 
 
 def test_lists_of_checks_end(run, check):
     """Thousands of checks make no page that nobody can load; it says how many it leaves out."""
     claim = run.claims[0]
     many = tuple(replace(check(ratio=0.5), spec={"seed": seed}) for seed in range(10_000))
-    data = render(replace(run, claims=(replace(claim, tightest=many),)))
-    assert f"{10_000 - SHOWN:,} more checks of this list stand in run.json" in data.decode()
-    assert data.count(b'<pre class="replay">') == SHOWN + len(claim.variants)
+    data = render_run(replace(run, claims=(replace(claim, tightest=many),)))
+    assert f"{10_000 - LIST_LIMIT:,} more checks of this list stand in run.json" in data.decode()
+    assert data.count(b'<pre class="replay">') == LIST_LIMIT + len(claim.variants)
     assert len(data) < 2_000_000
 
 
@@ -127,13 +127,13 @@ def test_all_lists_together_end(run, check):
     claim = run.claims[0]
     many = tuple(replace(check(), spec={"seed": seed}) for seed in range(80))
     lists = [replace(claim, tightest=many, variants=()) for _ in range(125)]
-    assert shown(replace(run, claims=tuple(lists[:20]))) == SHOWN
-    assert shown(replace(run, claims=tuple(lists))) == 4
-    assert shown(replace(run, claims=tuple(lists) * 20)) == 1
+    assert checks_per_list(replace(run, claims=tuple(lists[:20]))) == LIST_LIMIT
+    assert checks_per_list(replace(run, claims=tuple(lists))) == 4
+    assert checks_per_list(replace(run, claims=tuple(lists) * 20)) == 1
 
 
 def test_a_command_stands_as_it_is_typed(run, check):
     """With quotation marks as such, which between tags need no escape; what is markup does."""
     claim = replace(run.claims[0], tightest=(replace(check(), replay="""say '{"a":"<b>"}'"""),))
-    data = render(replace(run, claims=(claim,)))
+    data = render_run(replace(run, claims=(claim,)))
     assert b"""<pre class="replay">say '{"a":"&lt;b&gt;"}'</pre>""" in data

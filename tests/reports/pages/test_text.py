@@ -7,7 +7,7 @@ import pytest
 
 from rnnbounds.reports import Histogram
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.figures.chart import chart, curve_plot
+from rnnbounds.reports.pages.figures.chart import curve_plot, histogram_chart
 from rnnbounds.reports.records.curve import Curve, Point
 from rnnbounds.reports.records.histogram import EDGES, EMPTY, count_ratios
 
@@ -18,7 +18,7 @@ from rnnbounds.reports.records.histogram import EDGES, EMPTY, count_ratios
 )
 def test_a_quotient_of_bounds(bounds, expected):
     """Rounding is left out; a bound that is smaller by more is shown as such."""
-    assert text.quotient(bounds) == expected
+    assert text.quotient_text(bounds) == expected
 
 
 @pytest.mark.parametrize(
@@ -39,28 +39,28 @@ def test_a_quotient_of_bounds(bounds, expected):
 )
 def test_ratio(value, expected):
     """Ratios near 1 and near 0 keep the digits that matter."""
-    assert text.ratio(value) == expected
+    assert text.ratio_text(value) == expected
 
 
 def test_counts():
     """Counts are grouped, or cut to four characters without ever rounding up."""
     assert text.count(1234567) == "1,234,567"
     cases = {0: "0", 999: "999", 1250: "1.2k", 12999: "12k", 999_999: "999k", 3 * 10**6: "3M"}
-    assert {value: text.short_count(value) for value in cases} == cases
+    assert {value: text.abbreviate_count(value) for value in cases} == cases
     assert text.plural(1, "step") == "1 step"
     assert text.plural(0, "step") == "0 steps"
 
 
 def test_value_reads_back():
     """A side of a check is printed so that it reads back as the same float."""
-    assert float(text.value(0.1 + 0.2)) == 0.1 + 0.2
-    assert text.value("inf") == "∞"
+    assert float(text.exact_text(0.1 + 0.2)) == 0.1 + 0.2
+    assert text.exact_text("inf") == "∞"
 
 
 @pytest.mark.parametrize("bound", [1.01e-16, 5e-324, 0.1, 2.0**-53, 1.0, 9.99e-8])
 def test_error_is_rounded_up(bound):
     """A printed error bound is never smaller than the bound."""
-    mantissa, power = text.error(bound).split("·10")
+    mantissa, power = text.error_text(bound).split("·10")
     digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
     printed = Decimal(mantissa).scaleb(int(power.translate(digits)))
     assert Decimal(bound) <= printed <= Decimal(bound) * Decimal("1.1")
@@ -68,8 +68,8 @@ def test_error_is_rounded_up(bound):
 
 def test_error_of_nothing():
     """No error prints as 0, an unknown one as infinite."""
-    assert text.error(0.0) == "0"
-    assert text.error("inf") == "∞"
+    assert text.error_text(0.0) == "0"
+    assert text.error_text("inf") == "∞"
 
 
 def test_count_ratios():
@@ -92,7 +92,7 @@ def test_count_ratios_merge():
 
 def test_chart():
     """A bar for each bin that holds something; what lies beyond 1 apart; told in words too."""
-    drawn = chart(count_ratios([0.5] * 10 + [0.95] * 1000 + [2.0, math.nan]))
+    drawn = histogram_chart(count_ratios([0.5] * 10 + [0.95] * 1000 + [2.0, math.nan]))
     bars, beyond = drawn.split('class="bar beyond"')
     assert (bars.count("z"), beyond.count("z")) == (2, 1)
     sides = re.findall(r"M([\d.]+) ([\d.]+)L\1 ([\d.]+)L[\d.]+ \3L", bars + beyond)
@@ -105,7 +105,7 @@ def test_chart():
 
 def test_chart_of_other_edges():
     """A record may carry other edges, or an empty histogram, and still be drawn."""
-    drawn = chart(Histogram(edges=(2e-3, 0.5), counts=(0, 0, 0)))
+    drawn = histogram_chart(Histogram(edges=(2e-3, 0.5), counts=(0, 0, 0)))
     assert ">2·10⁻³</text>" in drawn
     assert ">0.5</text>" in drawn
     assert "bar" not in drawn

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import Run, decode, encode
-from rnnbounds.reports.pages.page import render
-from rnnbounds.reports.pages.worst import arrays_url, file_name, gap_figure, states_figure
-from rnnbounds.reports.records.consistency import claim_contradictions
+from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.pages.worst import arrays_file_name, arrays_url, gap_figure, states_figure
+from rnnbounds.reports.records.consistency import find_claim_contradictions
 from rnnbounds.reports.records.curve import Point
-from rnnbounds.reports.records.record import Drawn
+from rnnbounds.reports.records.record import InstanceArrays
 
 SVG = ElementTree.fromstring
 STEPS, WINDOW = 6, 3
@@ -26,7 +26,7 @@ def states(steps: int, width: int = 1) -> tuple[tuple[float, ...], ...]:
     return tuple((2 - 2 * 0.5**t,) * width for t in range(steps + 1))
 
 
-def drawn_of(check, width: int = 1, **fields) -> Drawn:
+def drawn_of(check, width: int = 1, **fields) -> InstanceArrays:
     """The runs of one check: six inputs, and the last three of them."""
     usual = {
         "weights": {"b": ((1.0,) * width,), "W": ((0.5,) * width,) * width},
@@ -34,7 +34,7 @@ def drawn_of(check, width: int = 1, **fields) -> Drawn:
         "states": states(STEPS, width), "others": states(WINDOW, width),
         "sides": tuple(Point(at=k, lhs=2 * 0.5**k, rhs=2.5 * 0.5**k) for k in range(STEPS)),
     }  # fmt: skip
-    return Drawn(check=check, **usual | fields)
+    return InstanceArrays(check=check, **usual | fields)
 
 
 def with_drawn(run, **fields):
@@ -82,7 +82,9 @@ def test_second_inputs(check):
 
 def test_one_run(run):
     """It has no gap; its bound stands at T."""
-    page = render(with_drawn(run, others=(), sides=(Point(at=STEPS, lhs=1.9, rhs=2.0),))).decode()
+    page = render_run(
+        with_drawn(run, others=(), sides=(Point(at=STEPS, lhs=1.9, rhs=2.0),))
+    ).decode()
     assert page.count("its bound at T") == 1
     assert 'aria-label="‖hₜ‖₂ of the run of the worst instance' in page
 
@@ -90,8 +92,8 @@ def test_one_run(run):
 def test_the_arrays_are_a_link(run):
     """The numbers of the record, to the last bit, by name; the same bytes each time."""
     made = with_drawn(run)
-    page = render(decode(encode(made))).decode()
-    assert page == render(made).decode()
+    page = render_run(decode(encode(made))).decode()
+    assert page == render_run(made).decode()
     (url,) = re.findall(r'<a download="truncation.npz" href="([^"]*)"', page)
     drawn = made.claims[1].drawn
     assert url == arrays_url(drawn)
@@ -106,13 +108,13 @@ def test_the_arrays_are_a_link(run):
 def test_without_one_the_page_says_how(run):
     """A claim whose worst check has no runs names the command; one that is drawn does not."""
     told = "has no pair of runs to draw"
-    assert render(run).decode().count(told) == 3
-    assert render(with_drawn(run)).decode().count(told) == 1
+    assert render_run(run).decode().count(told) == 3
+    assert render_run(with_drawn(run)).decode().count(told) == 1
 
 
 def test_a_hostile_name_is_a_plain_file(check):
     """Neither a claim's name nor that of a weight is a path."""
-    assert file_name("../../<b>") == "-------b-.npz"
+    assert arrays_file_name("../../<b>") == "-------b-.npz"
     drawn = drawn_of(check(), weights={"../W": ((1.0,),), "states": ((7.0,),)})
     found = arrays(arrays_url(drawn))
     assert found["___W"].tolist() == [[1.0]]
@@ -129,8 +131,8 @@ def test_the_record_agrees_with_itself(run):
         with pytest.raises(msgspec.ValidationError, match="length"):
             msgspec.convert(broken, Run)
     claim = made.claims[1]
-    assert not list(claim_contradictions(claim))
+    assert not list(find_claim_contradictions(claim))
     other = replace(claim, drawn=replace(claim.drawn, check=replace(claim.worst, ratio=0.5)))
-    assert [*claim_contradictions(other)] == [
+    assert [*find_claim_contradictions(other)] == [
         "the instance that is drawn is none of the tightest or failing checks"
     ]

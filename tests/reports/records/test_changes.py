@@ -1,13 +1,13 @@
 import msgspec
 import pytest
 
-from rnnbounds.reports.records.changes import Change, Changes, change, listed
+from rnnbounds.reports.records.changes import Change, Changes, list_names, make_change
 
 ROWS = (
-    change("new", "growth", "claims", after="growth"),
-    change("regressed", "truncation", "proof", "proved", "not proved"),
-    change("gone", "truncation", "forms", "uniform"),
-    change("improved", "truncation", "tightest lhs/rhs", "0.5", "1"),
+    make_change("new", "growth", "claims", after="growth"),
+    make_change("regressed", "truncation", "proof", "proved", "not proved"),
+    make_change("gone", "truncation", "forms", "uniform"),
+    make_change("improved", "truncation", "tightest lhs/rhs", "0.5", "1"),
 )
 
 
@@ -59,7 +59,7 @@ def test_json():
 )
 def test_hostile_texts_are_text(words):
     """No tag, no markup, no cell and no line more, and no more than a reader takes in."""
-    told = changes((change("gone", words, words, words, words),))
+    told = changes((make_change("gone", words, words, words, words),))
     line, count = told.text
     assert line.isprintable()
     assert count == "1 gone"
@@ -76,5 +76,5 @@ def test_a_row_s_line_leaves_out_what_is_empty():
 
 def test_many_names_are_counted():
     """Five, and how many more."""
-    assert listed(("a", "b")) == "a, b"
-    assert listed(tuple("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert list_names(("a", "b")) == "a, b"
+    assert list_names(tuple("abcdefg")) == "a, b, c, d, e and 2 more"

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports import RecordError, comparable, decode, encode, json_schema, load
+from rnnbounds.reports import RecordError, decode, encode, json_schema, load, without_environment
 from rnnbounds.reports.records import codec
 
 
@@ -117,7 +117,7 @@ def test_a_curve_that_cannot_be_drawn(run, at, text):
 
 def test_size_limit(run, tmp_path, monkeypatch):
     """A record above the limit is refused before it is parsed, from a file before it is read."""
-    monkeypatch.setattr(codec, "LIMIT", 10)
+    monkeypatch.setattr(codec, "MOST_BYTES", 10)
     with pytest.raises(RecordError, match="too many"):
         decode(b" " * 11)
     path = tmp_path / "run.json"
@@ -185,5 +185,5 @@ def test_comparable_ignores_the_environment_only(run):
     """Two runs that differ in time are comparable; two that differ in seed are not equal."""
     later = replace(run, environment=replace(run.environment, seconds=7.0, finished="later"))
     assert later != run
-    assert comparable(later) == comparable(run)
-    assert comparable(replace(run, seed=1)) != comparable(run)
+    assert without_environment(later) == without_environment(run)
+    assert without_environment(replace(run, seed=1)) != without_environment(run)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.reports import RecordError, Run, Tally, encode, load
-from rnnbounds.reports.records.consistency import contradictions
+from rnnbounds.reports.records.consistency import find_contradictions
 from rnnbounds.reports.records.curve import Curve, Point
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 from rnnbounds.reports.records.record import Cost, Histogram
@@ -232,7 +232,7 @@ SPOILED: dict[str, Callable[[Run], Run]] = {
 def test_a_record_without_contradictions(run, whole, tmp_path):
     """It is read, with a matrix and without."""
     for one in (run, whole):
-        assert contradictions(one) == []
+        assert find_contradictions(one) == []
         (tmp_path / "run.json").write_bytes(encode(one))
         assert load(tmp_path / "run.json") == one
 
@@ -248,14 +248,14 @@ def test_a_record_without_contradictions(run, whole, tmp_path):
 )
 def test_times_that_can_be(whole, fields):
     """None at all, one of another zone, and fractions of seconds that the two ends leave out."""
-    assert contradictions(clock(whole, **fields)) == []
+    assert find_contradictions(clock(whole, **fields)) == []
 
 
 @pytest.mark.parametrize("text", SPOILED)
 def test_each_contradiction_is_refused(whole, tmp_path, text):
     """One line that names the file, the contradiction and the remedy."""
     spoiled = SPOILED[text](whole)
-    assert any(text in line for line in contradictions(spoiled))
+    assert any(text in line for line in find_contradictions(spoiled))
     (tmp_path / "run.json").write_bytes(encode(spoiled))
     with pytest.raises(
         RecordError, match=r"the record contradicts itself: .*; write the run again"

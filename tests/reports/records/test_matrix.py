@@ -5,10 +5,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports import Tally, decode, encode, problems
-from rnnbounds.reports.pages.page import render
-from rnnbounds.reports.pages.summary import seen
-from rnnbounds.reports.records.matrix import WORDS, Column, Entry, Matrix, matrix_problems
+from rnnbounds.reports import Tally, decode, encode, run_problems
+from rnnbounds.reports.pages.page import render_run
+from rnnbounds.reports.pages.summary import entry_text
+from rnnbounds.reports.records.matrix import STANDING_WORDS, Column, Entry, Matrix, matrix_problems
 
 NAMES = ("state-bound", "truncation", "instability")
 COLUMNS = (
@@ -54,7 +54,7 @@ def test_a_run_keeps_its_matrix(run, matrix):
     """It reads back as it was written, passes, and a record without one is read as well."""
     whole = replace(run, matrix=matrix)
     assert decode(encode(whole)) == whole
-    assert problems(whole) == []
+    assert run_problems(whole) == []
     older = encode(run).replace(b',\n "matrix": null', b"")
     assert older != encode(run)
     assert decode(older) == run
@@ -64,9 +64,9 @@ def test_every_blank_is_a_problem(run, matrix):
     """Each entry in turn is missed by its claim and column."""
     for i, missing in enumerate(matrix.entries):
         fewer = replace(matrix, entries=matrix.entries[:i] + matrix.entries[i + 1 :])
-        (line,) = problems(replace(run, matrix=fewer))
+        (line,) = run_problems(replace(run, matrix=fewer))
         assert line == f"the matrix has no entry for {missing.claim} on {missing.column}"
-        assert "missing" in render(replace(run, matrix=fewer)).decode()
+        assert "missing" in render_run(replace(run, matrix=fewer)).decode()
     assert len(matrix_problems(replace(matrix, entries=()), NAMES)) == 6
 
 
@@ -90,7 +90,7 @@ def test_why_must_be_said(matrix):
 
 def test_the_page_shows_every_entry(run, matrix):
     """A row for each claim, linked; numbered reasons; counts and what was not drawn in tooltips."""
-    page = render(replace(run, matrix=matrix)).decode()
+    page = render_run(replace(run, matrix=matrix)).decode()
     table = page.split('<table class="cells" role="table">')[1].split("</table>")[0]
     assert [f'href="#claim-{name}"' in table for name in NAMES] == [True] * 3
     assert len(re.findall("<td", table)) == 6
@@ -100,14 +100,14 @@ def test_the_page_shows_every_entry(run, matrix):
     assert re.search(r"<li>nobody did(</li>)?\s*<li>φ is linear", page)
     assert "checks that hold: rnn-tanh 1,234 of 1,234; not drawn: rnn-erf" in table
     assert "RNN, smooth ρ: rnn-tanh, rnn-erf." in page
-    assert 'class="cells"' not in render(run).decode()
+    assert 'class="cells"' not in render_run(run).decode()
 
 
 def test_hostile_text_stays_text(run, matrix):
     """Names, titles and reasons of a record are escaped."""
     column = Column(name=HOSTILE, title=HOSTILE, cells=(HOSTILE, HOSTILE))
     bad = entry(HOSTILE, HOSTILE, standing="NOT APPLICABLE", reason=HOSTILE)
-    page = render(replace(run, matrix=Matrix(columns=(column,), entries=(bad,)))).decode()
+    page = render_run(replace(run, matrix=Matrix(columns=(column,), entries=(bad,)))).decode()
     assert page.count("<script") == 1
     assert "{{7*7}}" in page
 
@@ -115,17 +115,17 @@ def test_hostile_text_stays_text(run, matrix):
 def test_cells_without_a_judged_check_are_told(matrix):
     """A cell whose systems met no assumption does not hide behind another of its column."""
     both = {"rnn-tanh": Tally(holds=2), "rnn-erf": Tally(vacuous=7)}
-    told = seen(entry("truncation", "rnn-smooth", tallies=both), COLUMNS[1])
+    told = entry_text(entry("truncation", "rnn-smooth", tallies=both), COLUMNS[1])
     assert told == "holds, checks that hold: rnn-tanh 2 of 2; only vacuous: rnn-erf"
 
 
-@pytest.mark.parametrize("standing", list(WORDS))
+@pytest.mark.parametrize("standing", list(STANDING_WORDS))
 def test_every_standing_has_its_words(matrix, standing):
     """In full where there is room, short in a table, and in the tooltip."""
     one = replace(matrix.entries[0], standing=standing, tallies={})
-    assert one.words == WORDS[standing] == seen(one, COLUMNS[0])
+    assert one.words == STANDING_WORDS[standing] == entry_text(one, COLUMNS[0])
     assert len(one.short) <= len(one.words)
-    assert seen(replace(one, reason="so"), COLUMNS[0]) == f"{one.words}: so"
+    assert entry_text(replace(one, reason="so"), COLUMNS[0]) == f"{one.words}: so"
 
 
 def test_tallies_add_up():

@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from rnnbounds.reports import Tally, passed, problems
+from rnnbounds.reports import Tally, is_passed, run_problems
 
 
 def change(run, **fields):
@@ -16,8 +16,8 @@ def change_first(items, **fields):
 
 def test_a_clean_run_passes(run):
     """A run with nothing against it passes."""
-    assert problems(run) == []
-    assert passed(run)
+    assert run_problems(run) == []
+    assert is_passed(run)
 
 
 def change_ledger(run, **fields):
@@ -49,7 +49,7 @@ def in_prose(run):
 def test_a_step_in_prose_neither_fails_nor_proves(run):
     """The run passes, and the claim is not called proved."""
     told = in_prose(run)
-    assert problems(told) == []
+    assert run_problems(told) == []
     assert (told.claims[0].proved, told.claims[0].argued) == (False, True)
     assert set(told.claims[0].human) == {"limit"}
     assert len(told.claims[0].human) == len(told.claims[0].ledgers)
@@ -106,5 +106,5 @@ SPOILED = {
 def test_each_problem_fails_the_run(run, check, text):
     """Each single thing that speaks against a run fails it, and is named."""
     spoiled = SPOILED[text](run, check)
-    assert not passed(spoiled)
-    assert any(text in problem for problem in problems(spoiled))
+    assert not is_passed(spoiled)
+    assert any(text in problem for problem in run_problems(spoiled))

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from rnnbounds.reports import AttackRecord, Check, Cost, Histogram, Tally
-from rnnbounds.reports.records.number import finite, greatest, number
+from rnnbounds.reports.records.number import greatest_ratio, is_finite, record_number
 
 
 @pytest.mark.parametrize(
@@ -13,8 +13,8 @@ from rnnbounds.reports.records.number import finite, greatest, number
 )
 def test_number(value, expected):
     """A number that is not finite becomes its name, and a name stays one."""
-    assert number(value) == expected
-    assert type(number(value)) is type(expected)
+    assert record_number(value) == expected
+    assert type(record_number(value)) is type(expected)
 
 
 def test_check_with_nan_equals_itself(check):
@@ -22,8 +22,8 @@ def test_check_with_nan_equals_itself(check):
     left, right = (msgspec.structs.replace(check(), lhs=math.nan) for _ in range(2))
     assert left == right
     assert left.lhs == "nan"
-    assert not finite(left.lhs)
-    assert not finite(None)
+    assert not is_finite(left.lhs)
+    assert not is_finite(None)
 
 
 def test_check_survives_json(check):
@@ -43,10 +43,10 @@ def test_tally_merge():
 
 def test_greatest_keeps_nan():
     """A NaN among ratios is not hidden by a greater ratio; absent ones are ignored."""
-    assert greatest(0.5, None, 0.7) == 0.7
-    assert greatest(None) is None
-    assert greatest(0.5, "nan", 2.0) == "nan"
-    assert greatest(0.5, "inf") == "inf"
+    assert greatest_ratio(0.5, None, 0.7) == 0.7
+    assert greatest_ratio(None) is None
+    assert greatest_ratio(0.5, "nan", 2.0) == "nan"
+    assert greatest_ratio(0.5, "inf") == "inf"
 
 
 def test_attack_merge():

@@ -8,9 +8,9 @@ import pytest
 from rnnbounds.commands import proofs as module
 from rnnbounds.commands.proofs import row_of
 from rnnbounds.reports import load
-from rnnbounds.reports.pages.text import ratio
+from rnnbounds.reports.pages.text import ratio_text
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
-from rnnbounds.reports.table import Tightest, table_of
+from rnnbounds.reports.table import Tightest, build_table
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.basis import basis
@@ -145,7 +145,7 @@ def test_prove_says_why(call, proofs):
 
 def test_the_table_of_a_run(call, record):
     """`claims --run` tells of that run what `claims` tells of the one that is carried."""
-    (row,) = table_of(load(record)).claims
+    (row,) = build_table(load(record)).claims
     (document,) = call("claims", "--run", record, "--format", "json").json
     assert (document["id"], document["proof"]["proved"]) == ("certified-norm", True)
     now = row_of(next(c for c in CLAIMS if c.id == row.id), ())
@@ -153,7 +153,7 @@ def test_the_table_of_a_run(call, record):
     assert list(row.needs) == list(now.needs)
     assert document["needs"] == sorted(set(now.needs.values()))
     assert isinstance(row.tightest, Tightest)
-    assert row.reached == f"{ratio(row.tightest.ratio)}, random"
+    assert row.reached == f"{ratio_text(row.tightest.ratio)}, random"
 
 
 def test_claims_answer_without_proving(call, monkeypatch):

@@ -16,7 +16,7 @@ from rnnbounds.experiments.engine.running import page_of, run, settings, work
 from rnnbounds.experiments.engine.summary import markdown
 from rnnbounds.experiments.engine.trainer import TICKS, Plan, losses, train
 from rnnbounds.properties.errors import InputError
-from rnnbounds.reports.pages.experiment import render_experiment
+from rnnbounds.reports.pages.experiment import render_page
 
 SIZES = tiny.Sizes(seeds=2)
 
@@ -78,7 +78,7 @@ def test_record_round_trip(ran):
     assert told == record
     assert encode(told) == (out / "tiny.json").read_bytes()
     page = (out / "index.html").read_bytes()
-    assert render_experiment(page_of(told, tiny.EXPERIMENT)) == page
+    assert render_page(page_of(told, tiny.EXPERIMENT)) == page
     assert b"</span> does not hold at this size</strong> Tried: " in page
     assert b"Found: 8 runs were made." in page
     assert page.count(b"<svg") == 1

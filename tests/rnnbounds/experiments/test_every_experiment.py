@@ -17,7 +17,7 @@ from rnnbounds.experiments.engine.page import headline, lead, verdict
 from rnnbounds.experiments.engine.parts import PartError
 from rnnbounds.experiments.engine.record import decode, encode, timeless
 from rnnbounds.experiments.engine.running import page_of, run, work
-from rnnbounds.reports.pages.experiment import render_experiment
+from rnnbounds.reports.pages.experiment import render_page
 
 EACH = pytest.mark.parametrize("name", SMALL)
 
@@ -47,7 +47,7 @@ def test_page_stands_alone(name, ran):
     folder, record, _ = ran
     told, page = decode((folder / f"{name}.json").read_bytes()), (folder / "index.html").read_text()
     assert told == record
-    assert page.encode() == render_experiment(page_of(told, find_experiment(name)))
+    assert page.encode() == render_page(page_of(told, find_experiment(name)))
     for absent in ("http:", "https:", "<script ", "<link", "src=", "FAILS"):
         assert absent not in page
     (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)

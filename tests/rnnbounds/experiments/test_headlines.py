@@ -12,7 +12,7 @@ from rnnbounds.experiments.models.line import ATTACKED, NEXT, SEEN
 from rnnbounds.experiments.replications.deep_cell import VARIANTS
 from rnnbounds.experiments.stable import data_stability, gradient_decay, truncation_curve
 from rnnbounds.experiments.unitary import permuted_digits
-from rnnbounds.reports.pages.experiment import render_experiment
+from rnnbounds.reports.pages.experiment import render_page
 from rnnbounds.reports.records.record import Environment
 
 
@@ -132,7 +132,7 @@ def test_a_page_that_fails_concludes_nothing(holds):
     assert (verdict(broken).word, verdict(broken).tone) == ("fails", "bad")
     assert lead(broken).startswith("Nothing is concluded")
     assert headline(broken) == "Fails. All."
-    assert f"{holds} at this size" not in render_experiment(page(broken)).decode()
+    assert f"{holds} at this size" not in render_page(page(broken)).decode()
 
 
 def test_a_certified_bound_that_fell_fails_what_holds():
@@ -148,10 +148,10 @@ def test_figures_of_runs_without_numbers():
         run(figures={"loss": None}), run(seed=1, figures={"loss": 2.0}),
         run(variant="other", figures={"loss": math.inf}), run(task="none", figures={}),
     ))  # fmt: skip
-    html = render_experiment(page(whole)).decode()
+    html = render_page(page(whole)).decode()
     assert html.count("<svg") == 1
     assert "RNN, other: none" in html
-    assert render_experiment(page(replace(whole, runs=whole.runs[3:])))
+    assert render_page(page(replace(whole, runs=whole.runs[3:])))
 
 
 @pytest.mark.parametrize("name", HOMES)

@@ -26,7 +26,7 @@ from rnnbounds.properties.runs.parts import PartResult, chosen_claims, parts_of
 from rnnbounds.properties.runs.record import merge
 from rnnbounds.properties.runs.run import run_parts
 from rnnbounds.properties.runs.versions import difference, fingerprint
-from rnnbounds.reports.records.outcome import comparable
+from rnnbounds.reports.records.outcome import without_environment
 from rnnbounds.reports.records.record import Run
 
 CLAIMS = ("contraction-linear", "projection")
@@ -41,7 +41,7 @@ def test_a_worker_killed_in_the_middle_changes_no_record() -> None:
 
     def record(results: list[PartResult]) -> Run:
         run = merge(results, claims=chosen_claims(CLAIMS), attacks=ATTACKS, profile="quick", seed=3)
-        return comparable(run)
+        return without_environment(run)
 
     def kill(result: PartResult) -> None:
         done.append(result)

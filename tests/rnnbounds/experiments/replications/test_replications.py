@@ -11,7 +11,7 @@ from rnnbounds.experiments.engine.running import page_of
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.files import DataError
 from rnnbounds.properties.errors import UnknownChoiceError
-from rnnbounds.reports.pages.experiment import render_experiment
+from rnnbounds.reports.pages.experiment import render_page
 
 ROWS = {
     "stable-vs-unstable": 4, "feed-forward": 7, "deep-cell": 8, "similarity": 6, "sigmoid-gap": 3,
@@ -33,7 +33,7 @@ def test_stable_ones_are_certified(small_run):
     broken = replace(kept[0], certificate=replace(kept[0].certificate, verdict="undecided"))
     (problem,) = experiment.judge([broken, *record.runs], None).problems
     assert "the stable RNN of seed 0 is undecided" in problem
-    assert b"not at hand" in render_experiment(page_of(record, experiment))
+    assert b"not at hand" in render_page(page_of(record, experiment))
 
 
 def made_up(task, model, variant, *values, name="held out, perplexity"):
