@@ -61,7 +61,7 @@ def asked(case: Case) -> tuple[str, ...]:
         name: any(getattr(one, name) for one in case.needs)
         for name in ("wide", "trained", "rounding")
     }
-    longest = [f"to-{one.longest}" for one in case.needs if one.longest]
+    longest = {f"to-{one.longest}" for one in case.needs if one.longest}
     return (*(name for name, so in flags.items() if so), *sorted(longest))
 
 

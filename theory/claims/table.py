@@ -28,6 +28,7 @@ ORDER = (
     "linear-memory",
     "scan-memory",
     "vanishing-gradient",
+    "memory-needs-gradients",
     "deep-gradient",
     "instability",
     "receptive-field",
