@@ -152,19 +152,19 @@ def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None)
 
 def show_vocabulary(format: Format) -> int:
     """Print every quantity that a statement can name, in the order of the theory."""
-    from rnnbounds.theory.language.printing import latex, plain
-    from rnnbounds.theory.language.quantity import VALUES
-    from rnnbounds.theory.language.spelling import spelling
+    from rnnbounds.theory.language.printing import latex, plain_text
+    from rnnbounds.theory.language.quantity import ROLE_MEANINGS
+    from rnnbounds.theory.language.spelling import typed_notation
     from rnnbounds.theory.language.vocabulary import VOCABULARY
 
     if format is Format.json:
         print_json(
             [
                 {
-                    "name": q.name, "notation": spelling(q.notation), "latex": q.notation,
+                    "name": q.name, "notation": typed_notation(q.notation), "latex": q.notation,
                     "meaning": q.meaning, "norm": q.norm, "role": q.role,
-                    "value": VALUES[q.role], "least": q.lower,
-                    "definition": None if q.definition is None else plain(q.definition),
+                    "value": ROLE_MEANINGS[q.role], "least": q.lower,
+                    "definition": None if q.definition is None else plain_text(q.definition),
                     "definition_latex": None if q.definition is None else latex(q.definition),
                     "systems": list(q.about),
                 }
@@ -175,8 +175,8 @@ def show_vocabulary(format: Format) -> int:
     heads = ("name", "notation", "meaning", "norm or unit", "definition or value used")
     rows = []
     for q in VOCABULARY.values():
-        defined = VALUES[q.role] if q.definition is None else plain(q.definition)
-        rows.append((q.name, spelling(q.notation), q.meaning, q.norm, defined))
+        defined = ROLE_MEANINGS[q.role] if q.definition is None else plain_text(q.definition)
+        rows.append((q.name, typed_notation(q.notation), q.meaning, q.norm, defined))
     print_table(heads, rows)
     return 0
 

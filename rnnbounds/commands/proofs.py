@@ -23,9 +23,9 @@ from rnnbounds.shell.output import Format, echo, print_json, progress
 from rnnbounds.theory.language.law import Axiom
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.laws import axioms_of
-from rnnbounds.theory.proof.laws import counted as count_laws
-from rnnbounds.theory.recheck import kept
+from rnnbounds.theory.proof.laws import axioms_used
+from rnnbounds.theory.proof.laws import count_axioms as count_laws
+from rnnbounds.theory.recheck import unsettled
 
 
 def matrix_now(workers: int) -> Matrix:
@@ -149,7 +149,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
                 "uses": step.uses,
                 "redundant": step.redundant,
                 "verdict": step.verdict,
-                "rests": kept().get(f"{entry.id}/{ledger.form}", {}).get(step.id, ""),
+                "rests": unsettled().get(f"{entry.id}/{ledger.form}", {}).get(step.id, ""),
             }
             for ledger in ledgers
             for step in ledger.steps
@@ -171,7 +171,7 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
         said = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
         by = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
         echo(f"{entry.id} ({ledger.form}): {said}{by}")
-        open_steps = kept().get(f"{entry.id}/{ledger.form}", {})
+        open_steps = unsettled().get(f"{entry.id}/{ledger.form}", {})
         for assumption in entry.form(ledger.form).assumptions:
             told(f"{assumption.label}: {assumption.id}: {assumption.text}")
         if not ledger.met:
@@ -216,4 +216,4 @@ def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
 
 def laws_of(entry: Claim) -> Iterator[Axiom]:
     """The textbook laws that its proofs use."""
-    return (axiom for form in entry.forms for axiom in axioms_of(form.proof))
+    return (axiom for form in entry.forms for axiom in axioms_used(form.proof))

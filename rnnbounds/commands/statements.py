@@ -24,7 +24,7 @@ from rnnbounds.reports.pages.text import plain_number as digits
 from rnnbounds.reports.records.record import Check
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from rnnbounds.theory import claim as claim_of
-from rnnbounds.theory.language.conditions import parse_conditioned
+from rnnbounds.theory.language.conditions import parse_conditional
 
 FAILING = ("VIOLATED", "UNDECIDED")
 
@@ -49,7 +49,7 @@ def attack(
     check is undecided. Exit 0 is no proof: it says what was tried."""
     collect_seldom()
     result = attack_typed(
-        parse_conditioned(statement), budget=profile(profile_name), seed=seed,
+        parse_conditional(statement), budget=profile(profile_name), seed=seed,
         attacks=check_attacks(attacks.split(",")), device=check_device(device),
     )  # fmt: skip
     if format is Format.json:
@@ -86,7 +86,7 @@ def replay(
     if dump is not None:
         check_target(dump, ".npz")
     if statement is not None:
-        stated = parse_conditioned(statement)
+        stated = parse_conditional(statement)
         assumptions = typed_assumptions(stated.statement, stated.conditions)
         replayed = replay_spec(spec, plainer(stated.statement), assumptions)
         checks = [typed(check, stated.text) for check in replayed.checks]

@@ -12,7 +12,7 @@ from rnnbounds.theory.errors import UnknownNameError
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.proof import Step
-from rnnbounds.theory.proof.shown import Shown, shown
+from rnnbounds.theory.proof.shown import StepTrace, trace_step
 
 WIDTH = 100  # columns that a formula is broken at, where there is no terminal
 
@@ -50,7 +50,7 @@ def show_step(entry: Claim, name: str, format: Format) -> int:
     found = []
     for step, forms in steps_named(entry, name).items():
         form = entry.form(forms[0])
-        found.append((forms, shown(form.proof, form.assumptions, step)))
+        found.append((forms, trace_step(form.proof, form.assumptions, step)))
     if format is Format.json:
         print_json([step_document(forms, told_of) for forms, told_of in found])
     else:
@@ -59,23 +59,23 @@ def show_step(entry: Claim, name: str, format: Format) -> int:
     return int(any(told_of.result.verdict == "failed" for _, told_of in found))
 
 
-def print_step(entry: Claim, forms: list[str], step: Shown) -> None:
+def print_step(entry: Claim, forms: list[str], step: StepTrace) -> None:
     """A step: what is shown, from what, and z3's part in it."""
     result = step.result
     echo(f"{entry.id} ({', '.join(forms)}), {result.id}: {result.verdict} by {result.method}")
-    told(f"{result.where}: {result.detail}")
+    told(f"{result.location}: {result.detail}")
     told(f"to show: {quantified(result.quantifier, result.statement)}")
-    for given in step.given:
+    for given in step.hypotheses:
         told(f"from {', '.join(given.uses) or 'nothing'}")
         for clause in given.clauses:
             told(clause, 4)
-    for asked in step.asked:
+    for asked in step.solver_queries:
         echo(f"  z3: {asked.verdict}: {asked.what}")
         for line in asked.script.splitlines():
             told(line, 4)
 
 
-def step_document(forms: list[str], step: Shown) -> dict[str, Any]:
+def step_document(forms: list[str], step: StepTrace) -> dict[str, Any]:
     """The JSON document of a step."""
     result = step.result
     return {
@@ -86,11 +86,11 @@ def step_document(forms: list[str], step: Shown) -> dict[str, Any]:
         "method": result.method,
         "verdict": result.verdict,
         "detail": result.detail,
-        "where": result.where,
-        "from": [{"uses": part.uses, "clauses": part.clauses} for part in step.given],
+        "where": result.location,
+        "from": [{"uses": part.uses, "clauses": part.clauses} for part in step.hypotheses],
         "z3": [
             {"what": part.what, "script": part.script, "verdict": part.verdict}
-            for part in step.asked
+            for part in step.solver_queries
         ],
     }
 
@@ -102,7 +102,7 @@ def show_lemmas(entries: Iterable[Claim], format: Format) -> int:
         print_json([lemma_document(step, claims) for step, claims in shared.items()])
         return 0
     for step, claims in shared.items():
-        echo(f"{step.id} ({step.where}), of {', '.join(claims)}")
+        echo(f"{step.id} ({step.location}), of {', '.join(claims)}")
         told(quantified(step.quantifier, statement_text(step.conclusion)))
     return 0
 
@@ -122,6 +122,6 @@ def lemma_document(step: Step, claims: list[str]) -> dict[str, Any]:
         "id": step.id,
         "quantifier": step.quantifier,
         "statement": statement_text(step.conclusion),
-        "where": step.where,
+        "where": step.location,
         "claims": claims,
     }

@@ -23,7 +23,7 @@ from rnnbounds.properties.systems.columns import columns
 from rnnbounds.reports import load, run_problems
 from rnnbounds.reports.table import TABLE_FILE, build_table, encode_table, packaged_table
 from rnnbounds.theory import CLAIMS
-from rnnbounds.theory.proof.basis import Kind, basis
+from rnnbounds.theory.proof.basis import BasisKind, basis
 from rnnbounds.theory.proof.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
@@ -41,7 +41,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
 
     def forget() -> None:
         proofs.check.cache_clear()
-        proofs.before.cache_clear()
+        proofs.scopes_of.cache_clear()
 
     kinds = [methods.Method]
     for kind in kinds:
@@ -72,7 +72,7 @@ def test_a_form_is_told_by_what_it_rests_on():
     assert told == {claim.id: resting(claim) for claim in CLAIMS}
 
 
-def resting(claim: Claim) -> dict[str, Kind]:
+def resting(claim: Claim) -> dict[str, BasisKind]:
     """What each form of a claim rests on."""
     return {form.name: basis(form).kind for form in claim.forms}
 
