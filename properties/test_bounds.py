@@ -12,6 +12,7 @@ import pytest
 
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import check_attacks
+from rnnbounds.properties.collector import collect_seldom
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.runs.parts import (
     Part,
@@ -21,7 +22,7 @@ from rnnbounds.properties.runs.parts import (
     parts_of,
     run_part,
 )
-from rnnbounds.properties.runs.run import collect_seldom, heaviest_first
+from rnnbounds.properties.runs.run import heaviest_first
 from rnnbounds.properties.runs.tallies import tallies
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import parse_spec

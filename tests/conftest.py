@@ -15,6 +15,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from rnnbounds.properties.collector import collect_seldom
 from rnnbounds.properties.frames import roomy
 
 FACE = Path(__file__).with_name("rnnbounds")
@@ -46,8 +47,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported and collected lives to the end: no collection of garbage looks at it."""
-    from rnnbounds.properties.runs.run import collect_seldom  # here, where tests have imported it
-
     gc.collect()
     collect_seldom()
     if TRACER:

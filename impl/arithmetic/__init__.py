@@ -1,13 +1,15 @@
 """Numbers that a cell's step runs over: carriers, what a number is, and lifts, what it carries.
 
-| lift | over floats | over balls, rationals | over intervals | near a run |
+| lift | floats | balls, rationals | intervals | zonotopes |
 |---|---|---|---|---|
-| value | `base.Rows` | `entries.balls.Columns`, `entries.rationals.Ratios` | `spans.Spans` | |
+| value | `base.Rows` | `entries`: `Columns`, `Ratios` | `spans.IntervalVector` | |
 | tangent | `derivatives.dual_numbers.Dual` | the same | | |
-| slope | the same over plain intervals | | `slopes.Slopes` | |
+| slope | | | `slopes.LipschitzBounds` | |
 | jet | | | `derivatives.second_order.Jets` | |
-| rounding | `memory.running.Near` | | `spans.Spans` of a run, `gradients.step_errors.Off` | |
+| rounding | `memory.running.RunningError` | | `gradients.step_errors.RoundingError` | |
 | secant | | | | `memory.tube.arithmetic.Tube` |
 
-Intervals are rounded outwards, or plain and differentiable: `certificate.plain_slopes.Plain`.
+Intervals are rounded outwards, or plain and differentiable, as an arithmetic is told by its
+`interval`: `certificate.plain_intervals.DifferentiableInterval`. Values of intervals may be those
+of the run of a dtype.
 """

@@ -1,7 +1,7 @@
 """Intervals with outward rounding, and how steep functions are on them.
 
 Sums, products and norms are `OUTWARD`, which a subclass may replace together with the functions:
-`impl.certificate.plain_slopes` has intervals of plain floats with gradients.
+`impl.certificate.plain_intervals` has intervals of plain floats with gradients.
 Source: Moore, Kearfott & Cloud, Introduction to Interval Analysis.
 """
 
@@ -47,6 +47,11 @@ class Interval:
     def symmetric(cls, size: Tensor) -> Self:
         """|a| ≤ size."""
         return cls(-size, size)
+
+    @staticmethod
+    def of_weight(W: Tensor) -> Tensor:
+        """A weight as the operations take it: without derivatives."""
+        return W.detach()
 
     @classmethod
     def joined(cls, *parts: Self) -> Self:

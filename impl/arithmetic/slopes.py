@@ -134,12 +134,12 @@ def stepped(
     d: int,
     radii: Radii = MappingProxyType({}),
     blocks: int = 1,
-    over: type[SlopeArithmetic] = SlopeArithmetic,
+    interval: type[Interval] = Interval,
 ) -> LipschitzBounds:
     """One step from |s| ≤ box (B, N) and ‖x‖₂ ≤ B: intervals, and slopes in s and in x; the terms
     are those of a state of so many blocks."""
     batch, N = box.shape
-    m = over(parameters, N + d, radii=radii)
+    m = SlopeArithmetic(parameters, N + d, radii=radii, interval=interval)
     told, radius, given = spread(B, box, d, m.interval)
     eye = torch.eye(N + d, dtype=box.dtype, device=box.device).expand(batch, 1, -1, -1)
     terms = signed.blocks_of(box, blocks, m.interval.up)
@@ -158,7 +158,7 @@ def compare(
     euclidean: Tensor | None = None,
     drive: Tensor | None = None,
     radii: Radii = MappingProxyType({}),
-    over: type[SlopeArithmetic] = SlopeArithmetic,
+    interval: type[Interval] = Interval,
 ) -> Comparison:
     """The comparison of B systems on their invariant boxes (B, N); see
     `impl.norms.comparison.Comparison`.
@@ -167,13 +167,13 @@ def compare(
     `drive` (B, N) where another is asked about than that of the inputs.
     """
     N = box.shape[1]
-    found = stepped(program, parameters, box, B, d, radii, blocks, over)
+    found = stepped(program, parameters, box, B, d, radii, blocks, interval)
     n = N // blocks
 
     def norms() -> Tensor:
         parts = found.worst[:, :, :N].reshape(-1, blocks, n, blocks, n)
         flat = parts.transpose(2, 3).flatten(0, 2)
-        plain = over.interval.up.spectral(flat).reshape(-1, blocks, blocks)
+        plain = interval.up.spectral(flat).reshape(-1, blocks, blocks)
         if radii:  # of weights as they are the signs are known
             return plain
         rows = [found.part(i * n, (i + 1) * n).terms for i in range(blocks)]

@@ -151,7 +151,7 @@ class SpanArithmetic(Enclosing):
     def stored(self, name: str) -> Tensor:
         """A parameter as it is stored."""
         if name not in self._stored:
-            value = self.parameters[name].detach()
+            value = super().stored(name)
             self._stored[name] = value if self.run is None else self.run.stored(value)
         return self._stored[name]
 

@@ -8,7 +8,7 @@ parameter without one stands still, as a gate of its own must.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -28,11 +28,11 @@ class Enclosing:
 
     parameters: Mapping[str, Tensor]
     radii: Radii = field(default_factory=dict, kw_only=True)
-    interval: ClassVar[type[Interval]] = Interval  # of what numbers are made
+    interval: type[Interval] = field(default=Interval, kw_only=True)  # of what numbers are made
 
     def stored(self, name: str) -> Tensor:
         """A parameter as a number."""
-        return self.parameters[name].detach()
+        return self.interval.of_weight(self.parameters[name])
 
     def reach(self, v: Any) -> Tensor:
         """At least ‖v‖₂, (B,)."""

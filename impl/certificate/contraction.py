@@ -20,7 +20,7 @@ from torch import Tensor
 from rnnbounds.impl.arithmetic.base import Floats
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.arithmetic.slopes import compare
-from rnnbounds.impl.arithmetic.spans import IntervalVector, invariant, reaching
+from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic, invariant, reaching
 from rnnbounds.impl.cells.deep import DeepCell
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
@@ -30,7 +30,7 @@ from rnnbounds.impl.cells.scans.diagonal import Diagonal
 from rnnbounds.impl.cells.scans.scan import ScanCell
 from rnnbounds.impl.cells.stacks.stack import Stack
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.certificate.plain_slopes import PlainSlopes, PlainSpans
+from rnnbounds.impl.certificate.plain_intervals import DifferentiableInterval
 from rnnbounds.impl.errors import InputError, NotFiniteError, UnknownNameError
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import isolated
@@ -156,7 +156,7 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
     box = box.expand(_states(cell))[None]
     told = compare(
         cell.program, cell.parameters, box, B, cell.d, blocks=cell.blocks, drive=box,
-        over=PlainSlopes,
+        interval=DifferentiableInterval,
     )  # fmt: skip
     M = told.matrices[0]
     found: Mapping[str, Callable[[], Tensor]] = {
@@ -215,14 +215,19 @@ def _box(cell: Any, B: Bound) -> Tensor:
     if isinstance(cell, Activated | RNN) and math.isfinite(cell.activation.bound):
         box = (cell.activation.bound * one).expand(1, cell.n)
         steps = 0 if isinstance(cell, RNN) else _ACTIVATED + 1
-        return invariant(cell.program, PlainSpans(cell.parameters), box, B, cell.d, steps)[0]
+        return invariant(cell.program, _spans(cell), box, B, cell.d, steps)[0]
     held: Tensor = cell.held(B.detach() if isinstance(B, Tensor) else B).box[0]
     return held.clamp(max=_HUGE)
 
 
+def _spans(cell: Any) -> SpanArithmetic:
+    """The arithmetic of where a step leads, with gradients in the weights."""
+    return SpanArithmetic(cell.parameters, interval=DifferentiableInterval)
+
+
 def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
     """|h| ≤ 1, or what a projection makes of it, iterated until it hardly moves."""
-    N, m = _states(cell), PlainSpans(cell.parameters)
+    N, m = _states(cell), _spans(cell)
     h = one.expand(cell.n) if isinstance(cell, GRU) else _put(cell, one.expand(N - cell.n))
     box = torch.cat([torch.inf * one.expand(N - cell.n), h])
     x = m.inputs(B, box[None], cell.d)
@@ -235,7 +240,7 @@ def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
     return torch.minimum(box, moved(box[None])[0])  # which a proof of the box makes too
 
 
-def _image(cell: LSTM | GRU, m: PlainSpans, box: Tensor, x: IntervalVector) -> Tensor:
+def _image(cell: LSTM | GRU, m: SpanArithmetic, box: Tensor, x: IntervalVector) -> Tensor:
     """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
     h = box[-cell.n :]
     state = m.box(torch.cat([h.new_zeros(len(box) - cell.n), h])[None])

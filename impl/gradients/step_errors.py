@@ -166,10 +166,6 @@ class OffArithmetic(Enclosing):
         told = self.within(name, rows)
         return RoundingError(told, torch.zeros_like(told.low), self.run)
 
-    def activate(self, name: str, v: RoundingError) -> RoundingError:  # type: ignore[override]
-        """ρ(v)."""
-        return v.function(name)
-
     def slope(self, name: str, v: RoundingError) -> RoundingError:  # type: ignore[override]
         """ρ′(v), of whose error nothing is said."""
         told = v.through(v.range.function(name).derivative)

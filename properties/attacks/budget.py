@@ -64,8 +64,8 @@ def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     forms = tuple(forms)
     for form in forms:
         for kind in kinds_about(form.about):
-            if kind.most is not None:
-                return kind.most
+            if kind.route.most is not None:
+                return kind.route.most
     needs = needs_of(set().union(*map(names_of, forms)))
     batch, sequences = budget.batch, budget.sequences
     scale = budget.batch / PROFILES["quick"].batch

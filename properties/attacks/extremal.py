@@ -11,7 +11,7 @@ from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, kind_named
 
 SPECIAL: dict[str, SystemSpec] = {
-    name: spec for kind in KINDS.values() for name, spec in kind.special.items()
+    name: spec for kind in KINDS.values() for name, spec in kind.instances.named.items()
 }
 
 
@@ -24,13 +24,13 @@ def extremal_specs(about: str, rounding: bool = False) -> Iterator[SystemSpec]:
         return
     kind = kind_named(about)
     if rounding:
-        yield from kind.long()
-    yield from kind.extremal()
+        yield from kind.instances.long()
+    yield from kind.instances.worst()
 
 
 def extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
-    corners = kind_named(case.kind).corners() if case.typed else ()
+    corners = kind_named(case.kind).instances.corners() if case.typed else ()
     longest = min((one.longest for one in case.needs if one.longest), default=inf)
     rounding = any(one.rounding for one in case.needs)
     for spec in chain(corners, extremal_specs(case.kind, rounding)):

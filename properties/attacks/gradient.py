@@ -20,7 +20,7 @@ from rnnbounds.properties.attacks.estimates import estimates
 from rnnbounds.properties.judging.judge import free_names
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, explicit
-from rnnbounds.properties.systems.kind import Kind, about
+from rnnbounds.properties.systems.kind import Climb, Fits, Kind, about
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import KINDS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -87,8 +87,8 @@ def objective(statement: Statement, batch: Batch) -> Tensor:
 
 def climb(statement: Statement, spec: SystemSpec, steps: int) -> list[SystemSpec]:
     """Explicit specs of the highest systems that ``steps`` steps of Adam meet, one a member."""
-    climbed = about(spec).climb
-    assert climbed is not None
+    climbed = about(spec).search
+    assert isinstance(climbed, Climb)
     ascent = climbed.ascent(spec)
     free = list(ascent.parameters.values())
     optimiser, there = Adam(free), [part.detach().clone() for part in free]
@@ -123,10 +123,10 @@ def gradient_specs(
     statement: Statement, kind: Kind, *, count: int, steps: int, seed: int, slow: bool = False
 ) -> Iterator[SystemSpec]:
     """The systems that ascent on one statement finds; ``slow`` where a step takes long."""
-    if kind.climb is None or applicable(statement):
+    if not isinstance(kind.search, Climb) or applicable(statement):
         return
-    slowness = max(kind.climb.slowness, 5 if slow else 1)
-    for spec in kind.climb.starts(-(-count // kind.climb.fewer), seed):
+    slowness = max(kind.search.slowness, 5 if slow else 1)
+    for spec in kind.search.starts(-(-count // kind.search.fewer), seed):
         yield from climb(statement, spec, steps // slowness)
 
 
@@ -135,8 +135,8 @@ def gradient(case: Case, visit: Visit) -> None:
     kind, budget, seed = KINDS.get(case.kind), case.budget, case.seed % 2**32
     if kind is None:
         return
-    if kind.fits is not None:
-        for spec in kind.fits(budget.gradient, budget.ascent, seed):
+    if isinstance(kind.search, Fits):
+        for spec in kind.search.find(budget.gradient, budget.ascent, seed):
             visit(spec)
         return
     by_quantity = {statement.lhs: statement for statement in reversed(case.statements)}
@@ -151,11 +151,11 @@ def gradient(case: Case, visit: Visit) -> None:
 def unclimbed(form: Form) -> str:
     """Why optimisation finds nothing for a form; empty where it may."""
     kind = KINDS.get(form.about)
-    if kind is not None and kind.fits is not None:
+    if kind is not None and isinstance(kind.search, Fits):
         return ""
     if kind is not None and kind.route.rational:
         return f"{form.about}: decided in exact rationals, there is nothing to ascend"
-    climbed = "" if kind and kind.climb else f"a {form.about} has no gradient"
+    climbed = "" if kind and kind.search else f"a {form.about} has no gradient"
     return applicable(form.statement) or climbed
 
 

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.attack import Attack, Case, Enough, Visit
 from rnnbounds.properties.attacks.pool import of_each
-from rnnbounds.properties.systems.drawing.strategies import specs
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import FAMILIES, kinds_about
+from rnnbounds.properties.systems.table import FAMILIES, kinds_about, specs
 
 T = TypeVar("T")
 

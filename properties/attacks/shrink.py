@@ -138,7 +138,8 @@ def moves(spec: SystemSpec, window: int = 0) -> dict[str, Iterator[SystemSpec]]:
 
 def floors(spec: SystemSpec, window: int = 0) -> dict[str, int]:
     """The least values of sizes that are not 1; K is at least the window."""
-    least = {"K": 0, "units": 0, "steps": min(spec.steps, 1), **about(spec).least(spec)}
+    least = {"K": 0, "units": 0, "steps": min(spec.steps, 1)}
+    least |= {name: getattr(spec, other) for name, other in spec.floors.items()}
     return least | {"K": max(least["K"], window)}
 
 

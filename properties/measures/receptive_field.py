@@ -21,6 +21,7 @@ from rnnbounds.properties.read.reader import ZERO
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import generator, normal
 from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.supply.lazy import once
 from rnnbounds.theory.numbers.interval import Interval
 
 Tensor = torch.Tensor
@@ -34,25 +35,28 @@ def recurrent(batch: Batch) -> bool:
 
 def last_outputs(batch: Batch, inputs: Callable[[int], Tensor]) -> Tensor:
     """H_T^{(k)} of the module for every window, (B, S, K+1, n); ``inputs(k)`` has x's shape."""
-    cell, found = batch.cell, []
-    for k in range(batch.K + 1):
-        x = inputs(k)
+    found = []
+    for k, modules in enumerate(every_module(batch)):
         members = []
-        for i in range(cell.batch):
-            module = feed_forward(batch, i, k)
+        for module, x in zip(modules, inputs(k), strict=True):
             # A copy has one layout and alignment: a library's last bits depend on them.
-            seen = x[i].permute(2, 0, 1).clone(memory_format=torch.contiguous_format)
+            seen = x.permute(2, 0, 1).clone(memory_format=torch.contiguous_format)
             members.append(module(seen)[:, -1])
         found.append(torch.stack(members))
     return torch.stack(found, dim=2)
 
 
+@once
+def every_module(batch: Batch) -> list[list[FeedForward]]:
+    """The truncated models of all members, by window."""
+    windows, members = range(batch.K + 1), range(batch.cell.batch)
+    return [[feed_forward(batch, i, k) for i in members] for k in windows]
+
+
+@once
 def own_outputs(batch: Batch) -> Tensor:
-    """Evaluate H_T^{(k)} on the batch's own inputs for every window, (B, S, K+1, n); cached."""
-    if "module outputs" not in batch.cache:
-        batch.cache["module outputs"] = last_outputs(batch, lambda k: batch.x)
-    found: Tensor = batch.cache["module outputs"]
-    return found
+    """Evaluate H_T^{(k)} on the batch's own inputs for every window, (B, S, K+1, n)."""
+    return last_outputs(batch, lambda k: batch.x)
 
 
 def feed_forward(batch: Batch, i: int, k: int) -> FeedForward:

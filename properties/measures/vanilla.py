@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import torch
-from flint import arb, arb_mat
+from flint import arb, arb_mat, fmpq
 
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, Ratios
 from rnnbounds.impl.gradients.windows.rollout import states, truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclosed
 from rnnbounds.properties.measures.readings.balls import BallPair, matrix_of
-from rnnbounds.properties.measures.readings.jacobians import dh_dx, dh_dx_enclosure
+from rnnbounds.properties.measures.readings.jacobians import dh_dx, dh_dx_ball, dh_dx_enclosure
 from rnnbounds.properties.measures.readings.slack import (
     UP,
     before_start,
@@ -25,9 +27,13 @@ from rnnbounds.properties.measures.readings.slack import (
     norms,
     state_slack,
 )
+from rnnbounds.properties.read import quantity
+from rnnbounds.properties.read.entries import RATIONALS
 from rnnbounds.properties.read.numbers.enclosures import blank
 from rnnbounds.properties.read.numbers.sizes import length
+from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
+from rnnbounds.properties.systems.supply.lazy import once
 from rnnbounds.properties.systems.supply.other_inputs import other_inputs
 
 Tensor = torch.Tensor
@@ -189,9 +195,40 @@ def ball_run(pair: BallPair) -> tuple[arb_mat, list[list[arb]], list[arb_mat]]:
     return found
 
 
+def ball_start(pair: BallPair, k: int) -> arb:
+    """‖h_{T−k}‖, of the run that gaps start from."""
+    return length(ball_run(pair)[2][pair.batch.spec.T - k].entries())
+
+
 def ball_readout(pair: BallPair, k: int) -> arb:
     """‖C (h_T − h_T^k)‖."""
     return length((matrix_of(pair.batch.C[0]) * ball_gap(pair, k)).entries())
+
+
+@once
+def rational_gaps(pair: Batch) -> list[fmpq] | None:
+    """‖h_T − h_T^k‖² for k = 0 … K, all windows side by side; None where one is irrational."""
+    here, T = quantity.world(pair, RATIONALS), pair.spec.T
+    short = Ratios([[] for _ in range(pair.cell.n)])
+    try:
+        full = read(("state", ("x",), 0, T), here)
+        for x in pair.x[:, T - pair.K :].unbind(1):
+            short = here.phi((), with_zero(short), RATIONALS.column(x))
+    except IrrationalError:
+        return None
+    gap = with_zero(short).met(full, lambda a, b: (a - b) ** 2)
+    return [sum(column, fmpq(0)) for column in zip(*gap.units, strict=True)][::-1]
+
+
+def with_zero(columns: Ratios) -> Ratios:
+    """The columns, and one of zeros."""
+    return Ratios([[*row, fmpq(0)] for row in columns.units])
+
+
+def gap_square(pair: Batch, k: int) -> fmpq | None:
+    """‖h_T − h_T^k‖², in rationals."""
+    known = rational_gaps(pair)
+    return quantity.rational_square("h_gap", pair, k) if known is None else known[k]
 
 
 def swept(name: str, value: Vectors, error: Callable[[Batch, Tensor], Tensor]) -> FastPath:
@@ -213,9 +250,11 @@ CLIMBED = {
 }
 FAST = (
     swept("h_norm", h_norm, state_error),
-    swept("h_start", each_window(start_vectors), state_error),
+    replace(swept("h_start", each_window(start_vectors), state_error), balls=ball_start),
     replace(
-        swept("h_gap", h_gap, gap_error), balls=lambda pair, k: length(ball_gap(pair, k).entries())
+        swept("h_gap", h_gap, gap_error),
+        balls=lambda pair, k: length(ball_gap(pair, k).entries()),
+        square=gap_square,
     ),
     replace(
         swept("y_gap", each_window(lambda b: readout(b, gap_vectors(b))), output_error),
@@ -223,7 +262,14 @@ FAST = (
     ),
     replace(swept("padding_gap", each_window(padded), both_error), value=None),
     replace(swept("recurrent_gap", each_window(recurred), both_error), value=None),
-    FastPath("dh_dx", vanilla, dh_dx, dh_dx_enclosure),
+    FastPath(
+        "dh_dx",
+        vanilla,
+        dh_dx,
+        dh_dx_enclosure,
+        dh_dx_ball,
+        at_most=partial(quantity.at_most, "dh_dx"),
+    ),
     # Floats enclose ‖W‖₂ by the certified norm, which is what claims about it judge: exactly alone.
     FastPath("W_norm_exact", vanilla, enclosure=blank),
     *(FastPath(name, vanilla, value) for name, value in CLIMBED.items()),

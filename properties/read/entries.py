@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from math import isfinite
 from typing import Any, ClassVar
 
-from flint import arb, fmpq
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
+from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, Rationals, Ratios
 from rnnbounds.impl.arithmetic.entries.units import Entries
@@ -36,6 +37,10 @@ class OfEntries(Carrier):
     def arithmetic(self, parameters: Parameters) -> Any:
         """Of the first system."""
         return self.made({name: part[0] for name, part in parameters.items()})
+
+    @abstractmethod
+    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Any:
+        """The arithmetic of one system whose weights are rationals."""
 
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
@@ -148,6 +153,13 @@ class InBalls(OfEntries):
 
     made, entries = Balls, Columns
 
+    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Balls:
+        """In balls around these rationals."""
+        at = {(name, str(ALL)): A for name, A in weights.items()}
+        matrices = {key: arb_mat(A) for key, A in at.items()}
+        vectors = {key: self.rows(A.tolist()) for key, A in at.items()}
+        return Balls(dict.fromkeys(weights), matrices, vectors)  # type: ignore[arg-type]
+
     @staticmethod
     def number(value: Any) -> arb:
         """A point, or a ball around a rational."""
@@ -162,6 +174,11 @@ class InRationals(OfEntries):
     """Rationals; what leaves them raises IrrationalError."""
 
     made, entries = Rationals, Ratios
+
+    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Rationals:
+        """In rationals."""
+        tables = {name: A.tolist() for name, A in weights.items()}
+        return Rationals(dict.fromkeys(weights), tables)  # type: ignore[arg-type]
 
     @staticmethod
     def number(value: Any) -> fmpq:

@@ -61,6 +61,8 @@ def plan(node: Term) -> Step:
     if head in ARGUMENTS:
         many = ARGUMENTS[head]
         return Step(head, tuple(arguments[many:]), tuple(arguments[:many]))
+    if any(not is_number(one) and len(one) > 1 for one in arguments):
+        return Step(head, (), tuple(arguments))  # of what is computed, not of names and numbers
     return Step("leaf", (node,))
 
 
@@ -119,7 +121,9 @@ def of_pair(p: Term, q: Term) -> Step:
     if head == "+":
         return Step("sum", (), pairs)
     if head == "*":
-        return Step("product", (), pairs)
+        # Of two operators that have names of their own the sizes may differ.
+        named = any(p != q and len(p) == 1 == len(q) for _, p, q in pairs if not is_number(p))
+        return Step("pair", (), (p, q)) if named else Step("product", (), pairs)
     if head in ARGUMENTS:
         many = ARGUMENTS[head]
         return Step(head, (p[1 + many :], q[1 + many :]), pairs[:many])

@@ -108,7 +108,7 @@ def few_drawn(kind: Kind, family: str | None) -> Iterator[SystemSpec]:
         seed=SEED, family=family,
     )  # fmt: skip
     yield from (activated(spec, spec.activation) for spec in drawn)
-    for i, fields in enumerate(kind.seen):
+    for i, fields in enumerate(kind.cell.looks):
         shaped = {name: value for name, value in fields.items() if name != "activation"}
         spec = replace(drawn[i % len(drawn)], **shaped)
         yield activated(spec, fields.get("activation", spec.activation))

@@ -141,7 +141,7 @@ def dump(replayed: Replayed, path: Path) -> None:
         arrays["step_size"] = batch.step_size.reshape(-1)
         arrays["radii"] = np.array([float(r[0]) for r in (omega.W, omega.U, omega.b)])
     for member in batch.exact:
-        tables = getattr(member, "dumped", member.tables)().items()
+        tables = member.dumped().items()
         arrays |= {f"exact_{name}": np.array(strings(table)) for name, table in tables}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import platform
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, suppress
-from ctypes import CDLL
+from contextlib import closing
 from datetime import UTC, datetime
-from functools import cache
 
 import torch
 
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.properties.attacks.table import attacks as every
+from rnnbounds.properties.collector import collect_seldom
 from rnnbounds.properties.runs.executors.executor import Call, Executor, InProcess
 from rnnbounds.properties.runs.parts import (
     PROOF,
@@ -28,9 +26,6 @@ from rnnbounds.properties.runs.versions import commit, versions
 from rnnbounds.reports.records.record import Environment
 from rnnbounds.reports.redact import redact, redact_command
 
-GARBAGE = 20_000  # objects made before a process looks for those that nothing reaches
-# M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc, in bytes: what is kept free, and mapped by itself.
-KEPT = {-1: 2**28, -3: 2**25}
 IN_PROCESS = InProcess()
 
 
@@ -71,18 +66,6 @@ def remote_part(part: Part, profile: str, seed: int, device: str) -> tuple[int, 
     """The seed and the result of a part, as bytes: they travel between processes."""
     collect_seldom()
     return seed, encode_result(run_part(part, profile_name=profile, seed=seed, device=device))
-
-
-@cache
-def collect_seldom() -> None:
-    """For a process that carries out a run, or hands it out: its collector looks at what parts make
-    alone, and what is freed is kept: the pages of each batch would be lent, and cleared, anew."""
-    gc.freeze()
-    gc.set_threshold(GARBAGE)
-    with suppress(AttributeError, OSError, TypeError):  # glibc's alone
-        mallopt = CDLL(None).mallopt
-        for setting, value in KEPT.items():
-            mallopt(setting, value)
 
 
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:

@@ -2,34 +2,199 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
+import torch
 
+from rnnbounds.impl.gradients.constants import Constants
+from rnnbounds.impl.gradients.loss import Loss
+from rnnbounds.impl.gradients.loss import loss as make_loss
+from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.impl.training.descent import Omega
+from rnnbounds.properties.systems.cells.batch import Cells
+from rnnbounds.properties.systems.cells.omega import Omega as CellsOmega
 from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.kind import about
+from rnnbounds.properties.systems.gated.cell import Gated
 from rnnbounds.properties.systems.spec import SystemSpec, Values
-from rnnbounds.properties.systems.supply.members import BatchData
-from rnnbounds.properties.systems.supply.parameters import Parameters
+from rnnbounds.properties.systems.supply.lazy import Lazy
+from rnnbounds.properties.systems.supply.rows import of_systems
+from rnnbounds.properties.systems.unitary.exact import Exact, ExactNetworks
+from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.theory.numbers.interval import Interval
 
 # Pairs of a batch that are kept once built: so many fit into memory with all their balls.
 PAIRS = 64
-Pairs = dict[tuple[int, int], "Batch"]
+LARGEST_STEP = 2.0**500
+# Weights of ``training`` may grow to this multiple of the norms that they were drawn with.
+ROOM = 1.5
 
 
 @dataclass(frozen=True)
-class Batch(BatchData):
-    """B systems with S input sequences each, their parameters and constants."""
+class Batch:
+    """B systems of one family with S input sequences each, everything float64.
 
+    systems: vanilla networks, cells of any other kind, whose states (B, N, S) lie in an invariant
+    box, or members in rationals with their float images, of which all statements are decided about
+    the rationals. C (B, p, n) with y_t = C h_t; x (B, T, d, S); targets y (B, p) of the loss.
+
+    whole: the batch that a pair is of, with its places there: what is certified of it is its own.
+    """
+
+    spec: SystemSpec
+    systems: Networks | Cells
+    C: torch.Tensor
+    x: torch.Tensor
+    y: torch.Tensor | None = None
+    whole: tuple[Batch, int, int] | None = field(default=None, compare=False, repr=False)
+    cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+    made: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
     known: dict[str, Interval] = field(init=False, default_factory=dict, compare=False, repr=False)
-    pairs: Pairs = field(init=False, default_factory=dict, compare=False, repr=False)
+    pairs: dict[tuple[int, int], Batch] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
+
+    @property
+    def route(self) -> Any:
+        """The `supply.route.Route` of these systems, which supplies what is certified of them."""
+        return self.spec.about.route
+
+    @property
+    def cell(self) -> RNN:
+        """Shipped module of these systems."""
+        cell: RNN = self.systems.cell
+        return cell
+
+    @property
+    def other(self) -> RNN | None:
+        """The second networks, of what compares two weights."""
+        return self.systems.other
+
+    @property
+    def h(self) -> torch.Tensor:
+        """The first of the pairs of states, (B, N, S); the pairs' scale shrinks along S."""
+        return self.systems.states[0]
+
+    @property
+    def h_other(self) -> torch.Tensor:
+        """The second of the pairs of states."""
+        return self.systems.states[1]
+
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The weights by name, stacked where there are gates."""
+        return self.systems.tensors
+
+    @property
+    def exact(self) -> tuple[Exact, ...]:
+        """The members in rationals, of the kinds that are decided in them."""
+        return self.systems.members if isinstance(self.systems, ExactNetworks) else ()
+
+    @property
+    def cells(self) -> Cells | None:
+        """The systems if they are cells."""
+        return self.systems if isinstance(self.systems, Cells) else None
+
+    @property
+    def its_cells(self) -> Cells:
+        """The cells of a batch that has some."""
+        assert isinstance(self.systems, Cells)
+        return self.systems
+
+    @property
+    def gated(self) -> Gated | None:
+        """The cells that have gates."""
+        return self.systems if isinstance(self.systems, Gated) else None
+
+    @property
+    def vanilla(self) -> bool:
+        """True if these are vanilla networks in floats."""
+        return not self.exact and self.cells is None
+
+    @property
+    def K(self) -> int:
+        """The largest window."""
+        return self.spec.K
+
+    @of_systems
+    def B_x(self) -> torch.Tensor:
+        """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
+        return self.systems.input_bound(self.x)
 
     @cached_property
-    def parameters(self) -> Parameters:
+    def finite(self) -> npt.NDArray[np.bool_]:
+        """Mask (B, S, 1) of the pairs whose weights, states and inputs are all finite."""
+        other = () if self.other is None else (self.other.W, self.other.U, self.other.b)
+        system = [
+            whole(A, axes=tuple(range(1, A.ndim)))
+            for A in (*self.weights.values(), self.C, *other, self.y)
+            if A is not None
+        ]
+        pair = whole(self.h, axes=1) & whole(self.h_other, axes=1) & whole(self.x, axes=(1, 2))
+        return np.asarray((np.all(system, axis=0)[:, None] & pair)[:, :, None])
+
+    @of_systems
+    def constants(self) -> Constants:
+        """The certified constants of networks, (B,) each, by the names of the vocabulary.
+
+        Uniform on the segment between the two weights of ``smooth``, on Ω in ``training``.
+        """
+        region = self.route.region(self)
+        if region is None:
+            return Constants(self.cell, self.B_x, self.C)
+        return Constants(
+            self.cell, self.B_x, self.C, loss=self.loss, trained=self.spec.trained,
+            region=region,
+        )  # fmt: skip
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss on the last state."""
+        y = self.C.new_zeros(self.C.shape[:2]) if self.y is None else self.y
+        return make_loss(self.spec.loss, self.C, y)
+
+    @of_systems
+    def omega(self) -> Omega:
+        """The convex set of the weights of ``training``; the networks lie in it."""
+        W, U, b = self.cell.W, self.cell.U, self.cell.b
+        # What is drawn has norm lam to nine digits; what is written out may have any.
+        aimed = torch.full_like(self.B_x, self.spec.lam * (1 + 2.0**-20))
+        return Omega(
+            W=torch.maximum(aimed, certified_norm(W)),
+            U=ROOM * norm_up(U.flatten(1)),
+            b=ROOM * norm_up(b),
+        )
+
+    @cached_property
+    def omega_of_cells(self) -> CellsOmega:
+        """All weights of cells within the spec's ``distance``, as a share of theirs."""
+        of_all = self.whole and (self.whole[0].omega_of_cells, self.whole[1])
+        return CellsOmega(self.its_cells, self.spec.distance, of_all)
+
+    @property
+    def windows(self) -> Array:
+        """k = 0 … K, along the last axis."""
+        return np.arange(self.K + 1, dtype=np.float64).reshape(1, 1, -1)
+
+    @of_systems
+    def step_size(self) -> Array:
+        """α = c/β with c = the spec's ``alpha``, a float64; 0 where β is no positive number."""
+        beta = self.constant("beta").hi
+        with np.errstate(all="ignore"):
+            alpha = np.minimum(self.spec.alpha / beta, LARGEST_STEP)
+        return np.where((beta > 0) & np.isfinite(beta), alpha, 0.0)
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Array]:
         """The spec's numbers by the names of the vocabulary; epsilon is a share of S_0/(1 − λ)."""
-        return Parameters(self)
+        return Lazy(self.route.parameters, partial(self.route.parameter, self))
 
     def constant(self, name: str) -> Interval:
         """A certified constant, from whoever supplies it of such systems."""
@@ -40,7 +205,8 @@ class Batch(BatchData):
 
     def _supplied(self, name: str) -> Array:
         if self.whole is None:
-            return about(self.spec).route.constant(self, name)
+            found: Array = self.route.constant(self, name)
+            return found
         of_all, i, s = self.whole
         told = of_all.constant(name).hi
         column = slice(s, s + 1) if told.shape[1] > 1 else slice(None)
@@ -73,9 +239,14 @@ class Batch(BatchData):
             kept.clear()
 
 
+def whole(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Mask the entries whose numbers along the axes are all finite."""
+    return np.asarray(np.isfinite(A.detach().cpu().numpy()).all(axis=axes))
+
+
 def build(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
-    return Batch(spec, *about(spec).route.parts(spec, device))
+    return Batch(spec, *spec.about.route.parts(spec, device))
 
 
 def explicit(batch: Batch, **fields: object) -> SystemSpec:

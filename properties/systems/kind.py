@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from hypothesis.strategies import SearchStrategy
@@ -56,61 +57,113 @@ class Climb(NamedTuple):
     fewer: int = 1
 
 
+class Fits(NamedTuple):
+    """How optimisation finds systems of a kind by itself, from a count, steps and a seed."""
+
+    find: Callable[[int, int, int], Iterator[SystemSpec]]
+
+
 def vanilla(spec: SystemSpec) -> str:
     """The name of the vanilla network with that activation."""
     return "linear" if spec.activation == "identity" else f"rnn-{spec.activation}"
 
 
-def cell_named(base: str) -> Callable[[SystemSpec], str]:
+@dataclass(frozen=True)
+class CellNames:
+    """The cells that systems of a kind are, as ``--cell`` names them.
+
+    of: the cell of one system. looks: changes of a spec's fields, each of which shows one more of
+    these cells.
+    """
+
+    of: Callable[[SystemSpec], str]
+    looks: Sequence[Mapping[str, Any]] = ()
+
+    def __call__(self, spec: SystemSpec) -> str:
+        """The cell of one system."""
+        return self.of(spec)
+
+    def all(self, make: Make) -> tuple[str, ...]:
+        """The cells of all specs: by the number of layers, activation and regime."""
+        choices = {"layers": (2, 1), "activation": activations(make), "regime": make.regimes}
+        names = [name for name in choices if name in make.__struct_fields__]
+        chosen = product(*(choices[name] for name in names))
+        specs = (make(**dict(zip(names, each, strict=True))) for each in chosen)
+        return tuple(dict.fromkeys(map(self.of, specs)))
+
+
+@dataclass(frozen=True)
+class ListedCells(CellNames):
+    """The cells of models that are read: any of a list, whatever the fields' own choices are."""
+
+    cells: tuple[str, ...] = field(kw_only=True)
+
+    def all(self, make: Make) -> tuple[str, ...]:
+        """The list."""
+        return self.cells
+
+
+def activations(make: Make) -> tuple[str, ...]:
+    """The activations of systems of that struct."""
+    return make.activations or tuple(ACTIVATIONS)
+
+
+def networks(make: Make) -> CellNames:
+    """Vanilla networks of each activation."""
+    return CellNames(vanilla, tuple({"activation": rho} for rho in activations(make)))
+
+
+def cell_named(base: str) -> CellNames:
     """The cell of that name, or that which has the activation in its name too."""
 
     def cell(spec: SystemSpec) -> str:
         exact = f"{base}-{spec.activation}"
         return exact if exact in CELLS else base
 
-    return cell
+    return CellNames(cell)
 
 
-def cell_of_regime(spec: SystemSpec) -> str:
-    """The cell that the regime names."""
-    return spec.regime
+# The cell that the regime names.
+BY_REGIME = CellNames(lambda spec: spec.regime)
+
+
+def nothing() -> Iterator[SystemSpec]:
+    """No instance at all."""
+    return iter(())
+
+
+class Instances(NamedTuple):
+    """Systems of a kind that somebody wrote down.
+
+    worst: the instances that theory says are worst. named: those among them that have a name.
+    corners: instances for statements of which nothing is known. long: instances whose runs only the
+    engine's own rounding is measured on.
+    """
+
+    worst: Callable[[], Iterator[SystemSpec]] = nothing
+    named: Mapping[str, SystemSpec] = MappingProxyType({})
+    corners: Callable[[], Iterator[SystemSpec]] = nothing
+    long: Callable[[], Iterator[SystemSpec]] = nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """One kind of system.
+    """One kind of system."""
 
-    spec: the struct of its specs. draws: what Hypothesis draws. route: the family of its systems,
-    which makes batches of specs and supplies their constants. cell: the name of the cell that a
-    system is one of, as ``--cell`` has it. can_be: the cells that its systems can be, where their
-    fields do not tell. columns: those of the matrix that this kind brings, by name. family: whether
-    its systems are what is said of any cell.
-
-    extremal: its worst instances. special: those that have a name. corners: those for statements of
-    which nothing is known. long: those whose runs only the engine's own rounding is measured on.
-    climb, fits: how optimisation goes through its systems, or finds some from a count, steps and a
-    seed. least: the least value to which a field shrinks. most: systems and sequences that one
-    example has at most. looks: the fields that a look at each cell changes, of a network every
-    activation if nothing else is said. contracts: whether what a user types presupposes
-    λ < 1 of it.
-    """
-
+    # The struct of its specs.
     spec: Make
+    # What Hypothesis draws.
     draws: Draws
+    # The family of its systems, which makes batches of specs and supplies their constants.
     route: Route
-    cell: Callable[[SystemSpec], str] = vanilla
-    can_be: Sequence[str] = ()
+    # The cell that a system is one of.
+    cell: CellNames
+    instances: Instances = field(default_factory=Instances)
+    # How optimisation goes through its systems, or finds some.
+    search: Climb | Fits | None = None
+    # The columns of the matrix that this kind brings, by name.
     columns: Mapping[str, Column] = field(default_factory=dict)
-    family: bool = False
-    extremal: Callable[[], Iterator[SystemSpec]] = lambda: iter(())
-    special: Mapping[str, SystemSpec] = field(default_factory=dict)
-    corners: Callable[[], Iterator[SystemSpec]] = lambda: iter(())
-    long: Callable[[], Iterator[SystemSpec]] = lambda: iter(())
-    climb: Climb | None = None
-    fits: Callable[[int, int, int], Iterator[SystemSpec]] | None = None
-    least: Callable[[SystemSpec], Mapping[str, int]] = lambda spec: {}
-    most: tuple[int, int] | None = None
-    looks: Sequence[Mapping[str, Any]] | None = None
+    # True if what a user types presupposes λ < 1 of it.
     contracts: bool = False
 
     def __post_init__(self) -> None:
@@ -123,7 +176,7 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """By which specs and claims name it."""
+        """The name by which specs and claims speak of it."""
         return self.struct.kind
 
     @property
@@ -132,33 +185,9 @@ class Kind:
         return self.struct.regimes
 
     @property
-    def activations(self) -> tuple[str, ...]:
-        """Those of its systems."""
-        return self.struct.activations or tuple(ACTIVATIONS)
-
-    @property
-    def networks(self) -> bool:
-        """True if its systems are vanilla networks, each named by its activation."""
-        return self.cell is vanilla
-
-    @property
     def named(self) -> tuple[str, ...]:
-        """The cells that its systems can be: by the number of layers, activation and regime."""
-        if self.can_be:
-            return tuple(self.can_be)
-        has = self.struct.has
-        choices = {"layers": (2, 1), "activation": self.activations, "regime": self.regimes}
-        names = [name for name in choices if has(name)]
-        chosen = product(*(choices[name] for name in names))
-        specs = (self.spec(**dict(zip(names, each, strict=True))) for each in chosen)
-        return tuple(dict.fromkeys(map(self.cell, specs)))
-
-    @property
-    def seen(self) -> tuple[Mapping[str, Any], ...]:
-        """Field changes, one mapping per cell, that show each cell: its activation, and more."""
-        if self.looks is not None:
-            return tuple(self.looks)
-        return tuple({"activation": rho} for rho in self.activations) if self.networks else ()
+        """The cells that its systems can be."""
+        return self.cell.all(self.spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +202,7 @@ class Family:
 
 
 def only(make: Make, specs: Mapping[str, SystemSpec]) -> dict[str, SystemSpec]:
-    """Those of one kind."""
+    """The specs of one kind among named ones."""
     return {name: spec for name, spec in specs.items() if spec.kind == make.kind}
 
 

@@ -123,17 +123,19 @@ class SystemSpec(
     layer: ClassVar[int] = 0
     over: ClassVar[str] = "ball"
 
-    # Of a kind: its name; what it chooses among, the simplest first (no activations: any); how
-    # large it may be where that is less than LIMITS; how many matrices are stacked in W and vectors
-    # in a state; whether there are second weights; whether a cell is linear in the state; and what
-    # else must be so.
+    # The kind's name, how its systems are drawn, the simplest first, and their activations.
     kind: ClassVar[str]
     regimes: ClassVar[tuple[str, ...]] = REGIMES
-    activations: ClassVar[tuple[str, ...]] = ()
+    activations: ClassVar[tuple[str, ...]] = ()  # any
+    # How large fields may be, where that is less than LIMITS, and which are at least another one.
     limits: ClassVar[Mapping[str, float]] = {}
+    floors: ClassVar[Mapping[str, str]] = {}
+    # How many matrices are stacked in W, and how many vectors in a state.
     stacked: ClassVar[tuple[int, int]] = (1, 1)
+    # True if there are second weights; true if a cell is linear in the state.
     paired: ClassVar[bool] = False
     linear: ClassVar[bool] = False
+    # Raises SpecError for what else must be so.
     check: ClassVar[Callable[[Any], None] | None] = None
     # The `properties.systems.kind.Kind` of these systems.
     about: ClassVar[Any] = None
@@ -145,10 +147,8 @@ class SystemSpec(
 
     def alone(self, member: int, sequence: int) -> SystemSpec:
         """The spec of one (system, sequence) pair of this batch."""
-        if self.member is not None:
-            member = self.member
-        if self.sequence is not None:
-            sequence = self.sequence
+        member = member if self.member is None else self.member
+        sequence = sequence if self.sequence is None else self.sequence
         return msgspec.structs.replace(self, member=member, sequence=sequence)
 
     @property
@@ -209,6 +209,7 @@ class Make(Protocol):
 
     kind: str
     regimes: tuple[str, ...]
+    activations: tuple[str, ...]
     linear: bool
     __struct_fields__: tuple[str, ...]
 
@@ -222,8 +223,7 @@ def spec_of(kind: str, fields: str, **said: Any) -> Make:
     system of the kind."""
     types = get_type_hints(SystemSpec)
     names = fields.split()
-    first = {"regime": said["regimes"][0]} if "regimes" in said else {}
-    usual = vars(SystemSpec) | first
+    usual = vars(SystemSpec) | ({"regime": said["regimes"][0]} if "regimes" in said else {})
     told = [(name, types[name].__args__[0], usual[name]) for name in names]
     if "activation" not in names:
         said.setdefault("activations", (said.get("activation", SystemSpec.activation),))

@@ -7,33 +7,35 @@ file, and then the cells of which nothing is listed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Any
 
 import msgspec
-from hypothesis.strategies import SearchStrategy
+from hypothesis import strategies as st
 
 from rnnbounds.impl.cells.table import CELLS, declared
 from rnnbounds.properties.errors import SpecError, UnknownChoiceError
 from rnnbounds.properties.systems.causal import kinds as causal
 from rnnbounds.properties.systems.cells import kinds as cells
 from rnnbounds.properties.systems.cells.extremal import family_specs
+from rnnbounds.properties.systems.cells.route import CellRoute
 from rnnbounds.properties.systems.certified import specs as certified
 from rnnbounds.properties.systems.certified.near import NEAR
 from rnnbounds.properties.systems.gated import kinds as gated
-from rnnbounds.properties.systems.kind import Family, Kind, Wanted
+from rnnbounds.properties.systems.kind import Family, Kind, ListedCells, Wanted
 from rnnbounds.properties.systems.layered import memory_specs as memory
 from rnnbounds.properties.systems.layered import specs as layers
 from rnnbounds.properties.systems.limits import drawn as limits
 from rnnbounds.properties.systems.spec import Make, SystemSpec, check_spec
 from rnnbounds.properties.systems.unitary import kinds as unitary
-from rnnbounds.properties.systems.vanilla import learning, plain
+from rnnbounds.properties.systems.vanilla import descents, learning, plain
 from rnnbounds.reports.records.codec import require_unique
 
 _KINDS = (
     *plain.NETWORKS,
     *learning.KINDS,
+    *descents.KINDS,
     *plain.OTHERS,
     *unitary.KINDS,
     *limits.KINDS,
@@ -50,10 +52,11 @@ _KINDS = (
 
 
 def _all() -> Iterable[Kind]:
-    """These, those that other modules of this folder end in, and one for each cell of which none
-    of all these draws a system."""
+    """All kinds: those listed, those that other modules of this folder end in, and one for each
+    cell of which none of these draws a system."""
     found = (*_KINDS, *declared(__name__, __file__, "KINDS", "columns"))
-    drawn = {cell for kind in found if not kind.can_be for cell in kind.named}
+    own = (kind for kind in found if not isinstance(kind.cell, ListedCells))
+    drawn = {cell for kind in own for cell in kind.named}
     return (*found, *(cells.plain(cell) for name, cell in CELLS.items() if name not in drawn))
 
 
@@ -66,7 +69,7 @@ def by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
     return found
 
 
-def of_its_kind(make: Make, wanted: Wanted) -> SearchStrategy[SystemSpec]:
+def of_its_kind(make: Make, wanted: Wanted) -> st.SearchStrategy[SystemSpec]:
     """Return the strategy by which a kind draws its own specs."""
     return KINDS[make.kind].draws(wanted)
 
@@ -74,7 +77,7 @@ def of_its_kind(make: Make, wanted: Wanted) -> SearchStrategy[SystemSpec]:
 def worst_of_each(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
     """The worst instances of the kinds."""
     for kind in kinds:
-        yield from kind.extremal()
+        yield from kind.instances.worst()
 
 
 KINDS: Mapping[str, Kind] = by_name(_all())
@@ -82,8 +85,8 @@ UNION: Any = reduce(or_, (kind.struct for kind in KINDS.values()))
 # What `about` may say for any of several kinds.
 FAMILIES: Mapping[str, Family] = {
     "cell": Family(
-        "cell", {name: kind for name, kind in KINDS.items() if kind.family}, cells.cell_specs,
-        family_specs,
+        "cell", {name: kind for name, kind in KINDS.items() if isinstance(kind.route, CellRoute)},
+        cells.cell_specs, family_specs,
     ),
     # Any two losses, those of a model and of its truncation among them.
     "losses": Family(
@@ -103,6 +106,18 @@ def kind_named(name: str) -> Kind:
 def kinds_about(name: str) -> tuple[Kind, ...]:
     """The kinds of a family, or the one kind of that name."""
     return tuple(FAMILIES[name].members.values()) if name in FAMILIES else (kind_named(name),)
+
+
+@st.composite
+def specs(draw: st.DrawFn, /, kind: str, family: str | None = None, **wanted: Any) -> SystemSpec:
+    """A spec of one kind, as `Wanted` asks; as one of a family, what is drawn of all its kinds."""
+    return draw(_drawn(kind, family, Wanted(**wanted)))
+
+
+@cache
+def _drawn(kind: str, family: str | None, asked: Wanted) -> st.SearchStrategy[SystemSpec]:
+    found = kind_named(kind)
+    return found.draws(asked) if family is None else FAMILIES[family].draws(found.spec, asked)
 
 
 def system(kind: str = "rnn", **fields: Any) -> SystemSpec:

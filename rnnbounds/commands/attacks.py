@@ -30,6 +30,7 @@ from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import attacks as every
 from rnnbounds.properties.attacks.table import check_attacks
+from rnnbounds.properties.collector import collect_seldom
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
@@ -39,7 +40,7 @@ from rnnbounds.properties.runs.executors.pool import local
 from rnnbounds.properties.runs.executors.scheduler import reached
 from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
 from rnnbounds.properties.runs.record import lacking, merge, variant_records
-from rnnbounds.properties.runs.run import collect_seldom, environment, run_calls, run_parts
+from rnnbounds.properties.runs.run import environment, run_calls, run_parts
 from rnnbounds.properties.runs.seeds import seeds_of, sweep
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems

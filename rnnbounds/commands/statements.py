@@ -14,11 +14,11 @@ from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import check_attacks
 from rnnbounds.properties.attacks.typed import attack_typed, typed_assumptions
+from rnnbounds.properties.collector import collect_seldom
 from rnnbounds.properties.judging.equivalent import plainer
 from rnnbounds.properties.runs.replay import dump as dump_arrays
 from rnnbounds.properties.runs.replay import replay as replay_spec
 from rnnbounds.properties.runs.replay import statement_of
-from rnnbounds.properties.runs.run import collect_seldom
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.reports.pages.text import plain_number as digits
 from rnnbounds.reports.records.record import Check

@@ -20,6 +20,7 @@ ORDER = (
     "contraction-stacked",
     "state-bound",
     "truncation",
+    "least-window",
     "prediction",
     "input-robustness",
     "certificate",
@@ -39,11 +40,14 @@ ORDER = (
     "gradient-lipschitz",
     "projection",
     "weight-gap",
+    "minibatches",
+    "decaying-steps",
     "end-to-end",
     "urnn-equivalence",
     "urnn-defect",
     "urnn-tight",
     "urnn-sigmoid",
+    "urnn-linear",
     "urnn-gradient",
 )
 

@@ -55,4 +55,5 @@ def _factor(term: terms.Term, within: terms.Head = terms.PRODUCT) -> str:
         within
     ]
     negative = term.head is terms.NUMBER and (term.value < 0 or term.value.denominator > 1)
-    return f"({shown(term)})" if term.head in compound or negative else shown(term)
+    quotient = term.head is terms.POWER and whole_power(term)[1] < 0
+    return f"({shown(term)})" if term.head in compound or negative or quotient else shown(term)

@@ -136,7 +136,8 @@ class Question:
             self._known.append(f"(and ({less} (- {end}.0) {name}) ({less} {name} {end}.0))")
         if head.mark < 0 and head.name == "exp":
             self._known.append(f"(> {name} 0.0)")
-            self._known.append(f"(ite (<= {inner} 0.0) (<= {name} 1.0) (>= {name} 1.0))")
+            self._known.append(f"(=> (<= {inner} 0.0) (<= {name} 1.0))")
+            self._known.append(f"(>= {name} (+ 1.0 {inner}))")
 
     def ask(self, *formulas: str) -> str:
         """The verdict on the formulas, with all that is known."""

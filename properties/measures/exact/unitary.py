@@ -39,9 +39,9 @@ def of_orthogonal(batch: Batch) -> bool:
     return bool(batch.exact) and isinstance(batch.exact[0], Recurrent | Network)
 
 
-def gap(name: str, square: Callable[..., fmpq | None]) -> FastPath:
+def gap(name: str, square: gaps.Square) -> FastPath:
     """The gap between a network and another one, run in whole numbers over one denominator."""
-    return rooted(name, of(Network, lambda member, s: square(member, s, 0)))
+    return rooted(name, of(Network, square))
 
 
 def defect_transposed(member: Network) -> fmpq:
@@ -135,7 +135,7 @@ FAST = (
     gap("unitary_gap_rescaled", gaps.rescaled),
     gap("similar_gap", gaps.similar(relu=False)),
     rooted(
-        "similar_gap_relu", of(Network, lambda m, s: gaps.similar(relu=True)(m, s, 0)),
+        "similar_gap_relu", of(Network, gaps.similar(relu=True)),
         "its outputs are two symbols: no law is stated of them",
     ),
     rooted(

@@ -1,13 +1,20 @@
-"""‖∂h_T/∂x_{T−k}‖₂ for all k: the float64 reading and its enclosure."""
+"""‖∂h_T/∂x_{T−k}‖₂ for all k: the float64 reading, its enclosure, and in balls."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
+from flint import arb
 
 from rnnbounds.impl.gradients.jacobian import input_jacobians, jacobians_alone
+from rnnbounds.properties.measures.readings.balls import BallPair
 from rnnbounds.properties.measures.readings.slack import UP
+from rnnbounds.properties.read import quantity
+from rnnbounds.properties.read.entries import BALLS
 from rnnbounds.properties.read.numbers.norms import spectral_ends
+from rnnbounds.properties.read.reader import read
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.theory.numbers.interval import Interval
 
@@ -45,3 +52,19 @@ def dh_dx_enclosure(batch: Batch) -> Interval:
         np.maximum(np.nextafter(low.cpu().numpy(), -np.inf), 0.0),
         np.nextafter(high.cpu().numpy(), np.inf),
     )
+
+
+def dh_dx_ball(pair: BallPair, k: int) -> arb:
+    """‖∂h_T/∂x_{T−k}‖₂ in balls: windows share the product of the steps after an input."""
+    T, here = pair.batch.spec.T, quantity.world(pair.batch, BALLS)
+    if k >= T:
+        return arb(0)
+    found: list[tuple[Any, Any]] = pair.cache.setdefault("input jacobians", [])
+    for t in range(T - len(found), T - k - 1, -1):
+        s, x = (read(term, here) for term in (("state", ("x",), 0, t - 1), ("entry", ("x",), t)))
+        A, B = here.d_state((), s, x), here.d_input((), s, x)
+        if found:
+            A, B = (here.times(found[-1][0], factor) for factor in (A, B))
+        found.append((A, B))
+    size: arb = here.size("norm", ("jacobian",), found[k][1]).ball
+    return size

@@ -11,16 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from flint import arb_mat, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.base import ALL
-from rnnbounds.impl.arithmetic.entries.balls import Balls
-from rnnbounds.impl.arithmetic.entries.rationals import Rationals
 from rnnbounds.impl.cells.stacks.stack import layer
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entries import BALLS
 from rnnbounds.properties.read.ground import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value
@@ -32,6 +28,7 @@ from rnnbounds.properties.systems.layered.shipped import Shipped
 from rnnbounds.properties.systems.layered.stack import Stack
 from rnnbounds.properties.systems.layered.transition import Layered
 from rnnbounds.properties.systems.limits.candidates import Candidate
+from rnnbounds.properties.systems.limits.impulse import Responses
 from rnnbounds.properties.systems.unitary.blocks import Block
 from rnnbounds.properties.systems.unitary.networks import Network
 from rnnbounds.properties.systems.unitary.orthogonal import Recurrent as Orthogonal
@@ -223,12 +220,7 @@ class RationalWorld(Member):
     @cached_property
     def plain(self) -> Any:
         """The arithmetic of these weights."""
-        names: Any = dict.fromkeys(self.weights)
-        if self.carrier is BALLS:
-            matrices = {(name, str(ALL)): arb_mat(A) for name, A in self.weights.items()}
-            b = self.carrier.rows(self.weights["bias_ih"].tolist())
-            return Balls(names, matrices, {("bias_ih", str(ALL)): b})
-        return Rationals(names, {name: A.tolist() for name, A in self.weights.items()})
+        return self.carrier.exactly(self.weights)
 
 
 class OrthogonalWorld(RationalWorld):
@@ -269,17 +261,26 @@ class NetworkWorld(RationalWorld):
         return self.carrier.vector(self.member.equivalent.initial)
 
 
-class BlockWorld(Member):
-    """The leading block W of an orthogonal matrix, or the W of a candidate's network."""
+class PartsWorld(Member):
+    """Matrices that a member names, columns for vectors."""
 
-    def of_W(self) -> Value:
-        """W."""
-        W = self.member.W if isinstance(self.member, Block) else self.member.rnn.W
-        return self.carrier.rows(W.tolist())
+    def leaf(self, head: str, *arguments: Term) -> Value:
+        """A part of the member."""
+        if head in self.member.parts:
+            return self.carrier.rows(self.member.parts[head].tolist())
+        return super().leaf(head, *arguments)
+
+    def of_I_m(self) -> Value:
+        """The identity of all units."""
+        return IDENTITY
+
+    def shown(self, s: Value) -> Value:
+        """All of a vector."""
+        return s
 
 
 WORLDS: dict[type, type[Member]] = {
     Layered: ShippedWorld, Stack: StackWorld, Mode: ModeWorld, Jordan: JordanWorld,
-    Scan: ScanWorld, Orthogonal: OrthogonalWorld, Network: NetworkWorld, Block: BlockWorld,
-    Candidate: BlockWorld,
+    Scan: ScanWorld, Orthogonal: OrthogonalWorld, Network: NetworkWorld, Block: PartsWorld,
+    Candidate: PartsWorld, Responses: PartsWorld,
 }  # fmt: skip

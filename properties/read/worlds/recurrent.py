@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from flint import fmpq
 
+from rnnbounds.impl.numbers.rationals import exactly
 from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entries import RATIONALS
+from rnnbounds.properties.read.entries import RATIONALS, OfEntries
 from rnnbounds.properties.read.ground import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
@@ -42,11 +43,19 @@ class Recurrent(Steps):
 
     @cached_property
     def other_weights(self) -> tuple[Any, Any]:
-        """Of cells, those near theirs, which differ exactly."""
-        if self.batch.cells is None:
+        """Of cells, those near theirs, which differ exactly; of networks the second ones."""
+        if self.batch.cells is not None:
+            omega = self.batch.omega_of_cells
+            return self.carrier.arithmetic(omega.other), self.carrier.arithmetic(omega.moved)
+        if self.batch.other is None or not isinstance(self.carrier, OfEntries):
             raise AbsentError
-        omega = self.batch.omega_of_cells
-        return self.carrier.arithmetic(omega.other), self.carrier.arithmetic(omega.moved)
+        other = self.batch.other.parameters
+        one, two = (
+            {name: exactly(part[0].reshape(self.units, -1)) for name, part in of.items()}
+            for of in (self.parameters, other)
+        )
+        moved = {name: part - two[name] for name, part in one.items()}
+        return self.carrier.arithmetic(other), self.carrier.exactly(moved)
 
     @cached_property
     def rest(self) -> Value:

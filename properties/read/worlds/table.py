@@ -5,12 +5,14 @@ from __future__ import annotations
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.reader import World
 from rnnbounds.properties.read.worlds.certified import CertifiedWorld, NearWorld
+from rnnbounds.properties.read.worlds.descents import DescentWorld
 from rnnbounds.properties.read.worlds.networks import WORLDS, Member
 from rnnbounds.properties.read.worlds.projected import ProjectedWorld
 from rnnbounds.properties.read.worlds.recurrent import Recurrent
 from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.certified.batch import Certified
 from rnnbounds.properties.systems.certified.near_batch import NearCells
+from rnnbounds.properties.systems.vanilla.descents import Descents
 
 
 def world_of(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
@@ -18,7 +20,8 @@ def world_of(batch: Batch, carrier: Carrier, pair: tuple[int, int]) -> World:
     if batch.exact:
         i, s = pair
         member = batch.exact[i]
-        return WORLDS.get(type(member), Member)(member, s, carrier)
+        own = DescentWorld if isinstance(member, Descents) else WORLDS.get(type(member), Member)
+        return own(member, s, carrier)
     if isinstance(batch.cells, Certified):
         return CertifiedWorld(batch, carrier)
     if isinstance(batch.cells, NearCells):

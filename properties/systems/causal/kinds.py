@@ -17,9 +17,8 @@ from rnnbounds.properties.systems.causal.fields import (
     fitted,
 )
 from rnnbounds.properties.systems.causal.model import CausalRoute, causal_draw
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
-from rnnbounds.properties.systems.kind import Column, Kind, Wanted, cell_named, cell_of_regime
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
+from rnnbounds.properties.systems.kind import BY_REGIME, Column, Instances, Kind, Wanted, cell_named
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 from rnnbounds.properties.systems.supply.route import each
 
@@ -62,14 +61,14 @@ def causal_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
 
 def causal(make: Make, title: str = "") -> Kind:
     """The kind of models of that struct; those of one architecture have a column."""
-    own = cell_named(make.kind) if title else cell_of_regime
+    own = cell_named(make.kind) if title else BY_REGIME
     return Kind(
         make,
         partial(causal_specs, make),
         CausalRoute(each(causal_draw)),
-        cell=own,
+        own,
+        Instances(partial(causal_models, make)),
         columns={make.kind: Column(title)} if title else {},
-        extremal=partial(causal_models, make),
     )
 
 

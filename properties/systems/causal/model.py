@@ -12,10 +12,10 @@ import torch
 
 from rnnbounds.impl.models.causal.attention import WindowedAttention
 from rnnbounds.impl.models.causal.convolution import TCN, GatedConvolution, WaveNet
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.causal.fields import architecture, dilations, fields
 from rnnbounds.properties.systems.drawing.regimes import Array, generator, input_draws, normal
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Parts
 from rnnbounds.properties.systems.vanilla.networks import Networks
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
@@ -78,22 +78,22 @@ class CausalRoute(NetworkRoute):
         models = tuple(model(spec, member).to(device) for member in spec.members)
         return found._replace(systems=CausalModels(**vars(found.systems), models=models))
 
-    def reach(self, batch: BatchData) -> Array:
-        """Nothing runs."""
+    def reach(self, batch: Batch) -> Array:
+        """Return 0: nothing is forgotten, as no state runs."""
         return np.zeros((1, 1, 1))
 
-    def parameter(self, batch: BatchData, name: str) -> Array:
-        """R as the models themselves state it, and the wrong fields."""
+    def parameter(self, batch: Batch, name: str) -> Array:
+        """R as the models themselves state it, and the wrong fields, beside the spec's numbers."""
         (stated,) = {float(getattr(module, "field", nan)) for module in models(batch)}
         known = fields(batch.spec) | {"R": stated}
-        return np.full((1, 1, 1), known.get(name, nan))
+        return np.full((1, 1, 1), known[name]) if name in known else super().parameter(batch, name)
 
     def named(self, spec: SystemSpec) -> str:
-        """By the kind."""
+        """Name a model in explanations, by its kind."""
         return spec.kind
 
 
-def models(batch: BatchData) -> tuple[torch.nn.Module, ...]:
+def models(batch: Batch) -> tuple[torch.nn.Module, ...]:
     """The models of a batch, one for each member."""
     assert isinstance(batch.systems, CausalModels)
     return batch.systems.models

@@ -44,6 +44,15 @@ class Cells:
     other: ClassVar[None] = None
     bounded: ClassVar[bool] = True
 
+    @property
+    def constants(self) -> dict[str, Tensor]:
+        """Certified constants that cells of this kind alone have, (B,) each."""
+        return {}
+
+    def input_bound(self, x: Tensor) -> Tensor:
+        """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
+        return self.B_x
+
     def within(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved to where they may be."""
         return x

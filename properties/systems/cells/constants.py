@@ -20,18 +20,19 @@ from rnnbounds.impl.norms.comparison import UnitNorms
 from rnnbounds.impl.norms.readout_norms import WeightedMaximumDual
 from rnnbounds.impl.numbers.outward import div_up, subtract_down
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.supply.members import BatchData, once
+from rnnbounds.properties.systems.supply.lazy import once
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 
 Tensor = torch.Tensor
-Read = Callable[[BatchData], Tensor]
+Read = Callable[[Batch], Tensor]
 
 
 class Uniform:
     """The constants of a batch on Ω by their plain names, (B,) each; infinite where not known."""
 
-    def __init__(self, batch: BatchData) -> None:
+    def __init__(self, batch: Batch) -> None:
         self.loss, self.omega = batch.loss, batch.omega_of_cells
         self.known: dict[str, Tensor] = {}
 
@@ -75,7 +76,7 @@ def of_omega(name: str) -> Read:
     return lambda batch: uniform(batch)[name]
 
 
-def windows(batch: BatchData) -> Tensor:
+def windows(batch: Batch) -> Tensor:
     """ε_k ≥ ‖∇p_T − ∇p_T^k‖ for every T and all weights of Ω, k = 0 … K: (B, K+1)."""
     known = uniform(batch)
     return gradient_window(known["lam"], forgotten(known), drift(known), batch.K)
@@ -89,7 +90,7 @@ def of_norm(read: Callable[[UnitNorms], Tensor]) -> Read:
 B_h_box = of_norm(lambda norms: norms.states)  # the box's own size, or S_0/(1 − λ)
 
 
-def dual(batch: BatchData) -> WeightedMaximumDual:
+def dual(batch: Batch) -> WeightedMaximumDual:
     """Build the dual norm Σ v_j|c_j| of rows c over the output, for each system's weights v."""
     return WeightedMaximumDual(batch.its_cells.v[:, -batch.its_cells.n :])
 
@@ -117,7 +118,7 @@ CONSTANTS: dict[str, Read] = {
 }  # fmt: skip
 
 
-def of_cells(batch: BatchData, name: str) -> Array:
+def of_cells(batch: Batch, name: str) -> Array:
     """A constant of a batch of cells, (B, 1, 1), but (B, 1, K+1) of each window and (B, S, 1) of
     each pair; infinite where nothing is known."""
     count = batch.cell.batch
@@ -125,7 +126,7 @@ def of_cells(batch: BatchData, name: str) -> Array:
         return CONSTANTS[name](batch).detach().cpu().numpy().reshape(count, 1, -1)
     if name == "x_gap":
         return x_gap(batch)
-    own = {} if batch.gated is None else batch.gated.constants
+    own = batch.its_cells.constants
     if name in own:
         return own[name].detach().cpu().numpy().reshape(count, 1, 1)
     return np.full((count, 1, 1), np.inf)

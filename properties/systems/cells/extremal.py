@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from rnnbounds.properties.systems.cells.kinds import Leaky, Stack
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid
 from rnnbounds.properties.systems.gated.kinds import Gru
 from rnnbounds.properties.systems.kind import Kind
 from rnnbounds.properties.systems.spec import Make, SystemSpec
@@ -55,7 +55,7 @@ def of_any(make: Make) -> dict[str, SystemSpec]:
 
 
 def of_some() -> Iterator[SystemSpec]:
-    """Those of single kinds."""
+    """Worst instances of single kinds."""
     # Two layers of gated cells, of which the lower one holds what it is fed.
     yield from grid(
         Stack(
@@ -76,7 +76,7 @@ def of_some() -> Iterator[SystemSpec]:
 
 
 def family_specs(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
-    """All of these, for each kind of cell."""
+    """Worst instances of each kind of cell, then those of single kinds."""
     for kind in kinds:
         yield from of_any(kind.spec).values()
     yield from of_some()

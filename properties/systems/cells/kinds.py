@@ -127,9 +127,8 @@ def program(
         make,
         partial(cell_specs, make),
         ProgramRoute(each(partial(drawn, name=name, draw=draw)), name),
-        cell=cell,
+        cell,
         columns={make.kind: Column(title, (*STATE, *assumptions))} if title else {},
-        family=True,
     )
 
 

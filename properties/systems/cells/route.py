@@ -11,13 +11,13 @@ import numpy as np
 import torch
 
 from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import INWARD, Cells, bound
 from rnnbounds.properties.systems.cells.constants import of_cells
 from rnnbounds.properties.systems.cells.drawn import OF_CELL
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.gated.cell import Gated
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
 
 Tensor = torch.Tensor
@@ -28,12 +28,12 @@ STACKED = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih", "b_hh": "bias_hh"
 class BoxRoute(Route):
     """Cells whose constants are those of their boxes."""
 
-    def constant(self, batch: BatchData, name: str) -> Array:
-        """In the norm of the box."""
+    def constant(self, batch: Batch, name: str) -> Array:
+        """Return a constant in the norm of the box."""
         return of_cells(batch, name)
 
-    def reach(self, batch: BatchData) -> Array:
-        """That of the output."""
+    def reach(self, batch: Batch) -> Array:
+        """Bound the output's state that a run of any length forgets."""
         size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
         found: Array = size * drive / (1 - lam)
         return found
@@ -62,8 +62,12 @@ class CellRoute(BoxRoute):
         y = on(device, numbers["y"], 1) if "y" in numbers else None
         return Parts(cells, on(device, numbers["C"], 1, 2), x, y)
 
+    def step_size(self, batch: Batch) -> Array:
+        """α of a share c of 1/β, of cells that are trained."""
+        return batch.step_size if batch.spec.steps else super().step_size(batch)
+
     def named(self, spec: SystemSpec) -> str:
-        """By the kind."""
+        """Name a cell in explanations, by its kind."""
         return spec.kind
 
     @abstractmethod
@@ -79,7 +83,7 @@ class ProgramRoute(CellRoute):
     """Cells that are written as their step alone."""
 
     def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
-        """Those with a prefix."""
+        """Weights of the cell, which have a prefix among the numbers."""
         return {
             name.removeprefix(OF_CELL): part
             for name, part in numbers.items()
@@ -105,6 +109,6 @@ class GatedRoute(CellRoute):
         return {name: numbers[part] for part, name in STACKED.items()}
 
     def driving(self, spec: SystemSpec, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
-        """Those of the candidate, g of an LSTM and n of a GRU."""
+        """W and U of the candidate, g of an LSTM and n of a GRU."""
         rows = slice(2 * spec.n, 3 * spec.n)
         return numbers["W"][:, rows], numbers["U"][:, rows]

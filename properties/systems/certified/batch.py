@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
@@ -21,7 +20,14 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
 from rnnbounds.properties.systems.cells.batch import INWARD
-from rnnbounds.properties.systems.certified.models import Stored, alone, certified, held, parts_of
+from rnnbounds.properties.systems.certified.models import (
+    Stored,
+    anywhere,
+    certified,
+    certified_whole,
+    held,
+    parts_of,
+)
 from rnnbounds.properties.systems.drawing.regimes import (
     Array,
     generator,
@@ -57,8 +63,7 @@ class Certified(Stored):
             each = ((one.box, one.proposed, one.moved, one.refused) for one in self.boxes)
             told = InvariantBox(*map(torch.cat, zip(*each, strict=True)))
         else:
-            free = torch.full_like(self.raw[:, :, 0], torch.inf)
-            told = InvariantBox(free, free, free, torch.zeros(len(free), dtype=torch.bool))
+            told = anywhere(self.raw)
         everywhere = torch.tensor([c.states.startswith(ALL) for c in self.certificates])
         return InvariantBox(
             torch.where(everywhere[:, None], torch.inf, told.box),
@@ -120,7 +125,7 @@ def certified_parts(spec: SystemSpec) -> Parts:
     pairs = [certified(spec, member) for member in spec.members]
     models, certificates = (tuple(one) for one in zip(*pairs, strict=True))
     parts = parts_of(models)
-    everything = [certified(replace(spec, layer=0), member) for member in spec.members]
+    everything = [certified_whole(spec, member) for member in spec.members]
     whole = [model for model, _ in everything]
     drawn = stacked([numbers(spec, *one) for one in zip(spec.members, whole, strict=True)])
     n = drawn["C"].shape[2]
@@ -209,7 +214,7 @@ def numbers(spec: SystemSpec, member: int, model: LoadedModel[Any]) -> dict[str,
     kind = kind_of(spec.cell)
     states = kind.layout(model.weights).sizes(model.weights).state
     readout = normal(generator(spec, member, stream=1), min(model.n, 2), model.n)
-    found = within(loss_draws(spec, member, readout), certified(alone(spec), member)[1])
+    found = within(loss_draws(spec, member, readout), certified(spec, member)[1])
     rng = generator(spec, member, stream=2)
     found["x"] = input_draws(spec, rng, len(found["C"]))
     h, h_other = normal(rng, spec.sequences, states), normal(rng, spec.sequences, states)

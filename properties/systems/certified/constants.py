@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,13 +12,13 @@ from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.cells.stacks.layer_analysis import CASCADE
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.route import BoxRoute
 from rnnbounds.properties.systems.certified.batch import Certified, certified_parts
 from rnnbounds.properties.systems.certified.fields import CertifiedRelu
 from rnnbounds.properties.systems.certified.models import chosen, equivalent
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Parts
 
 Read = Callable[[Certificate, int], float]
@@ -28,10 +29,9 @@ def constant(name: str) -> Read:
     return lambda certificate, place: certificate.constants.get(name, inf)
 
 
-def window(certificate: Certificate, place: int) -> float:
-    """The k of one of the ε."""
-    k = certificate.windows[place][1]
-    return inf if k is None else float(k)
+def known(value: float | None) -> float:
+    """A number that may not be known; infinite then."""
+    return inf if value is None else float(value)
 
 
 def steps(certificate: Certificate, place: int) -> float:
@@ -52,7 +52,7 @@ def curvature(certificate: Certificate) -> float:
 READ: dict[str, Read] = {
     "lam_told": lambda certificate, place: certificate.lam,
     "eps_told": lambda certificate, place: certificate.windows[place][0],
-    "k_told": window,
+    "k_told": lambda certificate, place: known(certificate.windows[place][1]),
     "C_told": constant("equivalence"),
     "c_told": constant("reach"),
     "S_told": constant("drive"),
@@ -60,7 +60,7 @@ READ: dict[str, Read] = {
     "S_0_told": constant("S_0"),
     "B_h_told": constant("B_h"),
     "gain_told": constant("gain"),
-    "rounding_told": lambda c, place: inf if c.rounding is None else c.rounding,
+    "rounding_told": lambda c, place: known(c.rounding),
     "steps_told": steps,
     "two_norm_steps_told": constant("two_norm_steps"),
     "two_norm_told": constant("two_norm_factor"),
@@ -101,12 +101,10 @@ def of_unitary(name: str) -> Callable[[Certified, SystemSpec], list[float]]:
     """A number that is printed of the unitary network of each ReLU model; infinite of others."""
 
     def of_all(cells: Certified, spec: SystemSpec) -> list[float]:
-        found = []
-        for member in spec.members:
-            made = equivalent(spec, member) if spec.kind == CertifiedRelu.kind else None
-            value = None if made is None else UNITARY[name](made)
-            found.append(inf if value is None else value)
-        return found
+        if spec.kind != CertifiedRelu.kind:
+            return [inf] * len(spec.members)
+        networks = (equivalent(spec, member) for member in spec.members)
+        return [inf if made is None else known(UNITARY[name](made)) for made in networks]
 
     return of_all
 
@@ -115,13 +113,16 @@ PRINTED = {name: of_unitary(name) for name in UNITARY} | {name: told(name) for n
 
 
 class CertifiedRoute(BoxRoute):
-    """Real models with their certificates, whose printed numbers are their constants."""
+    """Real models with their certificates, whose printed numbers are their constants; a certificate
+    costs more than what runs on its model."""
+
+    most: ClassVar[tuple[int, int]] = (2, 6)
 
     def parts(self, spec: SystemSpec, device: str) -> Parts:
         """The models as they are read."""
         return certified_parts(spec)
 
-    def constant(self, batch: BatchData, name: str) -> Array:
+    def constant(self, batch: Batch, name: str) -> Array:
         """Read each member's constant: the printed number, (B, 1, 1), or that of any cells."""
         if name not in PRINTED:
             return super().constant(batch, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Self
+from functools import lru_cache, wraps
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
@@ -35,6 +35,8 @@ KEPT = 4096
 # How many rows a table of inputs has, and how many steps a number up to its bound.
 ROWS, GRID = 3, 8
 Tensor = torch.Tensor
+T = TypeVar("T")
+Made = Callable[[SystemSpec, int], T]
 # What is drawn of cells that are no layers of torch's, by how their names begin.
 OWN: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
     "lstm-projected": drawn.projected,
@@ -45,6 +47,16 @@ OWN: dict[str, Callable[[SystemSpec, Generator], Weights]] = {
     "min-lstm": drawn.min_lstm,
     "selective": drawn.selective,
 }
+
+
+def kept_for(part: Callable[[SystemSpec], SystemSpec]) -> Callable[[Made[T]], Made[T]]:
+    """Keep what is made of a spec and a member, for that part of the spec which it depends on."""
+
+    def kept(make: Made[T]) -> Made[T]:
+        known = lru_cache(maxsize=KEPT)(make)
+        return wraps(make)(lambda spec, member: known(part(spec), member))
+
+    return kept
 
 
 def weights(spec: SystemSpec, rng: Generator) -> Weights:
@@ -113,6 +125,12 @@ class Stored(Cells):
         return dataclasses.replace(super().member(index), parts=parts)
 
 
+def anywhere(raw: Tensor) -> InvariantBox:
+    """The box of all states (B, N, S), which none leaves."""
+    free = torch.full_like(raw[:, :, 0], torch.inf)
+    return InvariantBox(free, free, free, torch.zeros(len(free), dtype=torch.bool))
+
+
 def parts_of(models: Sequence[LoadedModel[Any]]) -> dict[str, Tensor]:
     """The weights of models of one kind, (B, …) by name."""
     return {
@@ -129,21 +147,6 @@ def loaded(spec: SystemSpec, member: int) -> LoadedModel[Any]:
         name + kind.suffix: torch.from_numpy(part.copy()).to(dtype) for name, part in drawn.items()
     }
     return load_model(tensors, spec.cell)
-
-
-@lru_cache(maxsize=KEPT)
-def _equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
-    model, certificate = certified(spec, member)
-    rescaled = chosen(spec, member) == 0
-    try:
-        return unitary(model, certificate.input_bound, rescale=rescaled)
-    except (NotReluError, NoUnitaryError):
-        return None
-
-
-def equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
-    """The unitary network of a ReLU model, every third one rescaled; None if there is none."""
-    return _equivalent(alone(spec), member)
 
 
 def epsilons(spec: SystemSpec) -> tuple[float, ...]:
@@ -166,35 +169,6 @@ def inputs_of(spec: SystemSpec, member: int, d: int) -> float:
     if spec.over == "rows":
         return input_rows(table)
     return input_box(torch.minimum(*table[:2]), torch.maximum(*table[:2]))
-
-
-def alone(spec: SystemSpec) -> SystemSpec:
-    """Reduce a spec to the fields that its models depend on, whatever inputs they run on."""
-    return replace(
-        spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
-        distance=0.25,
-    )  # fmt: skip
-
-
-def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
-    """The model of a member and its certificate, whatever it runs on."""
-    model, certificate = _certified(replace(alone(spec), layer=0), member)
-    return layer_of(model, certificate, spec.layer - 1) if spec.layer else (model, certificate)
-
-
-@lru_cache(maxsize=KEPT)
-def _held(spec: SystemSpec, member: int) -> InvariantBox | None:
-    model, told = certified(spec, member)
-    if not hasattr(model.cell, "held"):
-        return None
-    found: InvariantBox = model.cell.held(told.input_bound if told.inputs is None else told.inputs)
-    return found
-
-
-def held(spec: SystemSpec, member: int) -> InvariantBox | None:
-    """Prove a member's box invariant under the inputs of its certificate; None for cells without
-    a box."""
-    return _held(alone(spec), member)
 
 
 def layer_of(
@@ -234,8 +208,17 @@ def layer_of(
     return part, told
 
 
-@lru_cache(maxsize=KEPT)
-def _certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
+def alone(spec: SystemSpec) -> SystemSpec:
+    """Reduce a spec to the fields that its models depend on, whatever inputs they run on."""
+    return replace(
+        spec, inputs="constant", T=1, K=0, batch=1, sequences=1, member=None, sequence=None,
+        distance=0.25,
+    )  # fmt: skip
+
+
+@kept_for(lambda spec: replace(alone(spec), layer=0))
+def certified_whole(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
+    """The model of a member, of all layers, and its certificate."""
     model, trains = loaded(spec, member), kind_of(spec.cell).trains
     return model, certify(
         model,
@@ -244,3 +227,31 @@ def _certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certifi
         spec.norm,
         training=Task(loss=spec.loss) if trains else None,
     )
+
+
+def certified(spec: SystemSpec, member: int) -> tuple[LoadedModel[Any], Certificate]:
+    """The model of a member and its certificate, whatever it runs on; of a layer, its own."""
+    found = certified_whole(spec, member)
+    return layer_of(*found, spec.layer - 1) if spec.layer else found
+
+
+@kept_for(alone)
+def held(spec: SystemSpec, member: int) -> InvariantBox | None:
+    """Prove a member's box invariant under the inputs of its certificate; None for cells without
+    a box."""
+    model, told = certified(spec, member)
+    if not hasattr(model.cell, "held"):
+        return None
+    found: InvariantBox = model.cell.held(told.input_bound if told.inputs is None else told.inputs)
+    return found
+
+
+@kept_for(alone)
+def equivalent(spec: SystemSpec, member: int) -> UnitaryModel | None:
+    """The unitary network of a ReLU model, every third one rescaled; None if there is none."""
+    model, certificate = certified(spec, member)
+    rescaled = chosen(spec, member) == 0
+    try:
+        return unitary(model, certificate.input_bound, rescale=rescaled)
+    except (NotReluError, NoUnitaryError):
+        return None

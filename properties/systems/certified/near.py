@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.route import BoxRoute
+from rnnbounds.properties.systems.certified.constants import known
 from rnnbounds.properties.systems.certified.fields import check_cell
 from rnnbounds.properties.systems.certified.near_batch import (
     around,
@@ -20,12 +22,11 @@ from rnnbounds.properties.systems.certified.near_batch import (
     response,
     told,
 )
-from rnnbounds.properties.systems.certified.specs import COMMON, OTHERS, STACKS, column
+from rnnbounds.properties.systems.certified.specs import COMMON, OTHERS, STACKS, column, layers
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
 from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.kind import Kind, Wanted
+from rnnbounds.properties.systems.kind import Instances, Kind, ListedCells, Wanted
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Parts
 
 # Units that do not contract, too: what holds near the data asks for no λ < 1.
@@ -34,11 +35,6 @@ NearData = spec_of(
     "n d T K regime inputs lam scale bias epsilon distance start units layers cell dtype",
     regimes=("driven", "signs", "gaussian", "shift"), check=check_cell,
 )  # fmt: skip
-
-
-def layers(cell: str) -> int:
-    """How many a drawn one has."""
-    return 2 if cell.startswith((PREFIX, "deep-")) else 1
 
 
 @st.composite
@@ -108,7 +104,7 @@ READ: Mapping[str, Callable[[SystemSpec, int], float]] = {
     "near_width_once": lambda spec, member: to_first_order(spec, member, spec.T - 1),
     "near_width_first": lambda spec, member: to_first_order(spec, member, 0),
     "near_eps_told": lambda spec, member: told(spec, member).windows_of[0][0],
-    "near_k_told": lambda spec, member: at_k(told(spec, member).windows_of[0][1]),
+    "near_k_told": lambda spec, member: known(told(spec, member).windows_of[0][1]),
 }
 AT_EACH_K: Mapping[str, Callable[[SystemSpec, int], list[float]]] = {
     "near_gap_told": lambda spec, member: printed(spec, member, range(spec.K + 1)),
@@ -142,19 +138,16 @@ def to_first_order(spec: SystemSpec, member: int, first: int) -> float:
     return float(moved) * spec.distance * (1 + 2.0**-20)
 
 
-def at_k(k: int | None) -> float:
-    """Infinite where there is none."""
-    return inf if k is None else float(k)
-
-
 class NearRoute(BoxRoute):
     """Models near recorded inputs."""
+
+    most: ClassVar[tuple[int, int]] = (1, 4)
 
     def parts(self, spec: SystemSpec, device: str) -> Parts:
         """The models, and inputs near those that are recorded."""
         return near_parts(spec)
 
-    def constant(self, batch: BatchData, name: str) -> Array:
+    def constant(self, batch: Batch, name: str) -> Array:
         """Read a printed constant by member, (B, 1, 1), or by k, (B, 1, K+1); others are inf."""
         spec = batch.spec
         if name in READ:
@@ -170,9 +163,9 @@ NEAR = Kind(
     NearData,
     near_specs,
     NearRoute(),
-    cell=column,
-    can_be=(*CELLS, STACK),
-    extremal=extremal,
-    most=(1, 4),
-    looks=tuple({"cell": cell, "layers": layers(cell)} for cell in COMMON),
-)
+    ListedCells(
+        column, tuple({"cell": cell, "layers": layers(cell)} for cell in COMMON),
+        cells=(*CELLS, STACK),
+    ),
+    Instances(extremal),
+)  # fmt: skip

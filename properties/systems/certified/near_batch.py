@@ -7,7 +7,7 @@ inputs are within δ exactly.
 from __future__ import annotations
 
 import dataclasses
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,13 @@ from rnnbounds.impl.memory.tube.runs import Around
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.readout import Readout
-from rnnbounds.properties.systems.certified.models import KEPT, Stored, loaded, parts_of
+from rnnbounds.properties.systems.certified.models import (
+    Stored,
+    anywhere,
+    kept_for,
+    loaded,
+    parts_of,
+)
 from rnnbounds.properties.systems.drawing.regimes import GRID, Array, generator, normal
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.supply.route import Parts
@@ -39,18 +45,7 @@ class NearCells(Stored):
     @cached_property
     def held(self) -> InvariantBox:
         """All states."""
-        free = torch.full_like(self.raw[:, :, 0], torch.inf)
-        return InvariantBox(free, free, free, torch.zeros(len(free), dtype=torch.bool))
-
-
-@lru_cache(maxsize=KEPT)
-@isolated()
-def _model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
-    found = loaded(spec, member)
-    if not spec.units:
-        return found
-    C = torch.from_numpy(normal(generator(spec, member, stream=6), spec.units, found.n))
-    return dataclasses.replace(found, readout=Readout("C.weight", C.to(getattr(torch, spec.dtype))))
+        return anywhere(self.raw)
 
 
 def whole(spec: SystemSpec) -> SystemSpec:
@@ -58,9 +53,15 @@ def whole(spec: SystemSpec) -> SystemSpec:
     return replace(spec, member=None, sequence=None, batch=1, sequences=1)
 
 
+@kept_for(lambda spec: replace(whole(spec), distance=0.0))
+@isolated()
 def model(spec: SystemSpec, member: int) -> LoadedModel[Any]:
     """The model of a member, as a user's is read."""
-    return _model(whole(spec), member)
+    found = loaded(spec, member)
+    if not spec.units:
+        return found
+    C = torch.from_numpy(normal(generator(spec, member, stream=6), spec.units, found.n))
+    return dataclasses.replace(found, readout=Readout("C.weight", C.to(getattr(torch, spec.dtype))))
 
 
 def recorded(spec: SystemSpec, member: int) -> Tensor:
@@ -77,33 +78,31 @@ def recorded(spec: SystemSpec, member: int) -> Tensor:
     return torch.from_numpy(np.rint(found * spec.scale * GRID) / GRID)
 
 
-@lru_cache(maxsize=KEPT)
-def _search(spec: SystemSpec, member: int, delta: float) -> Search:
-    return Search(Runner.of(model(spec, member)), recorded(spec, member)[None], delta, spec.start)
+@kept_for(whole)
+def search(spec: SystemSpec, member: int) -> Search:
+    """The search through the inputs within δ of those that are recorded."""
+    return Search(
+        Runner.of(model(spec, member)), recorded(spec, member)[None], spec.distance, spec.start
+    )
 
 
-@lru_cache(maxsize=KEPT)
-def _told(spec: SystemSpec, member: int) -> NearCertificate:
-    """Of the model, the recorded inputs and where runs start alone."""
-    search = _search(spec, member, spec.distance)
-    return search.told((spec.epsilon * spec.scale,), ks=range(max(spec.T, spec.K + 1)))
-
-
+@kept_for(whole)
 def told(spec: SystemSpec, member: int) -> NearCertificate:
-    """Certify a member near its recorded inputs, as `measure` prints it; cached."""
-    return _told(whole(spec), member)
+    """Certify a member near its recorded inputs, as `measure` prints it."""
+    ks = range(max(spec.T, spec.K + 1))
+    return search(spec, member).told((spec.epsilon * spec.scale,), ks=ks)
 
 
 def recorded_gaps(spec: SystemSpec, member: int) -> list[float]:
     """Bound the gap at k = 0, …, K for the recorded inputs alone (δ = 0)."""
-    search = _search(whole(spec), member, 0.0)
-    search.ask(range(spec.K + 1))
-    return [search.gap(k) for k in range(spec.K + 1)]
+    found = search(replace(spec, distance=0.0), member)
+    found.ask(range(spec.K + 1))
+    return [found.gap(k) for k in range(spec.K + 1)]
 
 
 def around(spec: SystemSpec, member: int) -> Around:
     """The tube of a member."""
-    return _search(whole(spec), member, spec.distance).around[0]
+    return search(spec, member).around[0]
 
 
 def computed(spec: SystemSpec) -> Tensor:

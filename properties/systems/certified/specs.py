@@ -16,7 +16,7 @@ from rnnbounds.impl.norms.semidefinite import at_hand
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.kind import Kind, Wanted
+from rnnbounds.properties.systems.kind import Instances, Kind, ListedCells, Wanted
 from rnnbounds.properties.systems.spec import DTYPES, LOSSES, SETS, Make, SystemSpec
 
 KNOWN = ACTIVATIONS | LIBRARY_ACTIVATIONS
@@ -55,6 +55,11 @@ def norms_here(cell: str) -> tuple[str, ...]:
     return at_hand(kind_of(cell).norms, UNITS)
 
 
+def layers(cell: str) -> int:
+    """How many layers a drawn model of a cell has."""
+    return 2 if cell.startswith((PREFIX, "deep-")) else 1
+
+
 @st.composite
 def certified_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
     """A model of 1 to 4 units in any norm of its kind; every other one is nearly linear and meets
@@ -69,7 +74,7 @@ def certified_specs(draw: st.DrawFn, make: Make, wanted: Wanted) -> SystemSpec:
         dtype=draw(pick(("float32", "float64", "bfloat16", "float16"))),
         T=T,
         K=min(T, 16),
-        layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
+        layers=layers(cell),
         epsilon=draw(pick((0.26, 0.1, 0.57, 0.01))),
         distance=draw(pick((0.125, 2.0**-6, 1.0))),
         over=draw(pick(("ball", draw(pick(SETS))))),
@@ -120,8 +125,8 @@ def extremal(make: Make) -> Iterator[SystemSpec]:
         yield replace(alike, norm=norm)
         yield replace(alike, norm=norm, n=1, lam=0.75, dtype="float16")
     for cell in COMMON[:1] + COMMON[2:]:
-        layers = 2 if cell.startswith((PREFIX, "deep-")) else 1
-        of_cell = replace(alike, cell=cell, layers=layers, lam=0.125 if cell in LARGE else 0.5)
+        lam = 0.125 if cell in LARGE else 0.5
+        of_cell = replace(alike, cell=cell, layers=layers(cell), lam=lam)
         yield of_cell
         if cell.startswith(PREFIX):
             yield from (replace(of_cell, layer=layer, norm="perron") for layer in (0, 1, 2))
@@ -162,15 +167,13 @@ def column(spec: SystemSpec) -> str:
 
 
 def kind(make: Make, *cells: str) -> Kind:
-    """The kind of these models; a certificate costs more than what runs on its model."""
+    """The kind of these models."""
     return Kind(
         make,
         partial(certified_specs, make),
         CertifiedRoute(),
-        cell=column,
-        can_be=cells,
-        extremal=partial(extremal, make),
-        most=(2, 6),
+        ListedCells(column, cells=cells),
+        Instances(partial(extremal, make)),
     )
 
 

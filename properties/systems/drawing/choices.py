@@ -1,4 +1,4 @@
-"""Choices made of booleans, for what Hypothesis draws.
+"""Choices of fields: along a table, or made of booleans, for what Hypothesis draws.
 
 Hypothesis mixes constants found in the loaded modules into integer and float draws, so that an
 import would change a campaign; booleans are left alone, and a seed then means the same specs in
@@ -7,12 +7,16 @@ every process.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from math import floor, log
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from rnnbounds.properties.systems.spec import SystemSpec
 
 Choice = TypeVar("Choice")
 # λᵏ falls below 2⁻²⁴ at the last window drawn at random; longer windows are the extremal attack's.
@@ -47,3 +51,14 @@ def windows(lam: float, T: int, K: int, depth: float = DEPTH) -> int:
     if 0 < lam < 1:
         K = min(K, floor(depth / log(1 / lam)))
     return min(K, T)
+
+
+def grid(base: SystemSpec, *axes: Mapping[str, Sequence[Any]]) -> Iterator[SystemSpec]:
+    """The spec with each choice along the axes, that of the last axis changing fastest; the fields
+    of one axis change together."""
+    steps = [
+        [dict(zip(axis, values, strict=True)) for values in zip(*axis.values(), strict=True)]
+        for axis in axes
+    ]
+    for chosen in product(*steps):
+        yield replace(base, **{name: value for step in chosen for name, value in step.items()})

@@ -35,7 +35,7 @@ def stream(spec: SystemSpec, member: int, number: int = 0) -> np.random.Generato
 
 
 def streams(spec: SystemSpec, number: int = 0) -> Iterator[np.random.Generator]:
-    """That of each member in turn."""
+    """The random generator of each member in turn, each valid until the next."""
     return _streams(spec, spec.members, number)
 
 
@@ -118,7 +118,7 @@ def input_draws(spec: SystemSpec, rng: np.random.Generator, p: int) -> Array:
 
 
 def input_shapes(spec: SystemSpec, p: int) -> list[tuple[int, ...]]:
-    """Of what is drawn for inputs; the last is what they are made of."""
+    """Shapes of the draws for inputs; the last is the one that they are made of."""
     directions = (spec.sequences, spec.T, spec.d)
     return [directions, (p, spec.sequences)] if spec.inputs == "resonant" else [directions]
 
@@ -129,7 +129,7 @@ def loss_draws(spec: SystemSpec, member: int, C: Array) -> dict[str, Array]:
 
 
 def loss_shapes(spec: SystemSpec, C: Array) -> list[tuple[int, ...]]:
-    """Of what is drawn for a loss, with the readout C (…, p, n)."""
+    """Shapes of the draws for a loss with the readout C (…, p, n)."""
     p, n = C.shape[-2:]
     return [(3, n), (3,)] if spec.loss == "cross-entropy" else [(p,)]
 

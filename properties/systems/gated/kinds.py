@@ -15,11 +15,19 @@ from msgspec.structs import replace
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.properties.systems.cells.kinds import CELL
 from rnnbounds.properties.systems.cells.route import GatedRoute
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
 from rnnbounds.properties.systems.gated.ascent import GatedAscent, gated_starts
 from rnnbounds.properties.systems.gated.drawn import drawn
-from rnnbounds.properties.systems.kind import STATE, Climb, Column, Kind, Wanted, cell_named, only
+from rnnbounds.properties.systems.kind import (
+    STATE,
+    Climb,
+    Column,
+    Instances,
+    Kind,
+    Wanted,
+    cell_named,
+    only,
+)
 from rnnbounds.properties.systems.spec import Make, SystemSpec, Values, spec_of
 from rnnbounds.properties.systems.supply.route import each
 
@@ -160,12 +168,10 @@ def gated(make: Make, title: str, assumption: str) -> Kind:
         make,
         partial(gated_specs, make),
         GatedRoute(each(drawn), cell_named(make.kind)),
-        cell=cell_named(make.kind),
+        cell_named(make.kind),
+        Instances(partial(cells, make), only(make, GATED_SPECIAL)),
+        Climb(partial(gated_starts, make), GatedAscent.start, slowness=3, fewer=2),
         columns={make.kind: Column(title, (*STATE, assumption))},
-        family=True,
-        extremal=partial(cells, make),
-        special=only(make, GATED_SPECIAL),
-        climb=Climb(partial(gated_starts, make), GatedAscent.start, slowness=3, fewer=2),
     )
 
 

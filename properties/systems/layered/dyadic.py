@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 from flint import fmpq, fmpq_mat
 
@@ -40,8 +39,3 @@ def inputs(spec: SystemSpec, member: int) -> list[list[Vector]]:
         spec, member, lambda draw: tuple(B * draw.choice((1, -1)) for _ in range(d)),
         lambda draw: tuple(B * v for v in eighths(d, draw)),
     )  # fmt: skip
-
-
-def largest(v: Sequence[fmpq]) -> fmpq:
-    """‖v‖_∞."""
-    return max((abs(entry) for entry in v), default=ZERO)

@@ -9,9 +9,8 @@ from functools import partial
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
-from rnnbounds.properties.systems.kind import Kind, Wanted, cell_named, cell_of_regime
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
+from rnnbounds.properties.systems.kind import BY_REGIME, Instances, Kind, Wanted, cell_named
 from rnnbounds.properties.systems.layered.jordan import jordan
 from rnnbounds.properties.systems.layered.modes import modes as mode
 from rnnbounds.properties.systems.layered.scan import scan
@@ -97,20 +96,16 @@ def scans() -> Iterator[SystemSpec]:
     yield from grid(replace(SCAN, seed=1), {"regime": Scan.regimes}, drives, {"lam": (0.25, 2.0)})
 
 
-MODES_KIND = Kind(
-    Modes, partial(linear_specs, Modes), ExactRoute(mode), cell=cell_named("diagonal"),
-    extremal=modes, special=MODES,
+KINDS = (
+    Kind(
+        Modes, partial(linear_specs, Modes), ExactRoute(mode), cell_named("diagonal"),
+        Instances(modes, MODES),
+    ),
+    Kind(
+        Jordan, partial(linear_specs, Jordan), ExactRoute(jordan), cell_named("linear"),
+        Instances(blocks, BLOCKS),
+    ),
+    Kind(
+        Scan, partial(linear_specs, Scan), ExactRoute(scan), BY_REGIME, Instances(scans, SCANS)
+    ),
 )  # fmt: skip
-JORDAN_KIND = Kind(
-    Jordan, partial(linear_specs, Jordan), ExactRoute(jordan), cell=cell_named("linear"),
-    extremal=blocks, special=BLOCKS,
-)  # fmt: skip
-SCAN_KIND = Kind(
-    Scan,
-    partial(linear_specs, Scan),
-    ExactRoute(scan),
-    cell=cell_of_regime,
-    extremal=scans,
-    special=SCANS,
-)  # fmt: skip
-KINDS = (MODES_KIND, JORDAN_KIND, SCAN_KIND)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, inputs, matrix
 from rnnbounds.properties.systems.layered.shipped import Shipped, tensor, vectors
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, above, square, stream
+from rnnbounds.properties.systems.unitary.exact import Table, above, recurrence, stream
 
 RADII = (fmpq(1, 2), fmpq(3, 4), fmpq(15, 16), fmpq(1, 4), ONE, fmpq(255, 256), ZERO, fmpq(9, 8))
 # Re λ, Im λ and |λ| over a power of two.
@@ -33,11 +32,7 @@ class Mode(Shipped):
 
     def tables(self) -> dict[str, Table]:
         """The mode as a linear system."""
-        return {
-            "W": self.A.tolist(), "U": self.B.tolist(), "b": self.rest,
-            "C": identity(len(self.rest)).tolist(), "x": self.x, "h": self.h,
-            "h_other": self.h_other,
-        }  # fmt: skip
+        return recurrence(self.A.tolist(), self.B.tolist(), (ZERO,) * len(self.h[0]), self.x)
 
     @property
     def eigenvalue(self) -> tuple[fmpq, fmpq]:
@@ -49,7 +44,7 @@ class Mode(Shipped):
     @property
     def A(self) -> fmpq_mat:
         """λ as a matrix of one or two rows."""
-        (re, im), size = self.eigenvalue, len(self.rest)
+        (re, im), size = self.eigenvalue, len(self.h[0])
         return fmpq_mat([[re, -im], [im, re]] if size == 2 else [[re]])
 
     @property
@@ -65,14 +60,6 @@ class Mode(Shipped):
     def parameters(self) -> dict[str, float]:
         """|λ|, a float64, and |Re λ|."""
         return {"mode_radius": above(self.radius), "mode_real": above(abs(self.eigenvalue[0]))}
-
-    def gap(self, s: int, k: int) -> fmpq:
-        """|h_T − h_T^k|²."""
-        return square(self.memory(s, k))
-
-    def start(self, s: int, k: int) -> fmpq:
-        """|h_{T−k}|²."""
-        return square(self.before(s, k))
 
 
 def modes(spec: SystemSpec, member: int) -> Mode:

@@ -10,13 +10,20 @@ Source: Feng et al., Were RNNs All We Needed?; Gu & Dao, Mamba.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from flint import fmpq
 
 from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, inputs
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, rational, stream
+from rnnbounds.properties.systems.unitary.exact import (
+    Exact,
+    Table,
+    Vector,
+    above,
+    rational,
+    recurrence,
+    stream,
+)
 
 LEAST = fmpq(1, 64)  # of minLSTM's gates, which are divided by
 
@@ -42,7 +49,7 @@ class Gate:
 
 
 @dataclass(frozen=True, eq=False)
-class Scan:
+class Scan(Exact):
     """The gates and the power of the decay, u and v of what is new, u x + v; |x_t| ≤ B."""
 
     spec: SystemSpec
@@ -54,11 +61,7 @@ class Scan:
 
     def tables(self) -> dict[str, Table]:
         """The unit at rest as a linear system."""
-        nothing = [(ZERO,)] * len(self.x)
-        return {
-            "W": [[self.decay(ZERO)]], "U": [[self.u]], "b": (self.v,), "C": [[ONE]],
-            "x": self.x, "h": nothing, "h_other": nothing,
-        }  # fmt: skip
+        return recurrence([[self.decay(ZERO)]], [[self.u]], (self.v,), self.x)
 
     def constants(self) -> dict[str, float]:
         """ā: between kinks a decay is monotone in the input, a quotient of linear functions too."""
@@ -77,41 +80,6 @@ class Scan:
         if self.spec.regime == "min-lstm":
             return one / (one + two)
         return (1 - one) ** self.power
-
-    def decays(self, s: int, k: int) -> list[fmpq]:
-        """Those of the window."""
-        return [self.decay(x) for (x,) in self.x[s][self.spec.T - k :]]
-
-    def run(self, s: int, first: int) -> list[fmpq]:
-        """The states from zero before input ``first`` on."""
-        states = [ZERO]
-        for (x,) in self.x[s][first:]:
-            states.append(self.decay(x) * states[-1] + self.u * x + self.v)
-        return states
-
-    @cached_property
-    def paths(self) -> list[list[fmpq]]:
-        """The full runs."""
-        return [self.run(s, 0) for s in range(len(self.x))]
-
-    def gap(self, s: int, k: int) -> fmpq:
-        """s_T − s_T^k."""
-        return self.paths[s][-1] - self.run(s, self.spec.T - k)[-1]
-
-    def start(self, s: int, k: int) -> fmpq:
-        """s_{T−k}."""
-        return self.paths[s][self.spec.T - k]
-
-    def product(self, s: int, k: int) -> fmpq:
-        """Π a(x_t) over the window."""
-        found = ONE
-        for value in self.decays(s, k):
-            found *= value
-        return found
-
-    def mean(self, s: int, k: int) -> fmpq:
-        """The mean input of the window, 0 of an empty one."""
-        return sum((x for (x,) in self.x[s][self.spec.T - k :]), ZERO) / max(k, 1)
 
 
 def scan(spec: SystemSpec, member: int) -> Scan:

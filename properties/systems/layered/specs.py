@@ -8,9 +8,17 @@ from collections.abc import Iterator
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
-from rnnbounds.properties.systems.kind import STATE, Column, Kind, Wanted, cell_named, vanilla
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
+from rnnbounds.properties.systems.kind import (
+    STATE,
+    CellNames,
+    Column,
+    Instances,
+    Kind,
+    Wanted,
+    cell_named,
+    vanilla,
+)
 from rnnbounds.properties.systems.layered.stack import stack
 from rnnbounds.properties.systems.layered.transition import layers as transition
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
@@ -113,27 +121,27 @@ def stacks() -> Iterator[SystemSpec]:
 
 
 def cell(spec: SystemSpec) -> str:
-    """Of one layer it is a vanilla network."""
+    """The name of the cell: a vanilla network of one layer, a deep transition of more."""
     return vanilla(spec) if spec.layers == 1 else cell_named("deep")(spec)
 
 
-LAYERED = Kind(
-    Layered,
-    layered_specs,
-    ExactRoute(transition),
-    cell=cell,
-    columns={"deep": Column("deep transition", (*STATE, "deep transition"))},
-    extremal=transitions,
-    special=TRANSITIONS,
-    looks=tuple({"activation": rho, "layers": 1} for rho in ("identity", "relu", "tanh")),
-)  # fmt: skip
-CASCADE = Kind(
-    Cascade,
-    cascade_specs,
-    ExactRoute(stack),
-    cell=cell_named("stack"),
-    columns={"stack": Column("stack", (*STATE, "lower layer"))},
-    extremal=stacks,
-    special=STACKS,
-)  # fmt: skip
-KINDS = (LAYERED, CASCADE)
+KINDS = (
+    Kind(
+        Layered,
+        layered_specs,
+        ExactRoute(transition),
+        CellNames(
+            cell, tuple({"activation": rho, "layers": 1} for rho in ("identity", "relu", "tanh"))
+        ),
+        Instances(transitions, TRANSITIONS),
+        columns={"deep": Column("deep transition", (*STATE, "deep transition"))},
+    ),
+    Kind(
+        Cascade,
+        cascade_specs,
+        ExactRoute(stack),
+        cell_named("stack"),
+        Instances(stacks, STACKS),
+        columns={"stack": Column("stack", (*STATE, "lower layer"))},
+    ),
+)

@@ -9,9 +9,7 @@ norms are rational. Source: Miller & Hardt, section 2.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -21,13 +19,19 @@ from rnnbounds.impl.cells.stacks.layer_analysis import analysed
 from rnnbounds.impl.cells.stacks.stack import PREFIX, layer
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.properties.systems.kind import vanilla
-from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, largest, matrix
-from rnnbounds.properties.systems.layered.shipped import Shipped, entries, tensor, vectors
+from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
+from rnnbounds.properties.systems.layered.shipped import Shipped, tensor, vectors
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, minus, rational, stream
+from rnnbounds.properties.systems.unitary.exact import (
+    Table,
+    Vector,
+    above,
+    rational,
+    recurrence,
+    stream,
+)
 
 FACTORS = (fmpq(1, 2), fmpq(3, 4), fmpq(1, 4), ZERO, ONE, fmpq(5, 4))
 COUPLINGS = (ONE, fmpq(1, 2), fmpq(2), fmpq(4), ZERO)
@@ -45,15 +49,13 @@ class Stack(Shipped):
     def tables(self) -> dict[str, Table]:
         """The lower layer stands for the cell, the upper one, driven by it, for the other."""
         n, rows = self.spec.n, self.exact.rows
-        return {
-            "W": rows("weight_hh_l0"), "U": rows("weight_ih_l0"), "b": self.vector("bias_ih_l0"),
-            "C": identity(n).tolist(), "x": self.x, "h": [h[:n] for h in self.h],
-            "h_other": [h[:n] for h in self.h_other],
+        h, other = ([state[:n] for state in states] for states in (self.h, self.h_other))
+        low = rows("weight_hh_l0"), rows("weight_ih_l0"), self.vector("bias_ih_l0")
+        return recurrence(*low, self.x, h, other) | {
             "W2": rows("weight_hh_l1"), "U2": rows("weight_ih_l1"), "b2": self.vector("bias_ih_l1"),
         }  # fmt: skip
 
-    @cached_property
-    def certified(self) -> dict[str, float]:
+    def constants(self) -> dict[str, float]:
         """λ_1, λ_2 and μ as a stack's analysis has them of its layers."""
         kind, model, below = kind_of(vanilla(self.spec)), self.model, self.spec.scale * self.spec.d
         weights = (layer(model.weights, l) for l in (0, 1))
@@ -67,43 +69,9 @@ class Stack(Shipped):
         mu = two.coupling(norms[1], norms[0], one.n)
         return {"lam_1": norms[0].lam, "lam_2": norms[1].lam, "mu": mu}
 
-    def constants(self) -> dict[str, float]:
-        """λ_1, λ_2 and μ."""
-        return self.certified
-
     def parameters(self) -> dict[str, float]:
         """v."""
         return {"v_top": above(self.v)}
-
-    def parted(self, state: Sequence[fmpq]) -> tuple[Vector, Vector]:
-        """Split a state (s¹, s²) into the states of both layers."""
-        return tuple(state[: self.spec.n]), tuple(state[self.spec.n :])
-
-    def weighted(self, gap: Vector) -> fmpq:
-        """max(‖Δs¹‖, ‖Δs²‖/v)."""
-        low, top = map(largest, self.parted(gap))
-        return max(low, top / self.v)
-
-    def gap(self, s: int, steps: int) -> Vector:
-        """The pair after so many steps."""
-        at = self.pairs[steps] if steps else self.columns([*self.h, *self.h_other])
-        return minus(entries(at, s), entries(at, len(self.x) + s))
-
-    def stack_gap(self, s: int, steps: int) -> fmpq:
-        """The pair after so many steps, in the weighted norm."""
-        return self.weighted(self.gap(s, steps))
-
-    def layer_gap(self, s: int, steps: int, layer: int) -> fmpq:
-        """Evaluate the maximum norm of the pair's difference in one layer after `steps` steps."""
-        return largest(self.parted(self.gap(s, steps))[layer])
-
-    def layer_before(self, s: int, k: int, layer: int) -> fmpq:
-        """One layer at the start of the window."""
-        return largest(self.parted(self.before(s, k))[layer])
-
-    def top_memory(self, s: int, k: int) -> fmpq:
-        """Full against truncated state of the upper layer."""
-        return largest(self.parted(self.memory(s, k))[1])
 
 
 def stack(spec: SystemSpec, member: int) -> Stack:

@@ -16,21 +16,24 @@ from operator import mul
 from typing import cast
 
 import torch
-from flint import arb_mat, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
-from rnnbounds.impl.arithmetic.entries.balls import Columns
-from rnnbounds.impl.arithmetic.entries.rationals import Ratios
 from rnnbounds.impl.cells.deep import DeepCell
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.weighted import perron_vector
 from rnnbounds.impl.numbers.outward import mul_up
-from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 from rnnbounds.properties.systems.layered.dyadic import ONE, ZERO, eighths, inputs, matrix
-from rnnbounds.properties.systems.layered.shipped import Shipped, alone, tensor, vectors
+from rnnbounds.properties.systems.layered.shipped import Shipped, tensor, vectors
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, rational, stream
+from rnnbounds.properties.systems.unitary.exact import (
+    Table,
+    Vector,
+    above,
+    rational,
+    recurrence,
+    stream,
+)
 
 FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
 
@@ -56,11 +59,8 @@ class Layered(Shipped):
 
     def tables(self) -> dict[str, Table]:
         """The first layer stands for the weights."""
-        return {
-            "W": self.exact.rows("transition_1_weight"), "U": self.exact.rows("input_weight"),
-            "b": self.vector("transition_1_bias"), "C": identity(self.spec.n).tolist(),
-            "x": self.x, "h": self.h, "h_other": self.h_other,
-        }  # fmt: skip
+        W, b = self.exact.rows("transition_1_weight"), self.vector("transition_1_bias")
+        return recurrence(W, self.exact.rows("input_weight"), b, self.x, self.h, self.h_other)
 
     @staticmethod
     def constants_of(members: Sequence[Layered]) -> list[dict[str, float]]:
@@ -94,27 +94,13 @@ class Layered(Shipped):
         }
 
     def constants(self) -> dict[str, float]:
-        """Those of this one."""
+        """Certified constants of this transition alone."""
         return self.constants_of([self])[0]
 
     def parameters(self) -> dict[str, float]:
         """The depth, and whether all layers are isometries up to a factor."""
         linear = self.spec.activation == "identity"
         return {"depth": float(self.cell.depth), "isometric": float(linear and self.isometric)}
-
-    def jacobian(self, s: int, k: int) -> fmpq_mat | arb_mat:
-        """∂h_T/∂h_{T−k} of the run from zero, rational where all slopes are."""
-        n, T = self.spec.n, self.spec.T
-        h = alone(self.path[T - k], s)
-        still = self.column((fmpq(0),) * self.spec.d)
-        eye = identity(n)
-        run = Dual(h, Ratios.of(eye) if self.rational else Columns.of(arb_mat(eye)))
-        for x in self.x[s][T - k :]:
-            run = self.cell.program(Duals(self.numbers), run, Dual(self.column(x), still))
-        J: fmpq_mat | arb_mat = run.tangent.matrix
-        if isinstance(J, arb_mat) and all(v.is_exact() for v in J.entries()):
-            return fmpq_mat([[v.fmpq() for v in row] for row in J.tolist()])
-        return J
 
 
 def layers(spec: SystemSpec, member: int) -> Layered:

@@ -16,10 +16,9 @@ from typing import NamedTuple
 from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.convert.rational_unitary import RationalRNN
-from rnnbounds.impl.numbers.rationals import identity
 from rnnbounds.impl.numbers.unreduced import Unreduced
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.unitary.exact import Table, Vector
+from rnnbounds.properties.systems.unitary.exact import Exact, Table, Vector, recurrence
 from rnnbounds.properties.systems.unitary.linear import beside, column, entries
 
 # Centres that are tried; the first one mostly will do, and kinks are finitely many hyperplanes.
@@ -74,7 +73,7 @@ class Settled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(Exact):
     """A network (n units, all read), a unitary one (m units), its readout E (n, m) and e (n,), and
     both along the inputs around which they are compared."""
 
@@ -83,6 +82,11 @@ class Candidate:
     E: fmpq_mat
     e: Vector
     at: Settled
+
+    @property
+    def parts(self) -> dict[str, fmpq_mat]:
+        """W, by its name in theory."""
+        return {"W": self.rnn.W}
 
     @property
     def n(self) -> int:
@@ -132,27 +136,15 @@ class Candidate:
         pairs = zip(self.rnn.runs(inputs), self.urnn.runs(inputs), strict=True)
         return max(((h - (E @ s + e)).square for h, s in pairs), default=fmpq(0))
 
-    @property
-    def scalar_W(self) -> bool:
-        """True if W = ρI with 0 ≤ ρ < 1."""
-        W, rho = self.rnn.W, self.rnn.W[0, 0]
-        return 0 <= rho < 1 and identity(self.n) * rho == W
-
     def tables(self) -> dict[str, Table]:
         """Both networks, the inputs around which they are compared and how far around."""
         rnn, urnn = self.rnn, self.urnn
-        return {
-            "W": rnn.W.tolist(), "U": rnn.U.tolist(), "b": list(rnn.b),
-            "C": identity(self.n).tolist(), "x": [[list(x) for x in self.at.centre]],
-            "h": [list(rnn.initial)], "h_other": [list(rnn.initial)],
+        x, start = [[list(x) for x in self.at.centre]], [list(rnn.initial)]
+        return recurrence(rnn.W.tolist(), rnn.U.tolist(), list(rnn.b), x, start, start) | {
             "W2": urnn.W.tolist(), "U2": urnn.U.tolist(), "b2": list(urnn.b),
             "C2": self.E.tolist(), "e0": list(self.e), "start2": list(urnn.initial),
             "radius": [self.radius],
         }  # fmt: skip
-
-    def constants(self) -> dict[str, float]:
-        """None: no form speaks of any."""
-        return {}
 
     def parameters(self) -> dict[str, float]:
         """m."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.kind import Kind, Wanted
+from rnnbounds.properties.systems.kind import Fits, Instances, Kind, Wanted, networks
 from rnnbounds.properties.systems.limits import extremal
 from rnnbounds.properties.systems.limits.extremal import CandidateSpec, Planted, Sigmoid
 from rnnbounds.properties.systems.limits.fitted import candidate_fits, scalar_fits
+from rnnbounds.properties.systems.limits.impulse import IMPULSE
 from rnnbounds.properties.systems.limits.near import candidate
 from rnnbounds.properties.systems.limits.pairs import sigmoid_pair
 from rnnbounds.properties.systems.limits.planted import planted
@@ -77,15 +78,18 @@ def planted_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     )
 
 
-CANDIDATE = Kind(
-    CandidateSpec, candidate_specs, ExactRoute(candidate), extremal=extremal.candidates,
-    special=extremal.CANDIDATES, fits=candidate_fits,
+KINDS = (
+    Kind(
+        CandidateSpec, candidate_specs, ExactRoute(candidate), networks(CandidateSpec),
+        Instances(extremal.candidates, extremal.CANDIDATES), Fits(candidate_fits),
+    ),
+    Kind(
+        Sigmoid, sigmoid_specs, ExactRoute(sigmoid_pair), networks(Sigmoid),
+        Instances(extremal.scalars, extremal.SCALARS), Fits(scalar_fits),
+    ),
+    Kind(
+        Planted, planted_specs, ExactRoute(planted), networks(Planted),
+        Instances(extremal.planted, extremal.PLANTS),
+    ),
+    IMPULSE,
 )  # fmt: skip
-SIGMOID = Kind(
-    Sigmoid, sigmoid_specs, ExactRoute(sigmoid_pair), extremal=extremal.scalars,
-    special=extremal.SCALARS, fits=scalar_fits,
-)  # fmt: skip
-PLANTED = Kind(
-    Planted, planted_specs, ExactRoute(planted), extremal=extremal.planted, special=extremal.PLANTS,
-)  # fmt: skip
-KINDS = (CANDIDATE, SIGMOID, PLANTED)

@@ -23,7 +23,8 @@ from rnnbounds.impl.numbers.rationals import (
     root_above,
 )
 from rnnbounds.properties.systems.limits.candidates import Candidate, settled
-from rnnbounds.properties.systems.unitary.exact import Vector
+from rnnbounds.properties.systems.spec import SystemSpec
+from rnnbounds.properties.systems.unitary.exact import Vector, times
 from rnnbounds.properties.systems.unitary.linear import (
     beside,
     blocks,
@@ -31,6 +32,8 @@ from rnnbounds.properties.systems.unitary.linear import (
     contractive,
     corner,
     entries,
+    permutation,
+    rational,
 )
 
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -38,18 +41,6 @@ SMALL = [[fmpq(p, q) for q in (1, 2, 3)] for p in range(-3, 4)]
 QUARTERS = [fmpq(p, 4) for p in range(-4, 5)]
 # Draws of V and T until T A T⁻¹ is a contraction.
 TRIES = 400
-
-
-@dataclass(frozen=True)
-class Request:
-    """Parameters of a construction: n units, m states, T times, ‖W‖ > 0 or W = 0."""
-
-    n: int
-    m: int
-    T: int
-    lam: fmpq = ZERO
-    distance: fmpq = ONE
-    start: fmpq = ZERO
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +73,14 @@ def table(draw: random.Random, rows: int, columns: int) -> fmpq_mat:
     return fmpq_mat(rows, columns, [small(draw) for _ in range(rows * columns)])
 
 
-def network(ask: Request, W: fmpq_mat, draw: random.Random) -> tuple[RationalRNN, list[Vector]]:
+def network(spec: SystemSpec, W: fmpq_mat, draw: random.Random) -> tuple[RationalRNN, list[Vector]]:
     """h = ReLU(W h + x + β1) and inputs that keep it at h = β1, where all its units are active."""
     beta = fmpq(draw.randint(1, 4), 2)
-    level = [beta] * ask.n
-    initial = [fmpq(draw.randint(0, 4), 4) * ask.start for _ in range(ask.n)]
+    level = [beta] * spec.n
+    initial = [fmpq(draw.randint(0, 4), 4) * rational(spec.start) for _ in range(spec.n)]
     first, later = (tuple(-v for v in entries(W * column(h))) for h in (initial, level))
-    rnn = RationalRNN(W, identity(ask.n), tuple(level), tuple(initial))
-    return rnn, [first, *[later] * (ask.T - 1)]
+    rnn = RationalRNN(W, identity(spec.n), tuple(level), tuple(initial))
+    return rnn, [first, *[later] * (spec.T - 1)]
 
 
 def finished(
@@ -99,10 +90,10 @@ def finished(
     return Candidate(rnn, urnn, E, tuple(e), settled(rnn, urnn, centre))
 
 
-def view(ask: Request, seen: Seen, draw: random.Random) -> Candidate:
+def view(spec: SystemSpec, seen: Seen, draw: random.Random) -> Candidate:
     """The candidate that sees the network through T, with as many idle states as are left."""
-    n, used = ask.n, seen.V.nrows()
-    rnn, centre = network(ask, seen.W, draw)
+    n, used = spec.n, seen.V.nrows()
+    rnn, centre = network(spec, seen.W, draw)
     runs = [rnn.initial, *rnn.states(centre)]
     lowest = min(v for h in runs for v in entries(seen.back * column(h)))
     # Without need of it the first units are the network's own.
@@ -115,7 +106,7 @@ def view(ask: Request, seen: Seen, draw: random.Random) -> Candidate:
     G = seen.back.tolist() + [[ZERO] * n] * (used - n)
     E = beside(seen.T, fmpq_mat(n, used - n)) if used > n else seen.T
     urnn = RationalRNN(seen.V, fmpq_mat(G), tuple(d), (*entries(inside[0]), *[ZERO] * (used - n)))
-    urnn, E = extended(urnn, E, ask.m - used, draw)
+    urnn, E = extended(urnn, E, spec.states - used, draw)
     return finished(rnn, urnn, E, [-v for v in entries(seen.T * q)], centre)
 
 
@@ -136,72 +127,67 @@ def extended(
     order = draw.sample(range(len(urnn.b)), len(urnn.b)) if draw.random() < 0.5 else None
     if order is None:
         return urnn, E
-    rows = urnn.W.tolist()
-    return RationalRNN(
-        fmpq_mat([[rows[i][j] for j in order] for i in order]),
-        fmpq_mat([urnn.U.tolist()[i] for i in order]),
-        tuple(urnn.b[i] for i in order), tuple(urnn.initial[i] for i in order),
-    ), fmpq_mat([[row[j] for j in order] for row in E.tolist()])  # fmt: skip
+    turn = permutation(order)
+    W, U, back = turn * urnn.W * turn.transpose(), turn * urnn.U, E * turn.transpose()
+    return RationalRNN(W, U, times(turn, urnn.b), times(turn, urnn.initial)), back
 
 
 def swap(n: int) -> fmpq_mat:
     """(0 I; I 0), the dilation of W = 0."""
-    return fmpq_mat(2 * n, 2 * n, [fmpq(j == (i + n) % (2 * n)) for i in range(2 * n)
-                                   for j in range(2 * n)])  # fmt: skip
+    return permutation([(i + n) % (2 * n) for i in range(2 * n)])
 
 
-def dilation(ask: Request, draw: random.Random) -> fmpq_mat:
+def dilation(spec: SystemSpec, draw: random.Random) -> fmpq_mat:
     """A dilation (2n, 2n) of W = 0 or of a random contraction, its added rows and columns each
     turned by an orthogonal matrix."""
-    V = swap(ask.n) if ask.lam == 0 else random_contraction(ask.n, draw).dilation()
+    V = swap(spec.n) if spec.lam == 0 else random_contraction(spec.n, draw).dilation()
     if draw.random() < 0.5:
         return V
-    left, right = (blocks(identity(ask.n), cayley(ask.n, draw)) for _ in range(2))
+    left, right = (blocks(identity(spec.n), cayley(spec.n, draw)) for _ in range(2))
     return left * V * right
 
 
-def dilated(ask: Request, draw: random.Random) -> Candidate:
+def dilated(spec: SystemSpec, draw: random.Random) -> Candidate:
     """The unitary equivalent of 2n states in the network's own coordinates."""
-    return view(ask, Seen(dilation(ask, draw), identity(ask.n)), draw)
+    return view(spec, Seen(dilation(spec, draw), identity(spec.n)), draw)
 
 
-def rotated(ask: Request, draw: random.Random) -> Candidate:
+def rotated(spec: SystemSpec, draw: random.Random) -> Candidate:
     """Build the unitary equivalent of 2n states in orthogonally transformed coordinates."""
-    return view(ask, Seen(dilation(ask, draw), cayley(ask.n, draw)), draw)
+    return view(spec, Seen(dilation(spec, draw), cayley(spec.n, draw)), draw)
 
 
-def rescaled(ask: Request, draw: random.Random) -> Candidate:
+def rescaled(spec: SystemSpec, draw: random.Random) -> Candidate:
     """W moves unit i to i + 1 with a weight below 1; scaled to weights 1 it needs n + 1 states."""
-    n = ask.n
-    V = fmpq_mat(n + 1, n + 1, [fmpq(i == (j + 1) % (n + 1)) for i in range(n + 1)
-                                for j in range(n + 1)])  # fmt: skip
+    n = spec.n
+    V = permutation([(i - 1) % (n + 1) for i in range(n + 1)])
     weights = [fmpq(1, draw.randint(2, 4)) for _ in range(n - 1)]
     scale = [ONE]
     for weight in weights:
         scale.append(scale[-1] * weight)
-    return view(ask, Seen(V, diagonal(scale)), draw)
+    return view(spec, Seen(V, diagonal(scale)), draw)
 
 
-def similar(ask: Request, draw: random.Random) -> Candidate:
+def similar(spec: SystemSpec, draw: random.Random) -> Candidate:
     """W is similar to the leading block of an orthogonal matrix with one row more (a balanced
     realisation): n + 1 states match it. Identity of the two where no contraction is drawn."""
-    n = ask.n
+    n = spec.n
     for _ in range(TRIES):
         T = fmpq_mat(n, n, [draw.choice(QUARTERS) for _ in range(n * n)]) + identity(n)
         seen = Seen(cayley(n + 1, draw), T)
         if T.det() != 0 and contractive(seen.W):
-            return view(ask, seen, draw)
-    return rescaled(ask, draw)
+            return view(spec, seen, draw)
+    return rescaled(spec, draw)
 
 
-def scalar(ask: Request, draw: random.Random) -> Candidate:
+def scalar(spec: SystemSpec, draw: random.Random) -> Candidate:
     """W = ρI, ρ = p/q with q² − p² a square, and (ρI κI; κI −ρI) seen through an orthogonal T."""
-    rho, one = ask.lam, identity(ask.n)
+    rho, one = rational(spec.lam), identity(spec.n)
     kappa = root(1 - rho * rho)
     V = fmpq_mat(
         (beside(rho * one, kappa * one)).tolist() + beside(kappa * one, -rho * one).tolist()
     )
-    return view(ask, Seen(V, one if draw.random() < 0.5 else cayley(ask.n, draw)), draw)
+    return view(spec, Seen(V, one if draw.random() < 0.5 else cayley(spec.n, draw)), draw)
 
 
 def root(square: fmpq) -> fmpq:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid
 from rnnbounds.properties.systems.spec import SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
 

@@ -14,7 +14,6 @@ from rnnbounds.impl.convert.rational_unitary import RationalRNN
 from rnnbounds.impl.numbers.rationals import cayley, random_contraction
 from rnnbounds.properties.systems.limits.candidates import Candidate, Settled, settled
 from rnnbounds.properties.systems.limits.exact_candidates import (
-    Request,
     can_dilate,
     dilated,
     extended,
@@ -29,8 +28,7 @@ from rnnbounds.properties.systems.limits.exact_candidates import (
 )
 from rnnbounds.properties.systems.spec import Candidate as Written
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Vector, stream
-from rnnbounds.properties.systems.unitary.exact import rational as exactly
+from rnnbounds.properties.systems.unitary.exact import Vector, rationals, stream
 from rnnbounds.properties.systems.unitary.linear import (
     beside,
     cayley_of,
@@ -44,30 +42,30 @@ from rnnbounds.properties.systems.unitary.linear import (
 ZERO, ONE = fmpq(0), fmpq(1)
 
 
-def unrelated(ask: Request, draw: random.Random) -> Candidate:
+def unrelated(spec: SystemSpec, draw: random.Random) -> Candidate:
     """V, G, d, E and the initial state drawn without regard to the network."""
-    W = random_contraction(ask.n, draw).W if ask.lam != 0 else fmpq_mat(ask.n, ask.n)
-    rnn, centre = network(ask, W, draw)
-    m = ask.m
+    W = random_contraction(spec.n, draw).W if spec.lam != 0 else fmpq_mat(spec.n, spec.n)
+    rnn, centre = network(spec, W, draw)
+    m = spec.states
     urnn = RationalRNN(
-        cayley(m, draw), table(draw, m, ask.n), tuple(small(draw) for _ in range(m)),
+        cayley(m, draw), table(draw, m, spec.n), tuple(small(draw) for _ in range(m)),
         tuple(small(draw) for _ in range(m)),
     )  # fmt: skip
-    return finished(rnn, urnn, table(draw, ask.n, m), [small(draw) for _ in range(ask.n)], centre)
+    return finished(rnn, urnn, table(draw, spec.n, m), [small(draw) for _ in range(spec.n)], centre)
 
 
-def solved(ask: Request, draw: random.Random) -> Candidate:
+def solved(spec: SystemSpec, draw: random.Random) -> Candidate:
     """V and G drawn, half the time with one state in eight off at a time, and the best readout."""
-    W = random_contraction(ask.n, draw).W if ask.lam != 0 else fmpq_mat(ask.n, ask.n)
-    first = second = [fmpq(2)] * ask.m
+    W = random_contraction(spec.n, draw).W if spec.lam != 0 else fmpq_mat(spec.n, spec.n)
+    first = second = [fmpq(2)] * spec.states
     if draw.random() < 0.5:
         first, second = ([fmpq(draw.choice((2,) * 7 + (-2,))) for _ in first] for _ in range(2))
-    V, G = cayley(ask.m, draw), table(draw, ask.m, ask.n)
-    return with_readout(ask, W, V, G, (first, second), draw)
+    V, G = cayley(spec.states, draw), table(draw, spec.states, spec.n)
+    return with_readout(spec, W, V, G, (first, second), draw)
 
 
 def with_readout(
-    ask: Request, W: fmpq_mat, V: fmpq_mat, G: fmpq_mat, levels: Sequence[Sequence[fmpq]],
+    spec: SystemSpec, W: fmpq_mat, V: fmpq_mat, G: fmpq_mat, levels: Sequence[Sequence[fmpq]],
     draw: random.Random,
 ) -> Candidate:  # fmt: skip
     """The candidate of V and G with the given pre-activations at the first two times and a readout
@@ -75,9 +73,9 @@ def with_readout(
 
     Any v₀ and v₁ can be had: d = v₁ − V D₀v₀ − G x₁ and s₋₁ = Vᵀ(v₀ − d − G x₀).
     """
-    rnn, centre = network(ask, W, draw)
+    rnn, centre = network(spec, W, draw)
     first, second = (column(v) for v in levels)
-    x = [column(c) for c in (centre[0], centre[min(1, ask.T - 1)])]
+    x = [column(c) for c in (centre[0], centre[min(1, spec.T - 1)])]
     d = second - V * column([max(v, ZERO) for v in levels[0]]) - G * x[1]
     initial = V.transpose() * (first - d - G * x[0])
     urnn = RationalRNN(V, G, tuple(entries(d)), tuple(entries(initial)))
@@ -99,10 +97,10 @@ def best_readout(at: Settled) -> tuple[fmpq_mat, Vector]:
     return corner(found, range(n), range(m)), tuple(found[i, m] for i in range(n))
 
 
-def approximate(ask: Request, draw: random.Random) -> Candidate:
+def approximate(spec: SystemSpec, draw: random.Random) -> Candidate:
     """2n − 1 states for W = 0 and n ≥ 2: e₁ → e₃ → e₂ → e₁ with the second unit written δ times and
     read 1/δ times. E G = I, and what E V G leaves of one step is δ; the other units are swapped."""
-    n, delta = ask.n, ask.distance
+    n, delta = spec.n, rational(spec.distance)
     base, rest = 2 * n - 1, n - 2
     V = fmpq_mat(base, base)
     for i, j in ((2, 0), (1, 2), (0, 1), *((3 + i, 3 + rest + i) for i in range(rest)),
@@ -112,7 +110,7 @@ def approximate(ask: Request, draw: random.Random) -> Candidate:
     for unit, at, weight in ((0, 0, ONE), (1, 1, delta), *((2 + i, 3 + i, ONE)
                              for i in range(rest))):  # fmt: skip
         G[at, unit], E[unit, at] = weight, 1 / weight
-    rnn, centre = network(ask, fmpq_mat(n, n), draw)
+    rnn, centre = network(spec, fmpq_mat(n, n), draw)
     # At rest every state of the candidate is 1, but the swapped ones' partners are off.
     rest_state = [ONE] * (3 + rest) + [ZERO] * rest
     d = entries(column(rest_state) - V * column(rest_state))
@@ -120,24 +118,19 @@ def approximate(ask: Request, draw: random.Random) -> Candidate:
     d[3 : 3 + rest] = [ONE] * rest
     urnn = RationalRNN(V, G, tuple(d), tuple(rest_state))
     e = entries(column(rnn.b) - E * column(rest_state))
-    urnn, E = extended(urnn, E, ask.m - base, draw)
+    urnn, E = extended(urnn, E, spec.states - base, draw)
     return finished(rnn, urnn, E, e, centre)
 
 
-def written(ask: Request, found: Written, draw: random.Random) -> Candidate:
+def written(spec: SystemSpec, found: Written, draw: random.Random) -> Candidate:
     """The candidate of W = 0 that a spec writes out; ``s`` and ``d`` hold its pre-activations at
     the first two times."""
-
-    def exact(values: Sequence[float]) -> list[fmpq]:
-        return [exactly(v) for v in values]
-
-    V = cayley_of(exact(found.skew), [int(v) for v in found.signs])
-    G = fmpq_mat([exact(row) for row in found.G])
-    levels = (exact(found.s), exact(found.d))
-    return with_readout(ask, fmpq_mat(ask.n, ask.n), V, G, levels, draw)
+    V, G = cayley_of(found.skew, found.signs), fmpq_mat([rationals(row) for row in found.G])
+    levels = (rationals(found.s), rationals(found.d))
+    return with_readout(spec, fmpq_mat(spec.n, spec.n), V, G, levels, draw)
 
 
-Builder = Callable[[Request, random.Random], Candidate]
+Builder = Callable[[SystemSpec, random.Random], Candidate]
 # Each with the least number of states that it can have.
 BUILDERS: dict[str, tuple[Builder, Callable[[int], int]]] = {
     "dilated": (dilated, lambda n: 2 * n),
@@ -154,12 +147,13 @@ BUILDERS: dict[str, tuple[Builder, Callable[[int], int]]] = {
 def candidate(spec: SystemSpec, member: int) -> Candidate:
     """One member of a batch of kind ``candidate``; an unrelated one where the regime needs more
     states or units, or a weight of which √(1 − ρ²) is rational."""
-    lam, n, m = rational(spec.lam), spec.n, spec.states
-    ask = Request(n, m, spec.T, lam, rational(spec.distance), rational(spec.start))
+    n = spec.n
     draw = stream(spec, member, "candidate")
     if spec.found is not None:
-        return written(ask, spec.found, draw)
+        return written(spec, spec.found, draw)
     build, least = BUILDERS[spec.regime]
-    fits = m >= least(n) and (spec.regime != "approximate" or (n > 1 and spec.distance > 0))
-    fits = fits and (spec.regime != "scalar" or can_dilate(lam))
-    return (build if fits else unrelated)(ask, draw)
+    fits = spec.states >= least(n) and (
+        spec.regime != "approximate" or (n > 1 and spec.distance > 0)
+    )
+    fits = fits and (spec.regime != "scalar" or can_dilate(rational(spec.lam)))
+    return (build if fits else unrelated)(spec, draw)

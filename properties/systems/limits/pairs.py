@@ -4,7 +4,7 @@ matrix when copies of units are merged; near or far elsewhere."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mat
@@ -15,14 +15,14 @@ from rnnbounds.properties.systems.limits.sigmoid import BOUND, Network
 from rnnbounds.properties.systems.limits.sigmoid_pairs import SigmoidPair
 from rnnbounds.properties.systems.spec import Candidate as Written
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import rational as exactly
-from rnnbounds.properties.systems.unitary.exact import stream
+from rnnbounds.properties.systems.unitary.exact import rationals, stream
 from rnnbounds.properties.systems.unitary.linear import (
     beside,
     blocks,
     cayley_of,
     column,
     entries,
+    permutation,
     rational,
 )
 
@@ -117,8 +117,7 @@ def cancelling(name: str, n: int, lam: fmpq, draw: random.Random) -> Network:
 
 def row_sums_one(m: int, draw: random.Random) -> fmpq_mat:
     """An orthogonal matrix with V1 = 1: a permutation and reflections that leave 1 alone."""
-    order = draw.sample(range(m), m)
-    V = fmpq_mat(m, m, [fmpq(j == order[i]) for i in range(m) for j in range(m)])
+    V = permutation(draw.sample(range(m), m))
     for _ in range(draw.randint(0, 2) if m > 1 else 0):
         u = [fmpq(draw.randint(-2, 2)) for _ in range(m)]
         mean = sum(u, ZERO) / m
@@ -194,15 +193,10 @@ def held(turned: Turn, net: Network, m: int, draw: random.Random) -> Network:
 
 def written(network: Network, found: Written) -> Network:
     """The candidate that a spec writes out."""
-
-    def exact(values: Sequence[float]) -> tuple[fmpq, ...]:
-        return tuple(exactly(v) for v in values)
-
-    V = cayley_of(exact(found.skew), [int(v) for v in found.signs])
-    e = exact(found.E[0]) if found.E else (ZERO,) * len(found.d)
-    e0 = exact(found.e0)[0] if found.e0 else ZERO
-    g = exact([row[0] for row in found.G])
-    return Network(network.activation, V, g, exact(found.d), exact(found.s), e, e0)
+    e = rationals(found.E[0]) if found.E else (ZERO,) * len(found.d)
+    e0 = rationals(found.e0)[0] if found.e0 else ZERO
+    g, d, start = (rationals(part) for part in ([row[0] for row in found.G], found.d, found.s))
+    return Network(network.activation, cayley_of(found.skew, found.signs), g, d, start, e, e0)
 
 
 Builder = Callable[[Turn, Network, int, random.Random], Network]

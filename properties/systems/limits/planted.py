@@ -16,7 +16,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from rnnbounds.properties.systems.limits.exact_candidates import small
 from rnnbounds.properties.systems.limits.sigmoid import driven
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, stream
+from rnnbounds.properties.systems.unitary.exact import Exact, Table, Vector, recurrence, stream
 
 ZERO = fmpq(0)
 # 77 digits first; then twice and four times as many.
@@ -50,7 +50,7 @@ def unit_of(terms: dict[str, fmpq], constants: set[str]) -> Unit:
 
 
 @dataclass(frozen=True, eq=False)
-class Planted:
+class Planted(Exact):
     """t_k = tanh(A t_{k−1} + G x_k + d), k < T, from ``start``; scalar inputs."""
 
     A: fmpq_mat
@@ -139,22 +139,10 @@ class Planted:
 
     def tables(self) -> dict[str, Table]:
         """The network, read in full, and the inputs of all samples."""
-        size = range(self.unit_count)
-        return {
-            "W": self.A.tolist(), "U": [[v] for v in self.G], "b": list(self.d),
-            "C": [[fmpq(i == j) for j in size] for i in size],
-            "x": [[[v] for v in self.samples[0]]], "h": [list(self.start)],
-            "h_other": [list(self.start)], "samples": [list(x) for x in self.samples],
-            "pair": list(self.pair),
+        U, x, start = [[v] for v in self.G], [[[v] for v in self.samples[0]]], [list(self.start)]
+        return recurrence(self.A.tolist(), U, list(self.d), x, start, start) | {
+            "samples": [list(x) for x in self.samples], "pair": list(self.pair),
         }  # fmt: skip
-
-    def constants(self) -> dict[str, float]:
-        """None: no form speaks of any."""
-        return {}
-
-    def parameters(self) -> dict[str, float]:
-        """None of its own."""
-        return {}
 
 
 def certain_rank(rows: list[list[arb]]) -> int:

@@ -11,7 +11,7 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 from rnnbounds.properties.systems.limits.gap_bounds import relu_equivalent, tanh_gap
 from rnnbounds.properties.systems.limits.lumping import same_map
 from rnnbounds.properties.systems.limits.sigmoid import Network, probes
-from rnnbounds.properties.systems.unitary.exact import Table, above, nearest
+from rnnbounds.properties.systems.unitary.exact import Exact, Table, above, nearest, recurrence
 
 # Balls at these precisions, until the gap is told from 0.
 PRECISIONS = (64, 128, 256, 512, 1024)
@@ -20,7 +20,7 @@ SQUARINGS, PRECISION = 9, 256
 
 
 @dataclass(frozen=True, eq=False)
-class SigmoidPair:
+class SigmoidPair(Exact):
     """A network of n units and a unitary one of ``states`` units."""
 
     network: Network
@@ -69,12 +69,12 @@ class SigmoidPair:
     def tables(self) -> dict[str, Table]:
         """Both networks; x holds the first probe."""
         one, other = self.network, self.candidate
-        return {
-            "W": one.V.tolist(), "U": [[v] for v in one.g], "b": list(one.d),
-            "C": [list(one.e)], "x": [[[v] for v in probes()[0]]], "h": [list(one.start)],
-            "h_other": [list(one.start)], "W2": other.V.tolist(), "U2": [[v] for v in other.g],
-            "b2": list(other.d), "C2": [list(other.e)], "e0": [other.e0],
-            "start2": list(other.start), "probes": [list(x) for x in probes()],
+        U, x, start = [[v] for v in one.g], [[[v] for v in probes()[0]]], [list(one.start)]
+        found = recurrence(one.V.tolist(), U, list(one.d), x, start, start, [list(one.e)])
+        return found | {
+            "W2": other.V.tolist(), "U2": [[v] for v in other.g], "b2": list(other.d),
+            "C2": [list(other.e)], "e0": [other.e0], "start2": list(other.start),
+            "probes": [list(x) for x in probes()],
         }  # fmt: skip
 
     def dumped(self) -> dict[str, Table]:

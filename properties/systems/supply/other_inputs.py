@@ -16,8 +16,9 @@ import numpy.typing as npt
 import torch
 
 from rnnbounds.impl.numbers.outward import add_up, norm_up
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import Array, lengths, normal, stream
-from rnnbounds.properties.systems.supply.members import BatchData, once
+from rnnbounds.properties.systems.supply.lazy import once
 
 Tensor = torch.Tensor
 Places = npt.NDArray[np.signedinteger[Any]]
@@ -27,7 +28,7 @@ INWARD = 1 - 2.0**-40
 
 
 @once
-def other_inputs(batch: BatchData) -> Tensor:
+def other_inputs(batch: Batch) -> Tensor:
     """x′ (B, T, d, S)."""
     if batch.whole is not None and other_inputs in batch.whole[0].made:
         of_all, i, s = batch.whole
@@ -35,7 +36,7 @@ def other_inputs(batch: BatchData) -> Tensor:
     return batch.systems.within(batch.x + moves(batch))
 
 
-def x_gap(batch: BatchData) -> Array:
+def x_gap(batch: Batch) -> Array:
     """δ ≥ ‖x_t − x′_t‖₂ for every t, (B, S, 1); infinite of cells where x′ may exceed B_x."""
     x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
     apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
@@ -43,7 +44,7 @@ def x_gap(batch: BatchData) -> Array:
     return np.asarray(apart.cpu().numpy()[:, :, None])
 
 
-def moves(batch: BatchData) -> Tensor:
+def moves(batch: Batch) -> Tensor:
     """x′ − x before it is rounded, no part of any gradient."""
     spec = batch.spec
     x = batch.x.detach().cpu().numpy().transpose(0, 3, 1, 2)  # (B, S, T, d)
@@ -76,7 +77,7 @@ def inward(direction: Array, x: Array) -> Array:
     return np.where(along > 0, -1.0, 1.0)[:, :, None, None]
 
 
-def drawn(batch: BatchData, places: Places) -> Array:
+def drawn(batch: Batch, places: Places) -> Array:
     """Directions of their own, (B, S, T, d)."""
     spec, (_, T, d, _) = batch.spec, batch.x.shape
     shape = spec.sequences, T, d
@@ -85,7 +86,7 @@ def drawn(batch: BatchData, places: Places) -> Array:
 
 
 def unit(directions: Array) -> Array:
-    """Of length 1, or 0 where there is none."""
+    """Directions scaled to length 1, or 0 where there is none."""
     size = lengths(directions)[..., None]
     known = (size > 0) & np.isfinite(size)
     return np.divide(directions, size, out=np.zeros_like(directions), where=known)

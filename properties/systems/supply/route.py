@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
 
 from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.cells.batch import Cells
 from rnnbounds.properties.systems.drawing.regimes import Array, input_sequences
 from rnnbounds.properties.systems.drawing.written import written_out
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
+from rnnbounds.properties.systems.supply.parameters import READ
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
 Tensor = torch.Tensor
@@ -34,33 +35,40 @@ class Route(ABC):
     """A family of systems.
 
     rational: whether they are decided in rationals. causal: whether they are feed-forward models.
-    learning: whether there is a loss, and certified gradients.
+    learning: whether there is a loss, and certified gradients. most: systems and sequences that one
+    example has at most, where a system costs much. parameters: the names of all parameters.
     """
 
     rational: ClassVar[bool] = False
     causal: ClassVar[bool] = False
     learning: ClassVar[bool] = False
+    most: ClassVar[tuple[int, int] | None] = None
+    parameters: ClassVar[Collection[str]] = READ
 
     @abstractmethod
     def parts(self, spec: SystemSpec, device: str) -> Parts:
         """The systems that a spec describes, the chosen sequences of each."""
 
     @abstractmethod
-    def constant(self, batch: BatchData, name: str) -> Array:
+    def constant(self, batch: Batch, name: str) -> Array:
         """A certified constant, (B, 1, 1), (B, S, 1) of each pair or (B, 1, K+1) of each window;
         infinite where nothing is known."""
 
-    def region(self, batch: BatchData) -> Region | None:
+    def region(self, batch: Batch) -> Region | None:
         """The weights for which the constants of gradients hold; None of systems without a loss."""
         return None
 
-    def reach(self, batch: BatchData) -> Array:
+    def reach(self, batch: Batch) -> Array:
         """Bound the norm of the state forgotten by a run of any length: S_0/(1 − λ), (B, 1, 1)."""
         return batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
 
-    def parameter(self, batch: BatchData, name: str) -> Array:
-        """A parameter that only systems of this family have; NaN for others."""
-        return np.full((1, 1, 1), np.nan)
+    def step_size(self, batch: Batch) -> Array:
+        """α, (1, 1, 1), or (B, 1, 1) where it is a share of what is certified."""
+        return np.full((1, 1, 1), batch.spec.alpha)
+
+    def parameter(self, batch: Batch, name: str) -> Array:
+        """A number of the spec, along (batch, sequence, window); NaN of what other families add."""
+        return READ[name](batch)
 
     def named(self, spec: SystemSpec) -> str:
         """Name a system in explanations, by its activation."""

@@ -10,6 +10,10 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar, overload
 
+import torch
+
+from rnnbounds.impl.gradients.constants import Constants
+
 T = TypeVar("T")
 
 
@@ -33,9 +37,35 @@ class of_systems(cached_property[T]):  # noqa: N801 - it is used as a decorator
         return found
 
 
+class OfMember(Constants):
+    """The constants of one system of a batch, (1,) each."""
+
+    def __init__(self, whole: Constants, at: slice) -> None:
+        self.whole, self.at = whole, at
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return self.whole[name][self.at]
+
+    @property
+    def P_root(self) -> torch.Tensor:
+        """Q of the quadratic norm."""
+        return self.whole.P_root[self.at]
+
+    @property
+    def D(self) -> torch.Tensor:
+        """The matrix of the diagonal norm."""
+        return self.whole.D[self.at]
+
+    @property
+    def v(self) -> torch.Tensor:
+        """The weights of the maximum norm."""
+        return self.whole.v[self.at]
+
+
 def row_of(value: Any, at: slice) -> Any:
-    """Some rows of arrays, of each array of a dict, of a dataclass or of an object that has
-    ``rows``."""
+    """Some rows of an array, of each array of a dict or of a dataclass, or of constants."""
+    if isinstance(value, Constants):
+        return OfMember(value, at)
     if isinstance(value, dict):
         return {name: row_of(part, at) for name, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):

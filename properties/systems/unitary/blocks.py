@@ -18,13 +18,13 @@ from rnnbounds.impl.numbers.rationals import (
     pythagorean,
 )
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, stream
-from rnnbounds.properties.systems.unitary.linear import blocks
+from rnnbounds.properties.systems.unitary.exact import Exact, Table, recurrence, stream
+from rnnbounds.properties.systems.unitary.linear import blocks, corner
 from rnnbounds.properties.systems.unitary.orthogonal import ONE, ZERO, orthogonal
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(Exact):
     """An orthogonal V (m, m) and its leading block W (n, n)."""
 
     spec: SystemSpec
@@ -33,17 +33,20 @@ class Block:
     @cached_property
     def W(self) -> fmpq_mat:
         """The leading block."""
-        n = self.spec.n
-        return fmpq_mat([row[:n] for row in self.V.tolist()[:n]])
+        n = range(self.spec.n)
+        return corner(self.V, n, n)
+
+    @property
+    def parts(self) -> dict[str, fmpq_mat]:
+        """W, by its name in theory."""
+        return {"W": self.W}
 
     def tables(self) -> dict[str, Table]:
         """W and V; there are no inputs."""
         spec, n, m = self.spec, self.spec.n, self.V.nrows()
-        S, nothing = len(spec.chosen), [ZERO] * n
-        return {
-            "W": self.W.tolist(), "U": [[ZERO] * spec.d] * n, "b": nothing,
-            "C": identity(n).tolist(), "x": [[[ZERO] * spec.d] * spec.T] * S,
-            "h": [nothing] * S, "h_other": [nothing] * S,
+        x, rest = ([row] * len(spec.chosen) for row in ([[ZERO] * spec.d] * spec.T, [ZERO] * n))
+        U, b = [[ZERO] * spec.d] * n, [ZERO] * n
+        return recurrence(self.W.tolist(), U, b, x, rest, rest) | {
             "W2": self.V.tolist(), "U2": [[ZERO] * spec.d] * m, "b2": [ZERO] * m,
         }  # fmt: skip
 
@@ -81,9 +84,7 @@ def dilated(n: int, m: int, draw: random.Random, units: int, multiple: bool) -> 
     W = RationalContraction(Q, sigma, kappa, Q.transpose() if multiple else cayley(n, draw))
     V = W.dilation() * fmpq(draw.choice((1, -1)))
     extra = m - V.nrows()
-    rows = [row + [ZERO] * extra for row in V.tolist()]
-    rows += [[ZERO] * V.nrows() + row for row in identity(extra).tolist()] if extra else []
-    padded = fmpq_mat(rows)
+    padded = blocks(V, identity(extra)) if extra else V
     if m == n:
         return padded
     # Rotating the added rows, and then the added columns, leaves the block as it is.

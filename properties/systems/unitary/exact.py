@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isinf
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -36,30 +37,42 @@ def check_exact(spec: SystemSpec) -> None:
         raise SpecError(f"units = {spec.units} exceeds n = {spec.n}")
 
 
-class Exact(Protocol):
+class Exact(ABC):
     """One member of a batch, in rationals."""
 
+    @abstractmethod
     def tables(self) -> dict[str, Table]:
         """Everything by name: W (n, n), U (n, d), b (n), C (p, n), x (S, T, d), h and h_other
         (S, n), the second network W2 (m, m), U2 (m, d), b2 (m), if there is one, and more."""
-        ...
+
+    def dumped(self) -> dict[str, Table]:
+        """The tables that a dump of the member holds."""
+        return self.tables()
 
     def constants(self) -> dict[str, float]:
         """The certified constants: upper bounds by the names of the vocabulary."""
-        ...
+        return {}
+
+    @staticmethod
+    def constants_of(members: Sequence[Any]) -> list[dict[str, float]]:
+        """The constants of members of one shape."""
+        return [member.constants() for member in members]
 
     def parameters(self) -> dict[str, float]:
         """The parameters in which the members of a batch differ, ``states`` for one."""
-        ...
+        return {}
 
 
-@runtime_checkable
-class Together(Protocol):
-    """A member whose constants cost little more for many at once."""
-
-    def constants_of(self, members: Sequence[Any], /) -> list[dict[str, float]]:
-        """Those of members of one shape."""
-        ...
+def recurrence(
+    W: Table, U: Table, b: Table, x: Table, h: Table = None, h_other: Table = None, C: Table = None
+) -> dict[str, Table]:
+    """The tables of h_t = ρ(W h_{t−1} + U x_t + b), y = C h; states are 0 and C is the identity if
+    nothing else is said."""
+    size, rest = range(len(b)), [(fmpq(0),) * len(b)] * len(x)
+    return {
+        "W": W, "U": U, "b": b, "C": C or [[fmpq(i == j) for j in size] for i in size], "x": x,
+        "h": h or rest, "h_other": h_other or rest,
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +89,7 @@ class ExactNetworks(Networks):
     @of_systems
     def constants(self) -> list[dict[str, float]]:
         """The certified constants of each member."""
-        if isinstance(self.members[0], Together):
-            return self.members[0].constants_of(self.members)
-        return [member.constants() for member in self.members]
+        return self.members[0].constants_of(self.members)
 
     @cached_property
     def differing(self) -> list[dict[str, float]]:
@@ -142,6 +153,11 @@ def stream(spec: SystemSpec, member: int, purpose: str) -> random.Random:
     return random.Random(f"{spec.seed}/{member}/{purpose}")
 
 
+def rationals(values: Sequence[float]) -> Vector:
+    """The rationals that floats are."""
+    return tuple(map(rational, values))
+
+
 def times(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:
     """A v."""
     return tuple((A * fmpq_mat(len(v), 1, list(v))).entries())
@@ -150,8 +166,3 @@ def times(A: fmpq_mat, v: Sequence[fmpq]) -> Vector:
 def square(v: Sequence[fmpq]) -> fmpq:
     """‖v‖₂²."""
     return sum((entry * entry for entry in v), fmpq(0))
-
-
-def minus(one: Sequence[fmpq], two: Sequence[fmpq]) -> Vector:
-    """The difference of two vectors."""
-    return tuple(p - q for p, q in zip(one, two, strict=True))

@@ -6,7 +6,6 @@ Source: Emami et al., Theorem 3.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -17,6 +16,8 @@ from rnnbounds.properties.systems.unitary.exact import rational, times
 from rnnbounds.properties.systems.unitary.networks import Network
 from rnnbounds.properties.systems.unitary.orthogonal import ZERO
 
+Square = Callable[[Network, int], fmpq | None]
+
 
 def largest(C: fmpq_mat, one: Sequence[Unreduced], other: Sequence[Unreduced]) -> fmpq:
     """max_t ‖C (h_t − p_t)‖², p_t the leading entries of the other states."""
@@ -25,11 +26,11 @@ def largest(C: fmpq_mat, one: Sequence[Unreduced], other: Sequence[Unreduced]) -
     return max((gap.square for gap in seen), default=ZERO)
 
 
-def gap(bound: Callable[[Network], fmpq | None]) -> Callable[[Any, int, int], fmpq | None]:
+def gap(bound: Callable[[Network], fmpq | None]) -> Square:
     """The largest gap with the added biases that a bound on the states gives."""
 
-    def of(member: Any, s: int, k: int) -> fmpq | None:
-        limit = bound(member) if isinstance(member, Network) else None
+    def of(member: Network, s: int) -> fmpq | None:
+        limit = bound(member)
         if limit is None:
             return None
         return largest(member.C, member.states[s], member.unitary(limit).run(member.x[s]))
@@ -47,10 +48,10 @@ def unstarted(member: Network) -> fmpq | None:
     return None if member.lam == 1 else member.pushed / (1 - member.lam)
 
 
-def beyond(member: Any, s: int, k: int) -> fmpq | None:
+def beyond(member: Network, s: int) -> fmpq | None:
     """The scalar network W = λ, U = 1, b = 0 and its URNN for inputs up to B, on the inputs
     2B/(1 − λ), 0, 0, …"""
-    if not isinstance(member, Network) or member.lam == 1:
+    if member.lam == 1:
         return None
     C, B = member.contraction, rational(member.spec.scale)
     place = C.sigma.index(member.lam)
@@ -60,25 +61,21 @@ def beyond(member: Any, s: int, k: int) -> fmpq | None:
     return largest(identity(1), network.run(x), other.run(x))
 
 
-def rescaled(member: Any, s: int, k: int) -> fmpq | None:
+def rescaled(member: Network, s: int) -> fmpq | None:
     """The equivalent of the network with the states D h, by the D that needs fewest states."""
-    if not isinstance(member, Network):
-        return None
     other = member.rescaled
     if other is None:
-        return gap(lambda m: m.bound)(member, s, k)  # no D is better than I
+        return gap(lambda m: m.bound)(member, s)  # no D is better than I
     D, unitary = other
     back = Unreduced.of(diagonal([1 / entry for entry in D]))
     seen = [back @ p.first(len(D)) for p in unitary.run(member.x[s])]
     return largest(member.C, member.states[s], seen)
 
 
-def similar(relu: bool) -> Callable[[Any, int, int], fmpq | None]:
+def similar(relu: bool) -> Square:
     """‖C h_T − C T⁻¹ g_T‖² of the network and the one of T W T⁻¹, T unit lower triangular."""
 
-    def of(member: Any, s: int, k: int) -> fmpq | None:
-        if not isinstance(member, Network):
-            return None
+    def of(member: Network, s: int) -> fmpq:
         n, network = len(member.rnn.b), member.rnn
         T = fmpq_mat([[fmpq(int(i >= j)) for j in range(n)] for i in range(n)])
         back = T.inv()

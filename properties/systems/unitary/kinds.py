@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.properties.errors import SpecError
-from rnnbounds.properties.systems.drawing.choices import pick, seeds
-from rnnbounds.properties.systems.drawing.grid import grid
-from rnnbounds.properties.systems.kind import NO_CELL, Kind, Wanted, cell_named
+from rnnbounds.properties.systems.drawing.choices import grid, pick, seeds
+from rnnbounds.properties.systems.kind import NO_CELL, Instances, Kind, Wanted, cell_named, networks
 from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, spec_of
 from rnnbounds.properties.systems.unitary.blocks import block
 from rnnbounds.properties.systems.unitary.exact import EXACT_LIMITS, check_exact
@@ -44,6 +43,7 @@ Urnn = spec_of(
 Block = spec_of(
     "block", "n regime states units", activation="identity", inputs="zero", limits=EXACT_LIMITS,
     regimes=("identity", "signed", "cayley", "dilation", "multiple"), check=check_block,
+    floors={"states": "n"},
 )  # fmt: skip
 
 NETWORK_SPEC = Unitary(regime="diagonal", inputs="resonant", T=4, K=4)
@@ -71,7 +71,7 @@ BLOCKS: dict[str, SystemSpec] = {
 }
 
 
-def networks() -> Iterator[SystemSpec]:
+def dilated() -> Iterator[SystemSpec]:
     """Every constructor with small and large starts, and singular values that are 1."""
     yield from NETWORKS.values()
     yield from grid(
@@ -173,20 +173,15 @@ def block_specs(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     )
 
 
-UNITARY = Kind(
-    Unitary,
-    unitary_specs,
-    ExactRoute(network),
-    extremal=networks,
-    special=NETWORKS,
-    contracts=True,
+KINDS = (
+    Kind(
+        Unitary, unitary_specs, ExactRoute(network), networks(Unitary),
+        Instances(dilated, NETWORKS), contracts=True,
+    ),
+    Kind(
+        Urnn, urnn_specs, ExactRoute(recurrent), networks(Urnn), Instances(recurrents, RECURRENT)
+    ),
+    Kind(
+        Block, block_specs, ExactRoute(block), cell_named(NO_CELL), Instances(blocks, BLOCKS)
+    ),
 )  # fmt: skip
-URNN = Kind(
-    Urnn, urnn_specs, ExactRoute(recurrent), extremal=recurrents,
-    special=RECURRENT,
-)  # fmt: skip
-BLOCK = Kind(
-    Block, block_specs, ExactRoute(block), cell=cell_named(NO_CELL), extremal=blocks,
-    special=BLOCKS, least=lambda spec: {"states": spec.n},
-)  # fmt: skip
-KINDS = (UNITARY, URNN, BLOCK)

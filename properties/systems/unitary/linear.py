@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.numbers.rationals import cayley_transform, identity
+from rnnbounds.impl.numbers.rationals import cayley_transform, diagonal, identity
+from rnnbounds.properties.systems.unitary.exact import rationals
 
 SMALL = 64
 
@@ -46,30 +47,30 @@ def blocks(A: fmpq_mat, B: fmpq_mat) -> fmpq_mat:
     return found
 
 
+def permutation(places: Sequence[int]) -> fmpq_mat:
+    """The matrix whose row i has its 1 in the column places[i]."""
+    size = range(len(places))
+    return fmpq_mat([[fmpq(int(j == place)) for j in size] for place in places])
+
+
 def corner(A: fmpq_mat, rows: range, columns: range) -> fmpq_mat:
     """The entries of A in these rows and columns."""
     return fmpq_mat(len(rows), len(columns), [A[i, j] for i in rows for j in columns])
 
 
-def scaled(A: fmpq_mat, factors: Sequence[fmpq]) -> fmpq_mat:
-    """diag(factors) A."""
-    rows = zip(factors, A.tolist(), strict=True)
-    return fmpq_mat([[f * v for v in row] for f, row in rows])
-
-
-def cayley_of(below: Sequence[fmpq], signs: Sequence[int]) -> fmpq_mat:
+def cayley_of(below: Sequence[float], signs: Sequence[float]) -> fmpq_mat:
     """diag(signs) (I − S)(I + S)⁻¹, exactly orthogonal, from the entries of a skew S below its
     diagonal, row by row.
 
     Every orthogonal matrix is of this form (Cayley 1846; Liebeck and Osborne 1991).
     """
-    m, left = len(signs), iter(below)
+    m, left = len(signs), iter(rationals(below))
     skew = fmpq_mat(m, m)
     for i in range(m):
         for j in range(i):
             skew[i, j] = next(left)
             skew[j, i] = -skew[i, j]
-    return scaled(cayley_transform(skew), [fmpq(s) for s in signs])
+    return diagonal(rationals(signs)) * cayley_transform(skew)
 
 
 def contractive(W: fmpq_mat) -> bool:

@@ -15,8 +15,17 @@ from rnnbounds.impl.convert.rational_unitary import RationalRNN, norm_above, sta
 from rnnbounds.impl.numbers.rationals import RationalContraction, cayley, identity, pythagorean
 from rnnbounds.impl.numbers.unreduced import Unreduced
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, above, rational, stream
+from rnnbounds.properties.systems.unitary.exact import (
+    Exact,
+    Table,
+    Vector,
+    above,
+    rational,
+    recurrence,
+    stream,
+)
 from rnnbounds.properties.systems.unitary.fewer import fewest_states
+from rnnbounds.properties.systems.unitary.linear import permutation
 from rnnbounds.properties.systems.unitary.orthogonal import (
     ONE,
     ZERO,
@@ -32,7 +41,7 @@ NEAR = (4, 16, 100, 1000)
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(Exact):
     """h_t = ReLU(W h_{t−1} + U x_t + b) from h_{−1} with y = C h, inputs ‖x_t‖ ≤ B, and V ⊃ W.
 
     ``drive`` is ‖U‖ exactly.
@@ -84,23 +93,18 @@ class Network:
         return fewest_states(self.rnn, self.bound)
 
     @cached_property
-    def unitary_states(self) -> list[list[Unreduced]]:
-        """The states of the unitary equivalent, of every sequence."""
-        return [self.equivalent.run(x) for x in self.x]
-
-    @cached_property
     def states(self) -> list[list[Unreduced]]:
         """h_0, …, h_{T−1} of every sequence."""
         return [self.rnn.run(x) for x in self.x]
 
     def tables(self) -> dict[str, Table]:
         """Both networks, the inputs, h_{−1}, and the singular values of W."""
-        S, n, other = len(self.x), len(self.rnn.b), self.equivalent
-        return {
-            "W": self.rnn.W.tolist(), "U": self.rnn.U.tolist(), "b": self.rnn.b,
-            "C": self.C.tolist(), "x": self.x, "h": [self.rnn.initial] * S,
-            "h_other": [(ZERO,) * n] * S, "W2": other.W.tolist(), "U2": other.U.tolist(),
-            "b2": other.b, "sigma": self.contraction.sigma, "bound": [self.bound],
+        rnn, other = self.rnn, self.equivalent
+        start = [rnn.initial] * len(self.x)
+        found = recurrence(rnn.W.tolist(), rnn.U.tolist(), rnn.b, self.x, start, C=self.C.tolist())
+        return found | {
+            "W2": other.W.tolist(), "U2": other.U.tolist(), "b2": other.b,
+            "sigma": self.contraction.sigma, "bound": [self.bound],
         }  # fmt: skip
 
     def dumped(self) -> dict[str, Table]:
@@ -160,7 +164,8 @@ def contraction(regime: str, n: int, units: int, draw: random.Random) -> Rationa
         pairs.sort(key=lambda pair: -pair[0])
         Q1 = Q2 = identity(n)
     elif regime == "nilpotent":
-        Q1, Q2 = identity(n), shift(n)
+        # Unit i reads unit i + 1.
+        Q1, Q2 = identity(n), permutation([(i + 1) % n for i in range(n)])
     else:
         kinds = ("identity", "signed", "cayley") if regime == "zero" else ("cayley",)
         Q1, Q2 = (orthogonal(draw.choice(kinds), n, draw) for _ in range(2))
@@ -176,8 +181,3 @@ def weight(regime: str, draw: random.Random) -> tuple[fmpq, fmpq]:
         p = draw.choice(NEAR)
         return fmpq(p * p - 1, p * p + 1), fmpq(2 * p, p * p + 1)
     return pythagorean(draw)
-
-
-def shift(n: int) -> fmpq_mat:
-    """The cyclic shift (n, n): unit i reads unit i + 1."""
-    return fmpq_mat([[fmpq(int((i + 1) % n == j)) for j in range(n)] for i in range(n)])

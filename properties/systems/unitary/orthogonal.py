@@ -7,24 +7,30 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from flint import arb, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.numbers.rationals import cayley, identity
+from rnnbounds.impl.numbers.rationals import cayley, diagonal, identity
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.unitary.exact import Table, Vector, rational, stream
+from rnnbounds.properties.systems.unitary.exact import (
+    Exact,
+    Table,
+    Vector,
+    rational,
+    recurrence,
+    stream,
+)
+from rnnbounds.properties.systems.unitary.linear import permutation
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
 
 def signed(n: int, draw: random.Random) -> fmpq_mat:
     """A signed permutation matrix."""
-    places, V = draw.sample(range(n), n), fmpq_mat(n, n)
-    for i, j in enumerate(places):
-        V[i, j] = fmpq(draw.choice((-1, 1)))
-    return V
+    places = draw.sample(range(n), n)
+    return diagonal([fmpq(draw.choice((-1, 1))) for _ in places]) * permutation(places)
 
 
 def orthogonal(regime: str, n: int, draw: random.Random) -> fmpq_mat:
@@ -98,7 +104,7 @@ def sequences(
 
 
 @dataclass(frozen=True, eq=False)
-class Recurrent:
+class Recurrent(Exact):
     """s_t = ρ(V s_{t−1} + U x_t + b) from s_{−1}, V orthogonal: the kind ``urnn``."""
 
     spec: SystemSpec
@@ -107,15 +113,11 @@ class Recurrent:
     b: Vector
     initial: Vector
     x: list[list[Vector]]
-    cache: dict[tuple[int, int], list[list[arb]]] = field(default_factory=dict, repr=False)
 
     def tables(self) -> dict[str, Table]:
         """The network, its inputs and where it starts."""
-        m, S = self.V.nrows(), len(self.x)
-        return {
-            "W": self.V.tolist(), "U": self.U.tolist(), "b": self.b, "C": identity(m).tolist(),
-            "x": self.x, "h": [self.initial] * S, "h_other": [(ZERO,) * m] * S,
-        }  # fmt: skip
+        start = [self.initial] * len(self.x)
+        return recurrence(self.V.tolist(), self.U.tolist(), self.b, self.x, start)
 
     def constants(self) -> dict[str, float]:
         """‖V‖ = 1 exactly, so that λ is the activation's slope."""

@@ -13,8 +13,8 @@ from rnnbounds.impl.gradients.adjoint import last_gradient
 from rnnbounds.impl.gradients.adjoint_error import gradient_error
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import norm_up
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import Array
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.other_inputs import x_gap
 from rnnbounds.theory.claims.training.end_to_end import DRIFT, STILL
 from rnnbounds.theory.language.quantities.causal import CAUSAL
@@ -32,23 +32,21 @@ from rnnbounds.theory.numbers.interval import Interval
 SHIFT = 2.0**-16
 
 
-def pair_bound(batch: BatchData) -> Array:
+def pair_bound(batch: Batch) -> Array:
     """H ≥ ‖h‖, ‖h'‖ of each pair of states, (B, S, 1)."""
     sizes = [norm_up(h.detach().transpose(1, 2)) for h in (batch.h, batch.h_other)]
     return np.asarray(torch.maximum(*sizes).cpu().numpy()[:, :, None])
 
 
-def window_bounds(batch: BatchData) -> Array:
+def window_bounds(batch: Batch) -> Array:
     """ε_k of each window, (B, 1, K+1)."""
     return np.asarray(batch.constants.epsilons(batch.K).detach().cpu().numpy()[:, None])
 
 
-def of_predictions(expr: sympy.Expr) -> Callable[[BatchData], Array]:
-    """The upper end of what the theorem asks of K_0 or K_1, (B, 1, 1); infinite but in training."""
+def of_predictions(expr: sympy.Expr) -> Callable[[Batch], Array]:
+    """The upper end of what the theorem asks of K_0 or K_1, (B, 1, 1)."""
 
-    def read(batch: BatchData) -> Array:
-        if batch.spec.kind != "training":
-            return np.full((batch.cell.batch, 1, 1), np.inf)
+    def read(batch: Batch) -> Array:
         env = {}
         for symbol in expr.free_symbols:
             name = symbol.name
@@ -63,14 +61,14 @@ def of_predictions(expr: sympy.Expr) -> Callable[[BatchData], Array]:
 
 
 @torch.no_grad()
-def curvature_at_ends(batch: BatchData) -> Array:
+def curvature_at_ends(batch: Batch) -> Array:
     """The largest curvature of p_T at the two weights, by differences, (B, S, 1); tempting, as it
     bounds nothing in between."""
     found = [hessian_norm(batch, cell) for cell in (batch.cell, batch.other or batch.cell)]
     return np.asarray(torch.maximum(*found).cpu().numpy()[:, :, None])
 
 
-def hessian_norm(batch: BatchData, cell: RNN) -> torch.Tensor:
+def hessian_norm(batch: Batch, cell: RNN) -> torch.Tensor:
     """‖∇²p_T‖₂ in the trained weights, one central difference a weight, (B, S), with what the
     rounding of the gradients may hide."""
     trained, columns = batch.spec.trained, []
@@ -90,20 +88,21 @@ def hessian_norm(batch: BatchData, cell: RNN) -> torch.Tensor:
     return found
 
 
-DERIVED: dict[str, Callable[[BatchData], Array]] = {
+DERIVED: dict[str, Callable[[Batch], Array]] = {
     "H": pair_bound,
     "eps_k": window_bounds,
     "x_gap": x_gap,
-    "K_0": of_predictions(STILL),
-    "K_1": of_predictions(DRIFT),
     "beta_ends": curvature_at_ends,
 }
+# What training of a network asks for.
+PREDICTIONS = {"K_0": of_predictions(STILL), "K_1": of_predictions(DRIFT)}
 # What only systems of other families have.
 _OTHERS = (*GATES, *CELLS, *LAYERS, *MEMORY, *STACKS, *CAUSAL, *CERTIFICATES, *NEAR)
-OF_OTHERS = {quantity.name for quantity in _OTHERS if quantity.role == "certified"} - {*DERIVED}
+OF_OTHERS = {quantity.name for quantity in _OTHERS if quantity.role == "certified"}
+OF_OTHERS = OF_OTHERS.union(PREDICTIONS).difference(DERIVED)
 
 
-def of_networks(batch: BatchData, name: str) -> Array:
+def of_networks(batch: Batch, name: str) -> Array:
     """A constant of a batch of networks; infinite where only other systems have it."""
     if name in DERIVED:
         return DERIVED[name](batch)

@@ -11,15 +11,29 @@ from msgspec.structs import replace
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.gradients.weight_sets import Region
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
-from rnnbounds.properties.systems.kind import NO_CELL, Climb, Kind, Wanted, cell_named, only
+from rnnbounds.properties.systems.kind import (
+    NO_CELL,
+    Climb,
+    Instances,
+    Kind,
+    Wanted,
+    cell_named,
+    networks,
+    only,
+)
 from rnnbounds.properties.systems.spec import BALLS, LOSSES, TRAINED, Make, SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.vanilla import learning_instances as instances
 from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.drawn import drawn
 from rnnbounds.properties.systems.vanilla.plain import DRIVES, STABLE_REGIMES, WEIGHTED_REGIMES
-from rnnbounds.properties.systems.vanilla.route import GivenRoute, LossRoute, NetworkRoute
+from rnnbounds.properties.systems.vanilla.route import (
+    GivenRoute,
+    LossRoute,
+    NetworkRoute,
+    TrainingRoute,
+)
 from rnnbounds.properties.systems.vanilla.specs import (
     Gradient,
     Projection,
@@ -182,48 +196,52 @@ def of_quadratic(spec: SystemSpec) -> dict[str, float]:
     return {"beta": spec.lam, "eps_k": spec.epsilon, "lam": 0.5}
 
 
-def alone(batch: BatchData) -> Region:
+def alone(batch: Batch) -> Region:
     """The weights of the cell alone."""
     return Region.of(batch.cell)
 
 
-def between(batch: BatchData) -> Region:
-    """Those between the cell's and the second ones."""
+def between(batch: Batch) -> Region:
+    """Segment between the cell's and the second weights."""
     own = Region.of(batch.cell)
     return own if batch.other is None else Region.join(own, Region.of(batch.other))
 
 
-def on_omega(batch: BatchData) -> Region:
-    """Those of Ω."""
+def on_omega(batch: Batch) -> Region:
+    """The set Ω of the weights of training."""
     return Region.of_omega(batch.omega, batch.cell, batch.spec.trained)
 
 
 def learned(
-    make: Make, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[BatchData], Region]
+    make: Make, worst: Callable[[], Iterator[SystemSpec]], region: Callable[[Batch], Region]
 ) -> Kind:
     """The kind of systems with a loss, their worst instances and the weights of their constants."""
     return Kind(
         make,
         partial(learning, make),
         LossRoute(drawn, region),
-        extremal=worst,
-        special=only(make, instances.SPECIAL),
-        climb=Climb(partial(starts, make), Ascent.start, slowness=2),
+        networks(make),
+        Instances(worst, only(make, instances.SPECIAL)),
+        Climb(partial(starts, make), Ascent.start, slowness=2),
         contracts=True,
     )
 
 
-GRADIENT = learned(Gradient, instances.of_gradient, alone)
-SMOOTH = learned(Smooth, instances.of_smooth, between)
 TRAINING = Kind(
-    Training, training, LossRoute(drawn, on_omega), extremal=instances.descents, contracts=True
-)
+    Training, training, TrainingRoute(drawn, on_omega), networks(Training),
+    Instances(instances.descents), contracts=True,
+)  # fmt: skip
 QUADRATIC = Kind(
-    Quadratic, quadratic, GivenRoute(drawn, of_quadratic), cell=cell_named(NO_CELL),
-    extremal=instances.quadratics,
+    Quadratic, quadratic, GivenRoute(drawn, of_quadratic), cell_named(NO_CELL),
+    Instances(instances.quadratics),
 )  # fmt: skip
-PROJECTION = Kind(
-    Projection, projection, NetworkRoute(drawn), cell=cell_named(NO_CELL),
-    extremal=instances.projections,
+KINDS = (
+    learned(Gradient, instances.gradients, alone),
+    learned(Smooth, instances.bends, between),
+    TRAINING,
+    QUADRATIC,
+    Kind(
+        Projection, projection, NetworkRoute(drawn), cell_named(NO_CELL),
+        Instances(instances.projections),
+    ),
 )  # fmt: skip
-KINDS = (GRADIENT, SMOOTH, TRAINING, QUADRATIC, PROJECTION)

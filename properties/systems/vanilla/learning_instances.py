@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
 
-from rnnbounds.properties.systems.drawing.grid import grid
+from rnnbounds.properties.systems.drawing.choices import grid
 from rnnbounds.properties.systems.kind import only
 from rnnbounds.properties.systems.spec import Make, SystemSpec, Values
 from rnnbounds.properties.systems.vanilla.specs import (
@@ -51,6 +50,7 @@ def gradients() -> Iterator[SystemSpec]:
         sequences=2, trained="W", loss="linear",
     )  # fmt: skip
     yield from grid(shear, {"n": (2, 2, 3), "lam": (0.5, 0.75, 0.5)})
+    yield from only(Gradient, SPECIAL).values()
 
 
 def bends() -> Iterator[SystemSpec]:
@@ -62,6 +62,7 @@ def bends() -> Iterator[SystemSpec]:
     u = 2.0**-12
     apart = one_unit(0.5, u, x=[[1.0]] * 8, C=OPPOSITE, other=(0.5, -u))
     yield scalar(Smooth, loss="cross-entropy", lam=0.5, T=8, trained="U", values=apart)
+    yield from only(Smooth, SPECIAL).values()
 
 
 def descents() -> Iterator[SystemSpec]:
@@ -187,13 +188,3 @@ SPECIAL: dict[str, SystemSpec] = {
     "input-weight-squared-loss": scalar(lam=0.8, trained="U", loss="squared", T=48, K=32),
     "no-memory": scalar(lam=2.0**-10, T=8, K=1),
 }  # fmt: skip
-
-
-def of_gradient() -> Iterator[SystemSpec]:
-    """All of gradients."""
-    return chain(gradients(), only(Gradient, SPECIAL).values())
-
-
-def of_smooth() -> Iterator[SystemSpec]:
-    """All of two weights."""
-    return chain(bends(), only(Smooth, SPECIAL).values())

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.properties.systems.drawing.regimes import Array, resonant
 
 Tensor = torch.Tensor
@@ -38,6 +39,11 @@ class Networks:
     def parameters(self) -> dict[str, Tensor]:
         """The weights by the names that a step has for them, (B, …) each."""
         return self.cell.parameters
+
+    def input_bound(self, x: Tensor) -> Tensor:
+        """An upper bound on every ‖x_t‖₂ of a system, (B,), for inputs x (B, T, d, S)."""
+        found: Tensor = norm_up(x.transpose(2, 3)).amax(dim=(1, 2))
+        return found
 
     def within(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved to where they may be: anywhere."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from hypothesis import strategies as st
@@ -13,12 +13,17 @@ from rnnbounds.properties.systems.drawing.choices import pick, seeds, windows
 from rnnbounds.properties.systems.kind import (
     NO_CELL,
     STATE,
+    CellNames,
     Climb,
     Column,
+    Instances,
     Kind,
     Wanted,
     cell_named,
+    networks,
+    nothing,
     only,
+    vanilla,
 )
 from rnnbounds.properties.systems.spec import Make, SystemSpec
 from rnnbounds.properties.systems.vanilla import instances
@@ -26,7 +31,14 @@ from rnnbounds.properties.systems.vanilla.ascent import Ascent
 from rnnbounds.properties.systems.vanilla.corners import corners
 from rnnbounds.properties.systems.vanilla.drawn import drawn, unit_inputs
 from rnnbounds.properties.systems.vanilla.route import NetworkRoute
-from rnnbounds.properties.systems.vanilla.specs import Descent, Linear, Matrix, Rnn, Unstable
+from rnnbounds.properties.systems.vanilla.specs import (
+    Descent,
+    Integrator,
+    Linear,
+    Matrix,
+    Rnn,
+    Unstable,
+)
 
 FACTORS = (0.5, 0.75, 0.9, 0.25, 0.99, 0.999, 2.0**-10, 1 - 2.0**-20)
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -107,6 +119,19 @@ def unstable(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
 
 
 @st.composite
+def integrator(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
+    """A constant input into a scalar linear system with λ < 1."""
+    T = draw(pick((8, 3, 13, 1, 21, 34, 64)))
+    return Integrator(
+        T=T,
+        K=draw(pick((T, min(T, 8)))),
+        lam=draw(st.integers(1, 63)) / 64,
+        scale=draw(pick((1.0, 0.25, 4.0))),
+        epsilon=draw(pick((0.26, 0.1, 0.57, 0.01, 0.9))),
+    )
+
+
+@st.composite
 def descent(draw: st.DrawFn, wanted: Wanted) -> SystemSpec:
     """Gradient descent on the unstable scalar system from a_1 = lam."""
     return Descent(
@@ -140,50 +165,51 @@ def starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
 
 
 LAYERS = "deep transition"
-LINEAR = Kind(
-    Linear,
-    partial(network, Linear),
-    NetworkRoute(drawn),
-    columns={
-        "linear": Column(
-            "linear", (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
-        )
-    },
-    extremal=partial(instances.networks, Linear),
-    special=only(Linear, instances.SPECIAL),
-    corners=partial(corners, Linear),
-    climb=Climb(partial(starts, Linear), Ascent.start),
-    contracts=True,
-)
-RNN = Kind(
-    Rnn,
-    partial(network, Rnn),
-    NetworkRoute(drawn),
-    columns={
-        "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
-        "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
-    },
-    extremal=partial(instances.networks, Rnn),
-    special=only(Rnn, instances.SPECIAL),
-    corners=partial(corners, Rnn),
-    long=instances.accumulating,
-    climb=Climb(partial(starts, Rnn), Ascent.start),
-    contracts=True,
-)
-UNSTABLE = Kind(
-    Unstable, unstable, NetworkRoute(unit_inputs), extremal=instances.witnesses, looks=(),
+
+
+def contracting(
+    make: Make, columns: Mapping[str, Column], long: Callable[[], Iterator[SystemSpec]] = nothing
+) -> Kind:
+    """The kind of linear systems, or of RNNs."""
+    return Kind(
+        make,
+        partial(network, make),
+        NetworkRoute(drawn),
+        networks(make),
+        Instances(
+            partial(instances.networks, make), only(make, instances.SPECIAL),
+            partial(corners, make), long,
+        ),
+        Climb(partial(starts, make), Ascent.start),
+        columns,
+        contracts=True,
+    )  # fmt: skip
+
+
+OF_LINEAR = (*STATE, "linear", "rnn", "system", "descent", "Jordan block", LAYERS)
+OF_RNNS = {
+    "rnn-smooth": Column("RNN, smooth ρ", (*STATE, "rnn", "system", "sigmoidal", LAYERS)),
+    "rnn-kinked": Column("RNN, kinked ρ", ("contraction", "rnn", "relu", "patterns", LAYERS)),
+}
+NETWORKS = (
+    contracting(Linear, {"linear": Column("linear", OF_LINEAR)}),
+    contracting(Rnn, OF_RNNS, instances.accumulating),
+    Kind(
+        Unstable, unstable, NetworkRoute(unit_inputs), CellNames(vanilla),
+        Instances(instances.witnesses),
+    ),
+    Kind(
+        Integrator, integrator, NetworkRoute(unit_inputs), CellNames(vanilla),
+        Instances(instances.integrators),
+    ),
 )  # fmt: skip
-DESCENT = Kind(
-    Descent, descent, NetworkRoute(drawn), cell=cell_named("linear"), extremal=instances.descents,
+OTHERS = (
+    Kind(
+        Matrix, matrix, NetworkRoute(drawn), cell_named(NO_CELL),
+        Instances(instances.matrices, only(Matrix, instances.SPECIAL)),
+        columns={NO_CELL: Column("no cell")},
+    ),
+    Kind(
+        Descent, descent, NetworkRoute(drawn), cell_named("linear"), Instances(instances.descents)
+    ),
 )  # fmt: skip
-MATRIX = Kind(
-    Matrix,
-    matrix,
-    NetworkRoute(drawn),
-    cell=cell_named(NO_CELL),
-    columns={NO_CELL: Column("no cell")},
-    extremal=instances.matrices,
-    special=only(Matrix, instances.SPECIAL),
-)
-NETWORKS = (LINEAR, RNN, UNSTABLE)
-OTHERS = (MATRIX, DESCENT)

@@ -11,11 +11,11 @@ import numpy as np
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.impl.models.rnn import RNN
+from rnnbounds.properties.systems.batch import Batch
 from rnnbounds.properties.systems.drawing.regimes import Array
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.supply.members import BatchData
 from rnnbounds.properties.systems.supply.route import Numbers, Parts, Route, numbers_of, on
-from rnnbounds.properties.systems.vanilla.constants import of_networks
+from rnnbounds.properties.systems.vanilla.constants import PREDICTIONS, of_networks
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
 
@@ -30,8 +30,8 @@ class NetworkRoute(Route):
         numbers = numbers_of(spec, self.numbers, lambda known: (known["W"], known["U"]))
         return networks(spec, numbers, device)
 
-    def constant(self, batch: BatchData, name: str) -> Array:
-        """Of the cell, of a pair of states, of each window."""
+    def constant(self, batch: Batch, name: str) -> Array:
+        """Return a constant of the cell, of a pair of states or of each window."""
         return of_networks(batch, name)
 
 
@@ -56,12 +56,25 @@ def networks(spec: SystemSpec, numbers: Mapping[str, Array], device: str = "cpu"
 class LossRoute(NetworkRoute):
     """Networks with a loss, and the weights for which the constants of its gradients hold."""
 
-    weights: Callable[[BatchData], Region]
+    weights: Callable[[Batch], Region]
     learning: ClassVar[bool] = True
 
-    def region(self, batch: BatchData) -> Region:
-        """As said."""
+    def region(self, batch: Batch) -> Region:
+        """Return the weights for which constants of gradients hold."""
         return self.weights(batch)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRoute(LossRoute):
+    """Networks that are trained by steps c/(βt) or c/β."""
+
+    def constant(self, batch: Batch, name: str) -> Array:
+        """Return a constant of the network, or what the theorem asks of K_0 and K_1."""
+        return PREDICTIONS[name](batch) if name in PREDICTIONS else super().constant(batch, name)
+
+    def step_size(self, batch: Batch) -> Array:
+        """α of a share c of 1/β."""
+        return batch.step_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +83,7 @@ class GivenRoute(NetworkRoute):
 
     given: Callable[[SystemSpec], Mapping[str, float]]
 
-    def constant(self, batch: BatchData, name: str) -> Array:
+    def constant(self, batch: Batch, name: str) -> Array:
         """The number given, at each window where there are windows."""
         value = np.full((len(batch.spec.members), 1, 1), self.given(batch.spec).get(name, np.inf))
         return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value

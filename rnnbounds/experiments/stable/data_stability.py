@@ -47,6 +47,7 @@ def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     holds, count, missed = trained.tally_seeds(
         nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0
     )
+    # A ratio that is not known is one of distances beyond all floats: they grew.
     grew = sum(figure_or_inf(run, RATIO) >= 1 for run in nominal)
     steps = f"in {grew} of them a step took two states apart" if grew else "no step of them did"
     summary = (

@@ -1,15 +1,11 @@
 import pytest
 import torch
 from draws import doubles
-from gated_draws import cho, generator, gru, lstm
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.arithmetic.intervals import Interval, PoleError, bounded
 from rnnbounds.impl.arithmetic.slopes import compare
 from rnnbounds.impl.cells.programs import jacobian
-
-MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 
 
 def test_near_one_is_reached():
@@ -29,31 +25,6 @@ def test_near_one_is_reached():
     assert slope <= float(found.factor(found.infinity())) <= slope * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(
-    "name", [*ACTIVATIONS, "exp", "softplus", "sin", "cos", "reciprocal", "gelu", "silu"]
-)
-def test_functions_on_intervals(name):
-    """Values and slopes at points of an interval lie within what is said of it."""
-    by = generator(11)
-    ends = 3 * torch.randn(50, 2, generator=by, dtype=torch.float64)
-    if name == "reciprocal":
-        ends = ends.abs() + 0.1
-    a = Interval(ends.amin(1, keepdim=True), ends.amax(1, keepdim=True))
-    f = bounded(name)
-    z = a.low + (a.high - a.low) * torch.linspace(0, 1, 101).double()
-    z.requires_grad_()
-    own = {"exp": torch.exp, "cos": torch.cos, "reciprocal": torch.reciprocal}
-    y = own[name](z) if name in own else ACTIVATIONS[name](z)
-    (slope,) = torch.autograd.grad(y.sum(), z, create_graph=True)
-    told = f.image(a)
-    assert bool(((told.low <= y + 1e-12) & (y - 1e-12 <= told.high)).all())
-    assert bool((slope.abs() <= f.slope(a) * (1 + 1e-10) + 1e-12).all())
-    if slope.requires_grad:
-        (curvature,) = torch.autograd.grad(slope.sum(), z, allow_unused=True)
-        if curvature is not None:
-            assert bool((curvature.abs() <= f.curvature(a) * (1 + 1e-9) + 1e-9).all())
-
-
 def test_intervals_are_exact_on_dyadic_numbers():
     """Products and mixtures of dyadic intervals come out as they are."""
     one = lambda low, high: Interval(*torch.tensor([[low], [high]]).double()[:, :, None])  # noqa: E731
@@ -63,9 +34,10 @@ def test_intervals_are_exact_on_dyadic_numbers():
     assert (float(told.low), float(told.high)) == (-6.25, 1.75)
 
 
-def test_reciprocal_through_zero_fails_closed():
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.0, 1.0), (-1.0, 0.0)])
+def test_reciprocal_through_zero_fails_closed(low: float, high: float):
     """An interval that meets 0 has no reciprocal: what would bound it after cannot hide that."""
-    a = Interval(torch.tensor([[-1.0]]).double(), torch.tensor([[1.0]]).double())
+    a = Interval(doubles([[low]]), doubles([[high]]))
     f = bounded("reciprocal")
     assert float(f.slope(a)) == torch.inf
     with pytest.raises(PoleError, match=r"may divide by 0 .*; keep"):

@@ -9,8 +9,6 @@ from program_draws import KIND, SAMPLES, cells, inputs
 
 from rnnbounds.impl.arithmetic.base import Arithmetic, V
 from rnnbounds.impl.arithmetic.invariance import held
-from rnnbounds.impl.arithmetic.slopes import stepped
-from rnnbounds.impl.arithmetic.spans import reached
 from rnnbounds.impl.cells import table
 from rnnbounds.impl.cells.kind import fixed
 from rnnbounds.impl.cells.program import ProgramCell, program_kind
@@ -120,15 +118,6 @@ def test_a_smaller_box_is_refused(name):
     again = held(cell.program, cell.parameters, most / 4, 1.5, cell.d, paired)
     assert bool(again.refused.all())
     assert again.reason is not None
-
-
-def test_intervals_are_those_of_slopes():
-    """The step over a box is the same by either arithmetic."""
-    for name in SAMPLES:
-        cell = cells(name, 10, seed=3)
-        box = torch.full((10, cell.held(1.0).box.shape[1]), 2.0).double()
-        told = stepped(cell.program, cell.parameters, box, 1.0, 2).range.magnitude
-        assert torch.equal(told, reached(cell.program, cell.parameters, box, 1.0, 2))
 
 
 def test_a_wrong_box_is_told_although_none_is_needed(monkeypatch):

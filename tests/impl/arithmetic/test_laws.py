@@ -25,7 +25,6 @@ from rnnbounds.impl.arithmetic.roundings import Runs
 from rnnbounds.impl.arithmetic.slopes import compare, stepped
 from rnnbounds.impl.arithmetic.spans import SpanArithmetic, reached
 from rnnbounds.impl.cells.programs import ball_step, float_step, jacobian
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.gradients.step_errors import step_error
 from rnnbounds.impl.memory.running import Running, RunningError
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
@@ -271,10 +270,3 @@ def test_slopes_of_activations_twice(name):
     told, second = torch.func.jvp(rho.derivative, (z,), (torch.ones_like(z),))
     assert torch.allclose(found.value.value, told, rtol=1e-12, atol=1e-14)
     assert torch.allclose(found.tangent.value, second, rtol=1e-11, atol=1e-13)
-
-
-def test_kinks_have_no_second_derivative():
-    """The slope of a kinked activation is refused in one line."""
-    z = Rows(torch.zeros(1, 1).double())
-    with pytest.raises(InputError, match="relu is differentiated once only"):
-        Duals(Floats({})).slope("relu", Dual(z, z))

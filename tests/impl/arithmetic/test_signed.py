@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from draws import normal
 from gated_draws import cho, draw, gru, lstm
 
 from rnnbounds.impl.arithmetic.signed import (
@@ -26,8 +27,7 @@ MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 
 def rotation(n: int) -> torch.Tensor:
     """An orthogonal matrix with entries of both signs, (1, n, n)."""
-    by = torch.Generator().manual_seed(n)
-    return torch.linalg.qr(torch.randn(n, n, generator=by, dtype=torch.float64)).Q[None]
+    return torch.linalg.qr(normal(n, n, seed=n)).Q[None]
 
 
 def test_signs_are_seen():

@@ -3,8 +3,6 @@ import torch
 from draws import doubles
 from program_draws import weights
 
-from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
-from rnnbounds.impl.cells.leaky import LEAKY_KINDS
 from rnnbounds.impl.cells.leaky_analysis import SCALED
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -31,12 +29,6 @@ def test_a_leak_certifies_what_the_reservoir_alone_does_not():
     told = certify(held, 1.0, cell="leaky-tanh")
     assert {name: lam for name, lam, _ in told.tried}["spectral"] >= told.lam
     assert 0 < told.constants["leak_low"] <= told.constants["leak_high"] <= 1
-
-
-def test_every_activation_is_a_kind():
-    """One kind for each activation, none of which is meant unless it is named."""
-    assert [kind.name for kind in LEAKY_KINDS] == [f"leaky-{name}" for name in ACTIVATIONS]
-    assert [kind.name for kind in LEAKY_KINDS if kind.default] == []
 
 
 @pytest.mark.parametrize("norm", ["spectral", "infinity", "perron", "diagonal", "iterated"])

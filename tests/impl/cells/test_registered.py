@@ -9,7 +9,6 @@ import torch
 from flint import fmpq_mat
 
 import rnnbounds
-from rnnbounds.impl.arithmetic.base import Rows
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.entries.rationals import Ratios
 from rnnbounds.impl.cells import table
@@ -20,7 +19,6 @@ from rnnbounds.impl.cells.table import (
     register,
     register_installed,
 )
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.norms.state_norms import NORMS
 
 
@@ -134,64 +132,6 @@ def test_entry_points(monkeypatch):
     installed("nowhere.at.all:KIND")
     with pytest.raises(KindError, match=r"point mine of rnnbounds.cells fails \(Module.*correct"):
         register_installed()
-
-
-@pytest.mark.parametrize("number", [float("nan"), 1e308 * 10, 10**400])
-def test_numbers_of_a_step_are_finite(weights, number):
-    """A step with NaN or infinity in it is refused, though tanh would hide it."""
-
-    class Beyond(Numbers):
-        def program(self, m, s, x):
-            return (0.5 * s + number * m.affine("U", None, x)).tanh()
-
-    kind = rnnbounds.program_kind("beyond", Beyond, rnnbounds.fixed(SHAPES))
-    register(kind)
-    with pytest.raises(InputError, match=r"computes with (nan|inf); write a finite"):
-        rnnbounds.certify(weights, 1.0, cell="beyond")
-    s = Rows(torch.zeros(1, 1))
-    for told in (lambda: s.constant(number), lambda: number - s, lambda: s * number):
-        with pytest.raises(InputError, match="finite"):
-            told()
-
-
-@pytest.mark.parametrize("name", ["", "a b", "a\n"])
-def test_a_name_is_a_word(name):
-    """What --cell could not say is refused."""
-    kind = rnnbounds.program_kind(name, Numbers, rnnbounds.fixed(SHAPES))
-    with pytest.raises(KindError, match="name it with letters"):
-        register(kind)
-
-
-def branches(m, s, x):
-    """A step that asks which number is larger."""
-    return s if s > 0 else m.affine("U", None, x)
-
-
-@pytest.mark.parametrize(
-    ("step", "told"),
-    [
-        (branches, "raises TypeError"),
-        (lambda m, s, x: m.affine("W", None, s) + m.affine("V", None, x), "reads 'V'"),
-        (lambda m, s, x: s.part(0, 2) + s, "combines 2 and 3 units"),
-        (lambda m, s, x: m.join(s, s), "combines 6 and 3 units"),
-        (lambda m, s, x: m.join(*s.chunk(2)), "cuts 3 units into 2 equal parts"),
-        (lambda m, s, x: s.part(1, 5), "takes the units 1 to 5 of 3"),
-        (lambda m, s, x: s * None, "raises"),
-        (lambda m, s, x: torch.relu(s), "raises TypeError"),
-        (lambda m, s, x: m.activate("relu6", s), "unknown activation 'relu6'"),
-    ],
-)
-def test_what_no_arithmetic_can_run_is_one_line(step, told):
-    """At the door, before any arithmetic has begun."""
-
-    class Own(Numbers):
-        def program(self, m, s, x):
-            return step(m, s, x)
-
-    register(rnnbounds.program_kind("own", Own, rnnbounds.fixed(SHAPES)))
-    with pytest.raises(InputError, match=told) as error:
-        rnnbounds.certify({"U": torch.ones(3, 2), "W": torch.eye(3) / 2}, 1.0, cell="own")
-    assert "\n" not in str(error.value)
 
 
 def test_no_weights_are_kept_alive():

@@ -8,9 +8,6 @@ from program_draws import SAMPLES, cells, weights
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.reading.adapters import load_model
 
 HALVES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 
@@ -125,25 +122,6 @@ def test_no_gates_no_count():
     """Vanilla and deep cells keep nothing as it is."""
     assert certify(weights("deep-tanh"), 1.0, cell="deep-tanh").rounds_to_one == {}
     assert cells("leaky-tanh", 1).kept is not None
-
-
-@HALVES
-def test_small_networks_have_a_rounding_bound(dtype):
-    """Half precision against float64, along a run: within the bound."""
-    by = torch.Generator().manual_seed(3)
-    held = {"weight_hh": torch.randn(4, 4, generator=by) / 8, "weight_ih": torch.randn(4, 2)}
-    held = stored(held, dtype)
-    told = certify(held, 1.0, cell="rnn-tanh")
-    assert (told.verdict, told.unrounded) == ("certified", None)
-    assert told.rounding is not None
-    x = torch.nn.functional.normalize(torch.randn(8, 40, 2, generator=by), dim=2).to(dtype) * 0.99
-    assert float(x.double().norm(dim=2).max()) <= 1
-    run = FeedForward(held, cell="rnn-tanh", k=40)
-    true = FeedForward({name: part.double() for name, part in held.items()}, cell="rnn-tanh", k=40)
-    with torch.no_grad():
-        off = float((run(x).double() - true(x.double())).norm(dim=2).max())
-    assert 0 < off <= told.rounding
-    assert isinstance(load_model(held, "rnn-tanh").cell, RNN)
 
 
 def test_wide_networks_in_bfloat16_say_why_not():

@@ -11,7 +11,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import NORMS, contraction
-from rnnbounds.impl.errors import InputError, NotFiniteError
+from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 
 # What stands beside the certificate's own number within rounding: of the others that is smaller.
@@ -160,19 +160,3 @@ def test_as_a_penalty(name):
         penalty.backward()
         optimiser.step()
     assert certify(model, 1.0).verdict == "certified"
-
-
-def test_what_is_not_read():
-    """One line for each, as for the certificate."""
-    rnn = torch.nn.RNN(2, 3)
-    for numbers in ((-1.0,), (float("nan"),), (1.0, "quadratic"), (1.0, "diagonal")):
-        with pytest.raises(InputError):
-            contraction(rnn, *numbers)
-    with pytest.raises(InputError, match="leave the cell out"):
-        contraction(rnn, 1.0, cell="lstm")
-    with pytest.raises(InputError):
-        contraction(torch.nn.Linear(2, 3), 1.0)
-    with torch.no_grad():
-        rnn.weight_hh_l0[0, 0] = torch.nan
-    with pytest.raises(NotFiniteError):
-        contraction(rnn, 1.0)

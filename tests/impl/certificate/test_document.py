@@ -107,20 +107,6 @@ def test_round_trip(case, tmp_path):
     assert {key for key in document if rebuilt.get(key) != document[key]} <= unheld
 
 
-def test_the_cases_differ():
-    """Each verdict, each kind of witness, and what may be missing is among them."""
-    found = [made(case) for case in CASES]
-    assert {one.verdict for one in found} == {"certified", "refuted", "undecided"}
-    kinds = {one.witness.kind for one in found if one.witness is not None}
-    assert kinds >= {"eigenvalue", "two-orbits", "growth"}
-    assert any(one.reason for one in found)
-    assert any(one.advice and one.next_steps[1:] for one in found)
-    assert {one.training is None for one in found} == {True, False}
-    assert any(one.training.windows for one in found if one.training)
-    assert {one.readout is None for one in found} == {True, False}
-    assert any(one.skipped for one in found)
-
-
 def test_a_change_of_what_was_loaded_is_no_change_of_it(tmp_path):
     """The data that is handed out is a copy."""
     again = load_certificate(written(tmp_path / "c.json", made("gru").to_json()))

@@ -6,24 +6,20 @@ import pytest
 import torch
 from flint import arb, ctx
 from gated_draws import generator, layer, model
-from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.convert.truncate import (
     NotCertifiedError,
     load_truncated,
     save_truncated,
     truncate,
-    unrolled,
 )
 from rnnbounds.impl.errors import NotFiniteError, ShapeError
 from rnnbounds.impl.norms.comparison import two_norm_steps
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.files import ModelFileError
 
 GATED = ("lstm", "gru", "gru-cho")
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -75,34 +71,6 @@ def test_truncated_form(cell, dtype, bias, tmp_path):
     assert 0 < float(gap) <= 1e-2
 
 
-@pytest.mark.parametrize("cell", GATED)
-@pytest.mark.parametrize("k", [0, 1, 5, 80])
-def test_unrolled_is_the_truncated_run(cell, k):
-    """Every output of the feed-forward form is the recurrent one on the last k inputs, from 0."""
-    loaded, x = model(cell, scale=1.0), inputs(T=20)
-    with torch.no_grad():
-        outputs = unrolled(loaded, k)(x)
-    for t in range(1, 21):
-        last = x[:, max(0, t - k) : t]
-        expected = run(cell, loaded.weights, last)[:, -1] if k else torch.zeros(8, 4)
-        assert torch.allclose(outputs[:, t - 1], expected.double(), rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("change", ["cell", "weights"])
-def test_tampering_is_noticed(tmp_path, change):
-    """The other convention, or one flipped bit, and the file is refused."""
-    path = tmp_path / "t.safetensors"
-    save_truncated(*truncate(layer("gru"), 1e-2, 1.0), path)
-    data = path.read_bytes()
-    if change == "cell":
-        told = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-        save_file(load_file(path), path, metadata=told | {"cell": "gru-cho"})
-    else:
-        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(ModelFileError):
-        load_truncated(path)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", GATED)
 @pytest.mark.parametrize("size", [1e300, -1e300])
@@ -130,22 +98,6 @@ def test_undecided(cell):
     assert certificate.witness is None
     with pytest.raises(NotCertifiedError, match="undecided"):
         truncate(model(cell, scale=1.0), 1e-2, 1.0)
-
-
-@pytest.mark.parametrize("cell", GATED)
-def test_record(cell):
-    """The documented keys, strict JSON; rounding is bounded, training null, as nothing is known."""
-    certificate = certify(model(cell), 1.0, (1e-2,))
-    record = json.loads(json.dumps(certificate.to_json(), allow_nan=False))
-    assert record["cell"] == cell
-    assert record["shape"] == {"n": 4, "d": 2}
-    assert 0 < record["rounding"]["state"] < 1e-12
-    assert record["rounding"]["reason"] is None
-    assert record["training"] is None
-    assert len(record["norms_tried"]) == len(CELLS[cell].norms)
-    assert record["constants"]["two_norm_steps"] >= 1
-    assert record["constants"]["two_norm_factor"] < 1
-    assert isinstance(certificate, Certificate)
 
 
 def test_two_norm_steps():

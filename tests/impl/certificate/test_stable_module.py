@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 import torch
-from torch.nn.utils import parametrizations, parametrize
+from torch.nn.utils import parametrize
 
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.stable_module import stable_, stable_set
-from rnnbounds.impl.errors import InputError, NotFiniteError, RangeError
+from rnnbounds.impl.errors import InputError, NotFiniteError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.training.stable_gru import StableGRU
 from tests.impl.shared.stack_draws import MODULES, net
@@ -206,23 +206,3 @@ def test_what_would_not_be_projected_is_refused(make, altered):
     with pytest.raises(InputError, match=r"bias_[ih]h_l1 is no parameter of its own"):
         stable_(module)
     assert all(map(torch.equal, module.parameters(), before))
-
-
-def test_refused():
-    """One line each, and nothing is changed."""
-    lstm = torch.nn.LSTM(1, 2)
-    for numbers in ((1.0,), (0.0,), (math.nan,), (0.9, -1.0), (0.9, math.inf)):
-        with pytest.raises(RangeError):
-            stable_(lstm, *numbers)
-    for forget in (0.9, 0.0, math.nan):
-        with pytest.raises(RangeError, match="below λ"):
-            stable_(lstm, 0.9, forget=forget)
-    for module in (torch.nn.Linear(1, 2), torch.nn.GRU(1, 2, bidirectional=True)):
-        with pytest.raises(InputError):
-            stable_(module)
-    with pytest.raises(InputError, match="parametrisation"):
-        stable_(parametrizations.orthogonal(torch.nn.RNN(2, 2), "weight_hh_l0"))
-    with torch.no_grad():
-        lstm.bias_ih_l0[0] = torch.nan
-    with pytest.raises(NotFiniteError):
-        stable_(lstm)

@@ -13,7 +13,8 @@ from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS, lowest
 from rnnbounds.impl.checker.cells.claimed import cell_of
 from rnnbounds.impl.checker.cells.iterated import norm_above
-from rnnbounds.impl.checker.cells.units import Units, mixed, still
+from rnnbounds.impl.checker.cells.poles import poles_of
+from rnnbounds.impl.checker.cells.units import Units, Weights, mixed, still
 from rnnbounds.impl.checker.definite import exact
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.truncate import save_truncated, truncate
@@ -70,6 +71,20 @@ def test_a_stack_that_saturates_is_checked(tmp_path):
     module, told = truncate(held, 1e-300, 1.0, cell="stacked-deep-erf")
     save_truncated(module, told, tmp_path / "m.safetensors")
     assert all(found.holds for found in check_truncated(tmp_path / "m.safetensors")[1])
+
+
+def test_poles_are_those_of_their_convention():
+    """Λ and B̄ of real poles, and of complex ones whose imaginary part of B is 0 or left out."""
+    held = {"lambda_re": np.array([0.5, -0.25]), "B_re": np.array([[1.0], [2.0]])}
+    real = poles_of(Weights(held))
+    assert (real.re, real.im, real.size) == ([0.5, -0.25], None, [0.5, 0.25])
+    held["lambda_im"] = np.array([0.0, 0.25])
+    for more in ({}, {"B_im": np.zeros((2, 1))}):
+        found = poles_of(Weights(held | more))
+        assert found.im == [0.0, 0.25]
+        assert found.fed == [[[1.0], [2.0]], [[0.0], [0.0]]]
+        assert found.size[0] == 0.5
+        assert found.size[1].overlaps(arb(0.125).sqrt())
 
 
 @pytest.mark.parametrize("name", ["rnn-silu", "rnn-gelu"])

@@ -8,6 +8,7 @@ import pickle
 import platform
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -51,6 +52,15 @@ def run(code, threads=1):
 def test_all_is_well():
     """Here nothing ails."""
     require_sound()
+
+
+def test_probes_of_directed_rounding_are_inexact():
+    """A result that is exact is the same in every direction, and would tell nothing."""
+    for operation in machine.OPERATIONS:
+        for what, *bits in operation.rows:
+            a, b, c = np.array(bits, dtype=np.int64).view(np.float64).tolist()
+            exact = operation.apply(Fraction(a), Fraction(b)) == Fraction(c)
+            assert exact is (what == FLUSHED), (operation.name, a, b)
 
 
 @pytest.mark.slow

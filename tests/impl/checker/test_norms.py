@@ -7,14 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
+from msgspec.structs import replace
 
 from rnnbounds.impl.checker.cells.activations import BALL_ACTIVATIONS
+from rnnbounds.impl.checker.cells.claimed import cell_of, norm_of
 from rnnbounds.impl.checker.cells.norms import Cell, Greatest, Quadratic, Scaled, Total
 from rnnbounds.impl.checker.cells.remaining import _held, _of_units, _start, left
-from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling
+from rnnbounds.impl.checker.cells.stacked import Cascade, Stack, _coupling, _layer
 from rnnbounds.impl.checker.cells.stepped import Blocks, Stepped
 from rnnbounds.impl.checker.cells.units import Weights, still
 from rnnbounds.impl.checker.definite import norm_at_most
+from rnnbounds.impl.format.fields import RecordError
 from rnnbounds.impl.format.norms import Layer, Stated
 
 W = np.array([[0.3, -0.2], [0.1, 0.4]])
@@ -190,6 +193,43 @@ def test_cascades():
     assert float(norm.radius(stack, 0.5)) == 4.0  # of 3/0.75 and 9; of 8/0.5 over 4
     steep = Stack([None, None], (below, layer(0.5, 8.0, 0.5, 12.0, math.inf, 20.0)))
     assert float(norm.moved(steep, 0.5)) == 15.0  # 20 · 3/4
+
+
+def test_each_kind_of_cell_has_its_norms():
+    """What a record names and the cell lacks is refused."""
+    stated = Stated("", 0.5, [1.0, 2.0], 1, 1.0, 1.0, 1.0, math.inf)
+    gated = SimpleNamespace(states=2, blocks=1, cell="gru")
+    for name, one in (("perron", gated), ("comparison", gated), ("perron", cell())):
+        assert isinstance(norm_of(replace(stated, name=name), one), Greatest)
+    for name, one in (("comparison", cell()), ("diagonal", gated), ("one", gated), ("", gated)):
+        with pytest.raises(RecordError, match="no such norm"):
+            norm_of(replace(stated, name=name), one)
+
+
+def test_both_norms_of_a_layer_are_proved():
+    """That of the windows, and the one that bounds the outputs, which may state what is false."""
+    lam, drive = abs(W).sum(1).max(), unit_drive().max()
+    good = Stated(
+        "infinity", 1.001 * lam, None, 1, 1.001 * drive, 1.001 * math.sqrt(2), 1.0, math.inf
+    )
+    false = replace(good, drive=drive / 2)
+    chosen = norm_of(good, cell())
+    for bounded, holds in ((None, True), (good, True), (false, False)):
+        found = _layer(1, Layer(good, bounded, 0.0, B, None), chosen, cell())
+        assert all(part.holds for part in found) is holds
+
+
+def test_discs_of_complex_poles():
+    """|s_i| ≤ |B̄_i|/(1 − |Λ_i|): the box of the discs is kept, and none that is smaller."""
+    held = {
+        "lambda_re": np.array([0.5, 0.0]), "lambda_im": np.array([0.5, 0.5]),
+        "B_re": np.array([[3.0], [10.0]]), "B_im": np.array([[4.0], [0.0]]),
+    }  # fmt: skip
+    sides = np.hypot(*(held[name][:, 0] for name in ("B_re", "B_im")))
+    sides /= 1 - np.hypot(held["lambda_re"], held["lambda_im"])
+    for factor, holds in ((1 + 1e-9, True), (0.9, False)):
+        box = [*sides * factor, *sides * factor]
+        assert cell_of("diagonal", held, arb(1), None, box).held() is holds
 
 
 def test_couplings():

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.cells.table import CELLS
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.checker import truncated
 from rnnbounds.impl.checker.cells.iterated import norm_above
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.weights import UncheckedCellError
@@ -92,6 +94,9 @@ def test_the_longest_windows(tmp_path, fed, epsilon):
 
     assert fallen(k) == fallen(2**64) == set()
     assert fallen(k - 1) == {"window"}
+    path.write_text(json.dumps(told | {"cell": "kept"}))
+    with pytest.raises(UncheckedCellError, match="holds kept, a cell of which the checker knows"):
+        check_certificate(path, source(loaded))
     with pytest.raises(CertificateFileError):
         fallen(2**64 + 1)
 
@@ -206,3 +211,13 @@ def test_norm_above():
     assert norm_above([arb_mat([[3], [4]])]) == 5
     assert norm_above([]) == 0
     assert float(norm_above([arb_mat([[math.inf, 1], [1, 1]])])) == math.inf
+
+
+def test_an_infinite_bound_states_nothing():
+    """Neither of gains, nor of states, nor of rounding: there is nothing to prove."""
+    none = SimpleNamespace(state=math.inf)
+    record = SimpleNamespace(constants={"gain": math.inf, "B_h": math.inf}, rounding=none)
+    record.of = lambda part: record
+    file = SimpleNamespace(record=record)
+    assert truncated._gain(file) == truncated._held(record, None) == []
+    assert truncated._rounding(file, None) == []

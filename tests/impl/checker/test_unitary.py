@@ -65,15 +65,17 @@ def test_good_files(tmp_path, n, lam):
 
 
 def test_rescaled_files(tmp_path):
-    """Scaled networks are proved too: fewer states, and the source's weights through D."""
+    """Scaled networks are proved too: fewer states, and all of the source's through D."""
     weights = {
         "weight_hh": torch.tensor([[0.0, 0.3], [0.0, 0.0]], dtype=torch.float64),
         "weight_ih": torch.tensor([[1.0], [0.5]], dtype=torch.float64),
     }
     loaded = load_model(weights, "rnn-relu")
-    made = unitary(loaded, 1.0, rescale=True)
+    start = torch.tensor([1.0, -0.5], dtype=torch.float64)
+    made = unitary(loaded, 1.0, initial=start, rescale=True)
     assert made.states == 3
     save_unitary(made, tmp_path / "u")
+    assert {*read_unitary(tmp_path / "u").record.scaling} != {1.0}
     assert fallen(tmp_path / "u", source(loaded)) == set()
 
 

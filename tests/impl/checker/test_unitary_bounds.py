@@ -12,6 +12,7 @@ from rnnbounds.impl.checker.unitary_bounds import (
     System,
     computed_bound,
     drift,
+    slack,
     state_bound,
     stays_off,
 )
@@ -81,3 +82,14 @@ def test_what_underflow_adds():
     grown = System(0.5, 1.0, 0.5, 1.0, 0.0, 0.0)  # sums of 0.5 · 2 + 1
     assert float_above(drift(grown, Machine(4, 1, largest=3.9), arb(2))) == math.inf
     assert float_above(drift(grown, Machine(4, 1, largest=4.1), arb(2))) < 1e-14
+
+
+def test_slack_is_rounded_up() -> None:
+    """(1 + γ)/(1 − γ) and η/(1 − γ) of any number of terms, at least, and hardly more."""
+    with ctx.workprec(256):
+        for terms in range(1, 200):
+            machine = Machine(terms, terms, *DTYPES["float32"])
+            gamma = machine.gamma
+            exact = (1 + gamma) / (1 - gamma), arb(machine.underflow) / (1 - gamma)
+            for found, wanted in zip(slack(machine), exact, strict=True):
+                assert wanted <= arb(found) <= wanted * (1 + arb(2) ** -50)

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 import torch
+from draws import normal
 from safetensors import safe_open
 from safetensors.torch import load_file
 
@@ -36,7 +37,7 @@ def short(epsilon=1e-2, **options):
 
 def inputs(bound=1.0, dtype=torch.float32):
     """Random inputs of norm just below the bound."""
-    x = torch.randn(3, 50, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    x = normal(3, 50, 2, seed=1)
     return (0.999 * bound * x / x.norm(dim=2, keepdim=True)).to(dtype)
 
 

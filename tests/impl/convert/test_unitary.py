@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from draws import doubles
+from draws import doubles, normal
 from flint import fmpq
 from relu_networks import inputs, model
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -46,7 +46,7 @@ def test_a_hundred_models():
         n, d = 1 + seed % 32, 1 + seed % 5
         lam, kind = lams[seed % 7 % 5], kinds[seed % 11 % 5]
         recurrent = model(n, d, lam, seed, kind=kind)
-        start = torch.randn(n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+        start = normal(n, seed=seed)
         start *= 10.0 ** (seed % 4 - 1)
         made = unitary(recurrent, 1.0, initial=start)
         told = made.certificate

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from draws import normal
 
 from rnnbounds.impl.convert.dilation import dilate, orthogonality_defect
 from rnnbounds.impl.convert.urnn import URNN, polar, relu
@@ -10,7 +11,7 @@ from rnnbounds.impl.errors import NotFiniteError
 
 def inputs(N=3, T=7, d=2):
     """Random inputs."""
-    return torch.randn(N, T, d, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    return normal(N, T, d)
 
 
 @pytest.mark.parametrize("keep", ["parametrised", "projected"])

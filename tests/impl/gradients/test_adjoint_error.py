@@ -7,7 +7,6 @@ from flint import arb, ctx
 from gradient_oracle import balls, blocks, length, random_system
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
-from rnnbounds.impl.errors import InputError, RangeError, ShapeError
 from rnnbounds.impl.gradients.adjoint import (
     gradient_gaps,
     last_gradient,
@@ -169,33 +168,6 @@ def test_the_forgotten_part_counts_where_powers_of_lam_underflow() -> None:
         away = abs(arb(c) * arb(cell.W.item()) ** (T - 1) - found)
         assert away > 0
         assert away <= error
-
-
-@pytest.mark.parametrize("bound", [gradient_gap_error, mean_gradient_gap_error, tbptt_error])
-@pytest.mark.parametrize("name", ["tanh", "relu"])
-def test_errors_of_windows_that_do_not_exist(bound: object, name: str) -> None:
-    """The bounds refuse what the readings refuse."""
-    cell, x, p = random_system(name, "linear")
-    assert callable(bound)
-    for K in (-1, 7):
-        with pytest.raises(RangeError):
-            bound(cell, x, K, p)
-    for trained in ("", "bW", "X"):
-        with pytest.raises(InputError):
-            bound(cell, x, 2, p, trained)
-    with pytest.raises(InputError):
-        bound(cell, x.float(), 2, p)
-
-
-def test_a_loss_of_other_systems() -> None:
-    """More losses than systems are a mistake, however many fit into the workspace."""
-    cell, x, _ = random_system("tanh", "linear", B=1)
-    _, _, p = random_system("tanh", "linear", B=2)
-    for reading in (gradient_gaps, gradient_gap_error):
-        with pytest.raises(ShapeError):
-            reading(cell, x, 2, p)
-    with pytest.raises(ShapeError):
-        last_gradient(cell, x, p)
 
 
 def test_a_gradient_that_overflows() -> None:

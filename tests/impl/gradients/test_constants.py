@@ -6,7 +6,6 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
-from rnnbounds.impl.errors import PrecisionError, ShapeError, UnknownConstantError
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.impl.models.rnn import RNN
@@ -117,16 +116,3 @@ def test_weights() -> None:
     assert c["lam_P"].item() < 1 <= c["kappa"].item()
     assert c["lam_v"].item() < 1
     assert c["lam"] is c["lam"]
-
-
-def test_bad_calls() -> None:
-    """Unknown names are told apart, and bounds of a wrong shape refused."""
-    c = scalar(0.5, 1.0, 0.0)
-    with pytest.raises(UnknownConstantError, match="lam"):
-        c["lamda"]
-    with pytest.raises(ShapeError, match="B_x"):
-        Constants(c.cell, torch.ones(2, dtype=torch.float64))
-    with pytest.raises(PrecisionError):  # which would round all upper bounds to nearest
-        Constants(c.cell, torch.ones(1))
-    with pytest.raises(ShapeError, match="C has"):
-        Constants(c.cell, tensor(1.0), torch.ones(1, 2, 3, dtype=torch.float64))

@@ -6,7 +6,6 @@ from draws import normal
 from flint import arb, ctx, fmpq
 from torch import Tensor
 
-from rnnbounds.impl.errors import PrecisionError, ShapeError, UnknownNameError
 from rnnbounds.impl.gradients.loss import LOSSES, CrossEntropy, Linear, Loss, Squared, loss
 from rnnbounds.impl.norms.readout_norms import QuadraticDual, WeightedMaximumDual
 from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
@@ -133,18 +132,3 @@ def test_broken_losses_fail_closed(name: str) -> None:
         assert p.slope(size, dual).item() == math.inf
     target = torch.full((1, P), math.nan, dtype=torch.float64)
     assert Squared(normal(1, P, N), target).slope(size).item() == math.inf
-
-
-def test_bad_calls() -> None:
-    """Unknown names, wrong shapes and wrong dtypes are told apart."""
-    C = normal(B, P, N)
-    with pytest.raises(UnknownNameError, match="squared"):
-        loss("square", C)
-    with pytest.raises(ShapeError, match="C has"):
-        loss("linear", C[0])
-    with pytest.raises(ShapeError, match="C has"):
-        loss("linear", C[:, :0])
-    with pytest.raises(ShapeError, match="y has"):
-        loss("squared", C, C[:, 0])
-    with pytest.raises(PrecisionError, match="y is"):
-        loss("squared", C, C[:, :, 0].float())

@@ -7,7 +7,6 @@ from gradient_oracle import derivatives
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.errors import ShapeError, UnknownNameError
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.impl.gradients.loss import LOSSES, loss
 from rnnbounds.impl.gradients.supply import TRAINABLE
@@ -156,12 +155,3 @@ def test_what_is_not_known() -> None:
     assert entropy["C_label"].item() <= entropy["C_spread"].item() < math.inf
     assert entropy["C_norm_ce"].item() < math.inf == entropy["C_norm_sq"].item()
     assert constants(cell)["C_norm_ce"].item() == math.inf
-
-
-def test_bad_calls() -> None:
-    """Trained parts out of order and losses of another size are refused."""
-    cell, one = system("tanh"), torch.ones(1, dtype=torch.float64)
-    with pytest.raises(UnknownNameError, match="trained part"):
-        Constants(cell, one, trained="UW")
-    with pytest.raises(ShapeError, match="loss's C"):
-        Constants(cell, one, loss=loss("linear", torch.ones(1, 1, 2, dtype=torch.float64)))

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, activation
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.gradients.constants import Constants
 from rnnbounds.impl.gradients.weight_sets import Region
 from rnnbounds.impl.models.rnn import RNN
@@ -116,9 +115,3 @@ def test_broken_regions_fail_closed() -> None:
         c = Constants(own, B_x, region=region)
         assert all((c[name] == math.inf).all() for name in ("lam", "L_x", "W_rows", "S_0"))
         assert all((bound == math.inf).all() for bound in (region.b_norm, region.W_norm))
-
-
-def test_activations_must_agree() -> None:
-    """Cells of different activations have no region in common."""
-    with pytest.raises(InputError, match="activations"):
-        Region.join(Region.of(cell("tanh")), Region.of(cell("sin")))

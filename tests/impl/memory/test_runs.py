@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from draws import normal
 from flint import ctx
 from program_draws import KIND, SAMPLES
 from program_draws import weights as drawn
@@ -43,7 +44,7 @@ def linear(W, d=1):
 
 def windows(M=3, T=7, d=2, seed=1):
     """Normal inputs."""
-    return torch.randn(M, T, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return normal(M, T, d, seed=seed)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,8 +1,6 @@
-import pytest
 import torch
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.errors import PrecisionError, ShapeError
 from rnnbounds.impl.models.rnn import RNN
 
 
@@ -32,23 +30,3 @@ def test_member() -> None:
     assert torch.equal(one.W[0], cell().W[1])
     assert torch.equal(one.b[0], cell().b[1])
     assert one.activation is cell().activation
-
-
-def test_wrong_shapes() -> None:
-    """Weights that do not fit together are named."""
-    c = cell()
-    with pytest.raises(ShapeError, match="W has shape"):
-        RNN(c.W[0], c.U, c.b, c.activation)
-    with pytest.raises(ShapeError, match="W has shape"):
-        RNN(c.U, c.U, c.b, c.activation)
-    with pytest.raises(ShapeError, match="U has shape"):
-        RNN(c.W, c.U[:, :3], c.b, c.activation)
-    with pytest.raises(ShapeError, match="b has shape"):
-        RNN(c.W, c.U, c.b[:, :3], c.activation)
-
-
-def test_wrong_precision() -> None:
-    """Bounds of float32 weights would be wrong, so they are refused."""
-    c = cell()
-    with pytest.raises(PrecisionError, match="U is"):
-        RNN(c.W, c.U.float(), c.b, c.activation)

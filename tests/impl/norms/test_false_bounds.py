@@ -4,6 +4,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from draws import normal
 from torch import Tensor
 
 from rnnbounds.impl.norms.false_bounds import (
@@ -24,8 +25,7 @@ def convicted(W: Tensor, bounds: Tensor) -> int:
 @pytest.mark.parametrize("liar", [svd_norm, power_norm, unshifted_gate_norm])
 def test_liars_are_convicted(liar: Callable[[Tensor], Tensor]) -> None:
     """Each shortcut falls below the norm of some orthogonal matrix, though it is close to it."""
-    draw = torch.Generator().manual_seed(0)
-    W = torch.linalg.qr(torch.randn(80, 4, 4, dtype=torch.float64, generator=draw))[0] * 0.9
+    W = torch.linalg.qr(normal(80, 4, 4))[0] * 0.9
     bounds = liar(W)
     torch.testing.assert_close(bounds, certified_norm(W), rtol=1e-10, atol=0)
     assert convicted(W, bounds) > 0
@@ -34,8 +34,7 @@ def test_liars_are_convicted(liar: Callable[[Tensor], Tensor]) -> None:
 
 def test_power_iteration_is_from_below() -> None:
     """Five steps of power iteration fall clearly short on a Gaussian matrix."""
-    draw = torch.Generator().manual_seed(1)
-    W = torch.randn(5, 8, 8, dtype=torch.float64, generator=draw)
+    W = normal(5, 8, 8, seed=1)
     assert convicted(W, power_norm(W)) == 5
     assert (power_norm(torch.zeros(1, 2, 2, dtype=torch.float64)) == 0).all()
 

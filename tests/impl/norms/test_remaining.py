@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from draws import normal
 
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -13,7 +14,7 @@ from rnnbounds.impl.checker.cells import remaining as checker
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.truncate import save_truncated, unrolled
 from rnnbounds.impl.norms import remaining as maker
-from rnnbounds.impl.norms.remaining import STEPS, Layer, Remaining
+from rnnbounds.impl.norms.remaining import STEPS, Layer, Remaining, started
 from rnnbounds.impl.reading.adapters import load_model
 
 EPSILONS = (0.3, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
@@ -63,6 +64,17 @@ def test_least_window_of_which_all_longer_ones_are_good(M):
         assert before <= k
         before = k
         assert [left.window(epsilon, most) for most in (0, k // 2, k)] == [0, k // 2, k]
+
+
+@pytest.mark.parametrize(
+    ("lam", "radius", "wanted"),
+    [(0.5, math.inf, [2.0, 1.0]), (0.5, 0.25, [0.25, 0.5]), (0.5, 8.0, [2.0, 1.0]),
+     (1.0, 0.25, [8.0, 1.0])],
+)  # fmt: skip
+def test_the_start_is_the_least_that_is_known(lam, radius, wanted):
+    """Of the box, and of v times S/(1 − λ) or the radius; the box alone unless λ < 1."""
+    box, v = torch.tensor([8.0, 1.0]).double(), torch.tensor([1.0, 2.0]).double()
+    assert started(box, v, 1.0, lam, radius).tolist() == wanted
 
 
 def test_what_cannot_be_had_is_left_to_the_factor():
@@ -134,8 +146,7 @@ def test_windows_of_models(cell, tmp_path):
         shorter += sum(k < most for most, k in pairs)
     assert shorter
     certificate = certify(held, 1.0, (1e-2, 1e-4))
-    draw = torch.Generator().manual_seed(0)
-    x = torch.randn(64, 1, held.d, generator=draw, dtype=torch.float64).repeat(1, 120, 1)
+    x = normal(64, 1, held.d).repeat(1, 120, 1)
     x = x / x.norm(dim=2, keepdim=True)
     x[32:, ::2] *= -1
     for epsilon, k in certificate.windows:

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 import torch
-from draws import doubles
+from draws import doubles, normal
 from flint import arb_mat, ctx
 from torch import Tensor
 
@@ -14,8 +14,7 @@ from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
 
 def systems() -> Tensor:
     """Gaussian, skewed, triangular, non-negative, rotating, nilpotent and zero matrices, n = 4."""
-    draw = torch.Generator().manual_seed(0)
-    G = torch.randn(4, 4, 4, dtype=torch.float64, generator=draw)
+    G = normal(4, 4, 4)
     skew = torch.tensor([1.0, 30.0, 0.01, 5.0], dtype=torch.float64)
     zero = torch.zeros(4, 4, dtype=torch.float64)
     nilpotent = zero.clone()
@@ -141,3 +140,15 @@ def test_weighted_norms_outlive_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.equal(diagonal.factor[0], plain[1].factor[0])
     assert torch.equal(diagonal.weights[1], torch.eye(2, dtype=torch.float64))
     assert diagonal.factor[1] >= 7
+
+
+def test_perron_factors_are_rounded_up() -> None:
+    """max_i (|W| v)_i/v_i of 1,000 matrices, in rationals: at least, and hardly more."""
+    W = torch.randn(1000, 2, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
+    found = perron_vector(W)
+    numbers = zip(W.tolist(), found.weights.tolist(), found.factor.tolist(), strict=True)
+    for rows, weights, factor in numbers:
+        v = [*map(Fraction, weights)]
+        moved = (sum(abs(Fraction(w)) * b for w, b in zip(row, v, strict=True)) for row in rows)
+        exact = max(size / a for size, a in zip(moved, v, strict=True))
+        assert exact <= Fraction(factor) <= exact * (1 + Fraction(1, 2**50))

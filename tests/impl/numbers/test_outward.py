@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 import torch
+from draws import doubles
 from flint import arb
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -34,11 +35,6 @@ FOLDS: dict[str, tuple[Callable[[Tensor], Tensor], Callable[..., Fraction], int]
 }
 
 
-def numbers(values: object) -> Tensor:
-    """In float64."""
-    return torch.tensor(values, dtype=torch.float64)
-
-
 def judge(found: float, truth: Fraction, power: int, size: Fraction, roundings: int) -> None:
     """found^power is at least the truth, and found at most so many roundings of its size above; it
     is infinite only where what is in between overflows."""
@@ -63,7 +59,7 @@ def test_pairs(name: str, a: float, b: float) -> None:
     operation, exact, power = PAIRS[name]
     if name == "quotient" and b == 0:
         return
-    one, two = numbers([a]), numbers([b])
+    one, two = doubles([a]), doubles([b])
     truth = exact(Fraction(a), Fraction(b))
     found = float(operation(one, two))
     long = float(operation(one.clone().requires_grad_(), two).detach())
@@ -78,7 +74,7 @@ def test_pairs(name: str, a: float, b: float) -> None:
 def test_folds(name: str, row: list[float]) -> None:
     """Of numbers of any sizes together, alone or beside other rows."""
     operation, exact, power = FOLDS[name]
-    x = numbers([row, [0.0] * len(row), [1.0] * len(row)])
+    x = doubles([row, [0.0] * len(row), [1.0] * len(row)])
     found = operation(x).tolist()
     judge(found[0], exact(row), power, sum((abs(Fraction(v)) for v in row), Fraction(0)) ** power,
           len(row) + 2)  # fmt: skip
@@ -101,14 +97,14 @@ def test_rows_in_several_goes() -> None:
 def test_nothing_is_nan() -> None:
     """What is not a number becomes infinity, the bound that always holds; and so does a quotient by
     a difference that vanishes, which is −0 when rounded down."""
-    nan = numbers([math.nan, math.inf])
+    nan = doubles([math.nan, math.inf])
     asked = nan.clone().requires_grad_()
     room = outward.subtract_down(1.0, 1.0).clamp(min=0.0)
     for value in (
         outward.add_up(nan, -math.inf), outward.mul_up(nan, 0.0), outward.div_up(0.0, nan * 0),
         outward.sqrt_up(nan), outward.norm_up(nan[:, None]), outward.sum_up(nan[:, None]),
         outward.sum_up(asked[:, None]), outward.sqrt_up(asked, times=0),
-        outward.div_up(numbers([0.0, 0.0]), 0.0), outward.div_up(numbers([1.0, 1.0]), -0.0),
+        outward.div_up(doubles([0.0, 0.0]), 0.0), outward.div_up(doubles([1.0, 1.0]), -0.0),
         outward.div_up(1.0, room),
     ):  # fmt: skip
         assert (value == math.inf).all()
@@ -116,7 +112,7 @@ def test_nothing_is_nan() -> None:
 
 def test_underflow_allowance() -> None:
     """The allowance is a float64 that is not itself lost, and none where all terms are zero."""
-    assert outward.underflow(numbers([0.0, 1e-300])).tolist() == [0.0, TINY]
+    assert outward.underflow(doubles([0.0, 1e-300])).tolist() == [0.0, TINY]
     assert TINY > 0
 
 

@@ -45,24 +45,6 @@ def test_biases_are_optional():
     check(load_model(weights, "rnn-tanh"), weights)
 
 
-@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
-def test_modules(nonlinearity):
-    """torch's own modules, alone or as the one recurrent part of a larger module."""
-    rnn = torch.nn.RNN(2, 3, nonlinearity=nonlinearity)
-    cell = torch.nn.RNNCell(2, 3, nonlinearity=nonlinearity, bias=False)
-    check(load_model(rnn), rnn.state_dict(), f"rnn-{nonlinearity}")
-    check(load_model(cell), cell.state_dict(), f"rnn-{nonlinearity}")
-    check(load_model(torch.nn.Sequential(rnn)), rnn.state_dict(), f"rnn-{nonlinearity}")
-    assert load_model(rnn, f"rnn-{nonlinearity}").source == "RNN"
-
-
-def test_parametrised_module():
-    """A module with spectral normalisation is read as it computes, not as it stores."""
-    rnn = torch.nn.RNN(2, 3)
-    torch.nn.utils.parametrizations.spectral_norm(rnn, "weight_hh_l0")
-    assert torch.equal(load_model(rnn.eval()).cell.W[0], rnn.weight_hh_l0.double())
-
-
 @pytest.mark.parametrize("kind", ["safetensors", "zip", "legacy", "renamed"])
 def test_files(tmp_path, kind):
     """A safetensors file, both of torch.save's formats, and a safetensors file of another name."""

@@ -8,10 +8,8 @@ import pytest
 import refusals
 import torch
 
-from rnnbounds.impl.cells.scans.diagonal import from_s4d
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.feedforward import FeedForward
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.misfit import AmbiguousCellError, WeightsError
@@ -241,16 +239,3 @@ def test_every_tensor_is_read_ignored_or_refused(seed):
             assert own in (role, f"{role}_l0") or f"{own}_l0" == role
             assert torch.equal(found.weights[role], source[full])
     assert seen > 40
-
-
-def test_weights_that_are_handed_over_are_all_used():
-    """The feed-forward form and S4D's kernel refuse what they would drop."""
-    one = torch.ones(1, 1)
-    weights = {"weight_hh": one, "weight_ih": one}
-    for further in ("bias", "bias_ih_l0", "weight_hh_l0"):
-        with pytest.raises(InputError, match=f"has no weight {further}; leave it out"):
-            FeedForward(weights | {further: one[0]}, cell="rnn-tanh", k=1)
-    kernel = {"log_dt": one[0], "log_A_real": one, "A_imag": one}
-    assert from_s4d(kernel | {"C": one, "D": one}).keys() >= kernel.keys()
-    with pytest.raises(InputError, match="S4D's kernel has no B; leave it out"):
-        from_s4d(kernel | {"B": one})

@@ -12,7 +12,6 @@ from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.files import ModelFileError
 from rnnbounds.impl.reading.layers import layers
 from rnnbounds.impl.reading.misfit import WeightsError
-from rnnbounds.impl.reading.onnx.nodes import NodeError
 
 onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402
@@ -93,68 +92,6 @@ def test_nodes_that_branch(tmp_path):
     refused(path, WeightsError, "choose one", layer="b")
     three.input[0], three.name = "a.Y_h", "a"
     refused(graph(path, one, three, constants=[*a, *c]), InputError, "two nodes are named a")
-
-
-@pytest.mark.parametrize(
-    ("attributes", "told"),
-    [
-        ({"direction": "reverse"}, "has the direction reverse; .* inputs come in reverse order"),
-        ({"direction": "bidirectional"}, "has the direction bidirectional; .* of one direction"),
-        ({"direction": "sideways"}, "has the direction sideways; export it again"),
-        ({"direction": 5}, "is no LSTM that ONNX allows; export it again"),
-        ({"activations": [0.5]}, "is no LSTM that ONNX allows"),
-        ({"linear_before_reset": 1}, "is no LSTM that ONNX allows"),
-        ({"layout": 2}, "has a flag that is neither 0 nor 1"),
-        ({"hidden_size": 4}, r"says hidden_size 4, but R \(rnn.R\) has 3 columns"),
-        ({"clip": 3.0}, "has clip, which no cell here has"),
-        ({"input_forget": 1}, "has input_forget, which"),
-        ({"activations": ["Sigmoid", "Tanh", "HardSigmoid"]}, "HardSigmoid, not Sigmoid, Tanh"),
-        ({"activation_alpha": [0.5]}, "has activation_alpha, which"),
-    ],
-)
-def test_other_nodes_are_refused(tmp_path, attributes, told):
-    """What the node computes beyond the cell."""
-    path = written(tmp_path / "m.onnx", torch.nn.LSTM(2, 3), "LSTM", **attributes)
-    refused(path, NodeError, f"the ONNX node rnn .*{told}")
-
-
-def test_layers_that_read_other_axes(tmp_path):
-    """The batch of one is not the time of another."""
-    first, second = torch.nn.GRU(2, 3), torch.nn.GRU(3, 3)
-    one, a = node(first, "GRU", "a")
-    flat = helper.make_node("Squeeze", ["a.Y"], ["flat"])
-    two, b = node(second, "GRU", "b", "flat", layout=1)
-    path = graph(tmp_path / "m.onnx", one, flat, two, constants=[*a, *b])
-    refused(path, NodeError, "a feeds one of another layout")
-
-
-def test_graphs_that_are_refused(tmp_path):
-    """Loops, functions, no recurrent node, other operators of the name, no ONNX, too much of it."""
-    path = tmp_path / "m.onnx"
-    one, parts = node(torch.nn.GRU(2, 3), "GRU", "rnn")
-    body = helper.make_graph([one], "body", [], [])
-    loop = helper.make_node("Loop", ["", ""], ["y"], body=body)
-    refused(graph(path, loop, constants=parts), ModelFileError, "loops or branches, .* Loop; which")
-    function = helper.make_function("own", "F", ["x"], ["rnn.Y"], [one], [])
-    refused(graph(path, functions=[function]), ModelFileError, "in functions of its own")
-    one.domain = "own"
-    refused(graph(path, one, constants=parts), WeightsError, "holds no recurrent node .*; save the")
-    with pytest.raises(WeightsError, match="holds no recurrent node"):
-        layers(path)
-    anew = helper.make_function("", "GRU", ["x"], ["y"], [], [])
-    refused(graph(path, functions=[anew]), ModelFileError, "defines an operator of ONNX anew")
-    one.domain = ""
-    twice = graph(path, one, constants=[*parts, parts[0]])
-    refused(twice, ModelFileError, "has two values named rnn.W; export it again")
-    old = onnx.load_from_string(graph(path, one, constants=parts).read_bytes())
-    old.opset_import[0].version = 6
-    path.write_bytes(old.SerializeToString())
-    refused(path, ModelFileError, "operators of a version before 7; export it again with a newer")
-    path.write_bytes(b"\x08\xff\xff\xff")
-    refused(path, ModelFileError, "is no intact ONNX model; export it again")
-    with path.open("r+b") as stream:
-        stream.truncate(2**28 + 1)
-    refused(path, ModelFileError, "is larger than 268435456 bytes; save the state dict")
 
 
 def test_without_the_package(tmp_path, monkeypatch):

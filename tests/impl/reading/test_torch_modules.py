@@ -3,7 +3,7 @@
 import pytest
 import torch
 from refusals import refused
-from torch.nn.utils import parametrizations, parametrize, prune
+from torch.nn.utils import parametrizations, parametrize
 
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.reading.adapters import load_model
@@ -32,57 +32,18 @@ def test_tensors_have_their_names_in_the_module(base):
 
 
 @EACH
-def test_a_parameter_more_is_refused_or_ignored(base):
-    """A parameter, a buffer or a part that a subclass adds is named; on purpose it is left out."""
-    extra = (
-        lambda m: m.register_parameter("peep", torch.nn.Parameter(torch.ones(3))),
-        lambda m: m.register_buffer("peep", torch.ones(3)),
-    )
-    for add in extra:
-        net = made(base)
-        add(net)
-        refused(net, WeightsError, "holds peep, which .* does not read")
-        refused(torch.nn.Sequential(net), WeightsError, r"holds 0\.peep, which")
-        loaded = load_model(torch.nn.Sequential(net), ignore=["0.peep"])
-        assert loaded.ignored == ("0.peep",)
-        assert "0.peep" not in loaded.tensors.values()
+def test_what_changes_nothing_is_read(base):
+    """A parameter that is left out on purpose, a subclass of the same forward, layers without
+    dropout; transcripts have what is refused."""
     net = made(base)
-    net.norm = torch.nn.LayerNorm(3)
-    refused(torch.nn.Sequential(net), WeightsError, r"holds 0\.norm\.bias, 0\.norm\.weight")
-
-
-@EACH
-def test_another_forward_is_not_believed(base):
-    """What a subclass computes is not known, nor what a replaced method does."""
-
-    class Residual(base):
-        def forward(self, x, state=None):
-            return super().forward(x, state)
-
-    class Called(base):
-        def __call__(self, *inputs):
-            return super().__call__(*inputs)
-
-    for kind in (Residual, Called):
-        refused(made(kind), WeightsError, f"{kind.__name__} has a forward of its own")
-    net = made(base)
-    net.forward = lambda x: x
-    refused(net, WeightsError, "has a forward of its own")
-
-    class Named(base):
-        """A subclass that changes nothing."""
-
-    assert load_model(made(Named)).source == "Named"
-
-
-@pytest.mark.parametrize("base", LAYERS, ids=lambda base: base.__name__)
-def test_dropout_between_layers(base):
-    """In training mode it makes the model random; in evaluation mode there is none."""
-    torch.manual_seed(0)
-    net = base(2, 3, num_layers=2, dropout=0.5)
-    refused(net, WeightsError, r"drops out between its layers .* call \.eval\(\) first")
-    assert load_model(net.eval()).name.startswith("stacked-")
-    assert load_model(base(2, 3, num_layers=2)).n == 3
+    net.register_parameter("peep", torch.nn.Parameter(torch.ones(3)))
+    loaded = load_model(torch.nn.Sequential(net), ignore=["0.peep"])
+    assert loaded.ignored == ("0.peep",)
+    assert "0.peep" not in loaded.tensors.values()
+    assert load_model(made(type("Named", (base,), {}))).source == "Named"
+    if base in LAYERS:
+        assert load_model(base(2, 3, 2, dropout=0.5).eval()).name.startswith("stacked-")
+        assert load_model(base(2, 3, 2)).n == 3
 
 
 @EACH
@@ -103,20 +64,6 @@ def test_parametrised_weights_have_their_values(base):
     parametrize.register_parametrization(net, role, Noise())
     refused(net, WeightsError, r"another value at each use; call \.eval\(\) first")
     assert load_model(net.eval()).n == 3
-
-
-@EACH
-@pytest.mark.parametrize("wrap", [lambda net: net, torch.nn.Sequential], ids=["root", "part"])
-def test_what_stores_weights_in_parts_is_refused(base, wrap):
-    """State dicts of parametrised and of pruned weights: the parts are no weights."""
-    end, cell = "_l0" if base in LAYERS else "", load_model(made(base)).name
-    for role in (f"weight_hh{end}", f"bias_ih{end}"):
-        net = made(base)
-        parametrize.register_parametrization(net, role, torch.nn.Identity())
-        refused(wrap(net).state_dict(), WeightsError, role, cell=cell)
-        net = prune.identity(made(base), role)
-        refused(wrap(net), WeightsError, role)
-        refused(wrap(net).state_dict(), WeightsError, role, cell=cell)
 
 
 @EACH
@@ -180,17 +127,6 @@ def test_negative_views_are_resolved():
     assert weights["lambda_im"].is_neg()
     plain = {name: torch.tensor(part.tolist()).double() for name, part in weights.items()}
     assert load_model(weights).digest == load_model(plain).digest
-
-
-def test_tensors_that_are_more_than_arrays():
-    """A subclass of torch.Tensor may compute anything."""
-
-    class Doubled(torch.Tensor):
-        pass
-
-    state = dict(made(torch.nn.LSTM).state_dict())
-    state["bias_ih_l0"] = state["bias_ih_l0"].as_subclass(Doubled)
-    refused(state, WeightsError, r"bias_ih_l0 is a Doubled, no plain .*\.as_subclass\(torch")
 
 
 @EACH

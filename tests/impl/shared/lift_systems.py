@@ -35,7 +35,7 @@ OPERATIONS = {
     "kernel": lambda m, s, x: x + s.sigmoid() * (s - x),
     "exp": lambda m, s, x: (s + x).exp(),
     "waves": lambda m, s, x: (3.0 * s).sin() * (x - s).cos(),
-    "reciprocal": lambda m, s, x: (1.5 + s * x).reciprocal(),
+    "reciprocal": lambda m, s, x: (0.75 + 0.5 * s).reciprocal() + x,
     "softplus": lambda m, s, x: (40.0 * s).softplus(),
     "affine": lambda m, s, x: m.affine("W", "b", s - x),
     "rows": lambda m, s, x: m.affine("V", None, s * m.vector("b"), slice(1, 4)) + x,

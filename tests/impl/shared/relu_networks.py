@@ -1,6 +1,7 @@
 """Contractive ReLU networks of torch, and inputs for them."""
 
 import torch
+from draws import normal
 
 
 def model(n, d=2, lam=0.9, seed=0, dtype=torch.float64, kind="dense"):
@@ -22,5 +23,5 @@ def model(n, d=2, lam=0.9, seed=0, dtype=torch.float64, kind="dense"):
 
 def inputs(N, T, d, bound=1.0, seed=1, dtype=torch.float64):
     """Random inputs on the sphere of that radius, just inside."""
-    x = torch.randn(N, T, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    x = normal(N, T, d, seed=seed)
     return (x * (bound * (1 - 1e-12) / x.norm(dim=2, keepdim=True))).to(dtype)

@@ -1,6 +1,7 @@
 """Torch's own layers, with recurrent weights made small or large."""
 
 import torch
+from draws import normal
 
 MODULES = {
     "rnn-tanh": (torch.nn.RNN, {}, 0.5),
@@ -28,8 +29,7 @@ def net(name: str, layers: int, *, seed: int = 0, scale: float | None = None, **
 
 def inputs(*, bound: float = 1.0, seed: int = 0, T: int = 30, dtype=torch.float64) -> torch.Tensor:
     """Sequences (8, T, 3) with ‖x_t‖₂ = bound: at random, constant, and switching late."""
-    generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(8, T, 3, generator=generator, dtype=torch.float64)
+    x = normal(8, T, 3, seed=seed)
     x[2:5] = x[2:5, :1]
     x[5:, : T // 2] = x[5:, :1]
     x[5:, T // 2 :] = -x[5:, :1]

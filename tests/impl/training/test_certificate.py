@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.training.certificate import CELL, LENGTH, TRAINING, Task
 
 
@@ -145,28 +144,3 @@ def test_constants_too_large_for_a_float():
     """β of finite weights may overflow: nothing is certified."""
     certificate = certify(weights(scale=0.4), 1e200, cell="linear", training=Task(1, 1.0))
     assert certificate.training.reason == "a constant is too large for a float"
-
-
-@pytest.mark.parametrize(
-    ("task", "fault"),
-    [
-        ({"steps": 5}, "give both or none"),
-        ({"alpha": 1.0}, "give both or none"),
-        ({"steps": 0, "alpha": 1.0}, "N = 0, but it must be at least 1"),
-        ({"steps": 5, "alpha": 0.0}, "α = 0.0, but it must be a number > 0"),
-        ({"steps": 5, "alpha": -1.0}, "α = -1.0"),
-        ({"steps": 5, "alpha": math.nan}, "α = nan"),
-        ({"steps": 5, "alpha": math.inf}, "α = inf"),
-        ({"loss": "square"}, "unknown loss 'square'; did you mean squared?"),
-        ({"readout": 0.0}, "the norm of the readout = 0.0"),
-        ({"readout": math.nan}, "the norm of the readout = nan"),
-        ({"target": -1.0}, "the bound on the target = -1.0"),
-        ({"target": math.inf}, "the bound on the target = inf"),
-        ({"length": 0}, "the length T = 0"),
-    ],
-)
-def test_bad_tasks(task, fault):
-    """What makes no sense is refused in one line."""
-    with pytest.raises(InputError) as caught:
-        Task(**task)
-    assert fault in str(caught.value)

@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from draws import normal
 from torch import Tensor
 
 from rnnbounds.impl.errors import ShapeError
@@ -43,10 +44,7 @@ def squared(target: float, n: int = N) -> Loss:
 
 def inputs(seed: int = 2) -> Tensor:
     """Inputs of norm 1, (T, d)."""
-    draw = torch.Generator().manual_seed(seed)
-    return torch.nn.functional.normalize(
-        torch.randn(T, D, dtype=torch.float64, generator=draw), dim=1
-    )
+    return torch.nn.functional.normalize(normal(T, D, seed=seed), dim=1)
 
 
 def run(model: LoadedModel, parts: dict[str, Tensor], x: Tensor, k: int) -> Tensor:

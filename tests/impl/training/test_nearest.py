@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from draws import doubles
+from draws import doubles, normal
 from flint import arb_mat, ctx
 from torch import Tensor
 
@@ -20,8 +20,7 @@ NORMS = ("spectral", "infinity", "frobenius")
 
 def matrices(m: int, n: int) -> Tensor:
     """Random ones, and zero, tiny, orthogonal, huge and rank-one ones."""
-    draw = torch.Generator().manual_seed(m * n)
-    A = torch.randn(8, m, n, dtype=torch.float64, generator=draw)
+    A = normal(8, m, n, seed=m * n)
     A[0] = 0
     A[1] *= 1e-3
     A[2] = 3 * torch.eye(m, n)
@@ -105,7 +104,7 @@ def test_not_finite() -> None:
 @pytest.mark.parametrize("norm", ["spectral", "infinity", "frobenius"])
 def test_points_near_huge_matrices(norm: BallNorm, radius: float, size: float) -> None:
     """Norms whose squares overflow have lower bounds too; a ball may be the point 0."""
-    A = torch.randn(3, 2, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1)) * size
+    A = normal(3, 2, 3, seed=1) * size
     ball = Ball(norm, radius)
     for point, exact in ((projected, ball_projected), (rescaled, ball_rescaled)):
         found = point(A, ball)

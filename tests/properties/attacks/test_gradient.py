@@ -40,7 +40,7 @@ def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
     stated = claim("gradient-gap").form("finite")
     ratio = partial(ratio_of, stated)
 
-    starts = [s for s in ALL["gradient"].climb.starts(2, 1) if s.activation == activation]
+    starts = [s for s in ALL["gradient"].search.starts(2, 1) if s.activation == activation]
     assert max(ratio(found) for s in starts for found in climb(stated.statement, s, 20)) >= 0.99
     drawn = system(
         kind="gradient", activation=activation, regime="gaussian", inputs="gaussian", n=2, T=20,
@@ -92,7 +92,7 @@ def test_the_gradient_climbs(id: str, form: str) -> None:
 def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
     """Two climbs end in the same specs, with ‖W‖₂ as it was set and inputs within B_x."""
     stated = claim("truncation").form("uniform")
-    spec = next(ALL["rnn"].climb.starts(1, 7))
+    spec = next(ALL["rnn"].search.starts(1, 7))
     one, two = (climb(stated.statement, spec, 10) for _ in range(2))
     assert one == two
     for found in one:
@@ -133,13 +133,15 @@ def test_objectives_of_any_statement(text: str) -> None:
 def test_a_climb_ends_where_it_was_highest() -> None:
     """Not where its last step led: from a start at the bound all steps lead down."""
     stated = claim("gradient-gap").form("finite")
-    spec = next(ALL["gradient"].climb.starts(1, 1))
+    spec = next(ALL["gradient"].search.starts(1, 1))
     start = objective(stated.statement, Ascent.start(spec).batch())
     found = [ratio_of(stated, end) for end in climb(stated.statement, spec, 12)]
     assert (np.log(found) >= start.detach().numpy() - 1e-9).all()
 
 
-@pytest.mark.parametrize("spec", [*ALL["smooth"].climb.starts(6, 1)], ids=lambda spec: spec.trained)
+@pytest.mark.parametrize(
+    "spec", [*ALL["smooth"].search.starts(6, 1)], ids=lambda spec: spec.trained
+)
 def test_a_climb_between_two_weights_starts_with_two(spec: SystemSpec) -> None:
     """Of one unit ±λ alone are in the direction of any matrix: the other sign is taken."""
     batch = Ascent.start(spec).batch()
@@ -150,7 +152,7 @@ def test_a_climb_between_two_weights_starts_with_two(spec: SystemSpec) -> None:
 def test_a_climb_that_nothing_leads_on_ends() -> None:
     """A linear loss has no curvature that a bound on that of squares could be attacked with."""
     stated, steps = claim("loss-constants").form("squared"), list[object]()
-    spec = next(ALL["gradient"].climb.starts(1, 1))
+    spec = next(ALL["gradient"].search.starts(1, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Adam, "step", lambda *step: steps.append(step))
         assert len(climb(stated.statement, spec, 5)) == spec.batch

@@ -28,6 +28,7 @@ KINDS: dict[str, str] = {
 SHORT: dict[str, object] = {"cell": "rnn-tanh", "T": 4, "K": 4, "batch": 12}
 # Other fields of ordinary systems, by kind; a near miss holds on one hundred of some of them.
 NEAR: dict[str, tuple[dict[str, object], ...]] = {
+    "integrator": ({"activation": "identity", "lam": 0.9, "K": 2, "epsilon": 0.01},),
     "gradient": (*({"loss": loss} for loss in LOSSES), {"activation": "softplus"}),
     "smooth": ({"distance": 0.125},),
     "training": tuple(
@@ -56,6 +57,17 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         },
     ),
     "sigmoid": ({"regime": "unrelated", "n": 1, "d": 1, "states": 3},),
+    "impulse": (
+        {
+            "activation": "identity",
+            "regime": "unrelated",
+            "n": 2,
+            "d": 1,
+            "states": 3,
+            "T": 4,
+            "K": 4,
+        },
+    ),
     **dict.fromkeys(("tcn", "gated-conv", "wavenet", "attention"), ({"layers": 2},)),
     "monotone": ({"regime": "tcn", "n": 1, "d": 1},),
     "layered": (

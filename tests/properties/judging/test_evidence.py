@@ -3,17 +3,19 @@
 import itertools
 import json
 import shlex
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
 import pytest
 
-from rnnbounds.properties.judging.evidence import SHOWN, Evidence, record
+from rnnbounds.properties.judging.evidence import SHOWN, Evidence, order, record
 from rnnbounds.properties.judging.judge import Judgement, Verdict, judge
 from rnnbounds.properties.systems.batch import build
 from rnnbounds.properties.systems.table import parse_spec, system
+from rnnbounds.reports.records.curve import Against
 from rnnbounds.reports.records.histogram import count_ratios
-from rnnbounds.reports.records.record import Tally
+from rnnbounds.reports.records.record import Cost, Tally
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.numbers.interval import Interval
@@ -44,8 +46,8 @@ def test_merging_is_independent_of_order() -> None:
     """All orders of merging, and all groupings, give the same evidence to the last byte."""
     parts = [one(1), one(2, inputs="resonant"), one(3, lam=1.5), one(1)]
     first = msgspec.json.encode(merged(parts))
-    for order in itertools.permutations(parts):
-        assert msgspec.json.encode(merged(list(order))) == first
+    for turned in itertools.permutations(parts):
+        assert msgspec.json.encode(merged(list(turned))) == first
     grouped = merged([merged(parts[:2]), merged(parts[2:])])
     assert msgspec.json.encode(grouped) == first
 
@@ -207,3 +209,35 @@ def test_the_curve() -> None:
     assert one(1).curve == told
     assert one(1).against == "k"
     assert one(3, lam=1.5).curve == {}
+
+
+def test_costs_are_of_checks_that_hold_in_both() -> None:
+    """The bound of this form over that of the first; nothing where one of both does not hold."""
+    holds, violated = Verdict.HOLDS, Verdict.VIOLATED
+    for first, second, wanted in (
+        ([holds, holds], [holds, holds], Cost(least=2.0, greatest=2.0)),
+        ([holds, violated], [violated, holds], None),
+        ([violated, violated], [holds, holds], None),
+        ([holds, holds], [violated, violated], None),
+    ):
+        found = Evidence.of(CLAIM, FORM)
+        found.compare(judged(first, 1.0, 4.0), judged(second, 1.0, 2.0))
+        assert found.cost == wanted
+
+
+@pytest.mark.parametrize(("against", "place"), [("N", 7), ("T", 5)])
+def test_a_curve_is_drawn_against_what_the_bound_speaks_of(against: Against, place: int) -> None:
+    """The number of steps, or the length of the run."""
+    found = Evidence("a", "b", windowed=False, against=against)
+    batch = SimpleNamespace(spec=SimpleNamespace(steps=7, T=5))
+    found.draw(batch, judged([Verdict.HOLDS, Verdict.HOLDS], 1.0, 4.0))  # type: ignore[arg-type]
+    assert found.curve == {place: (1.0, 4.0)}
+
+
+def test_of_equal_ratios_the_longest_run_that_is_drawn_is_first() -> None:
+    """Of 64 steps at most: longer runs come last, and 64 before 3."""
+    slow = {"lam": 0.9}  # which would be first of runs of one length
+    specs = [{"T": 65} | slow, {"T": 3}, {"T": 64}, {"T": 1}]
+    runs = [SimpleNamespace(ratio=1.0, spec=spec) for spec in specs]
+    in_order = sorted(runs, key=order)  # type: ignore[arg-type]
+    assert [check.spec["T"] for check in in_order] == [64, 3, 1, 65]

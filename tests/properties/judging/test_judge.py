@@ -130,7 +130,7 @@ class Liar(Constants):
 def lying(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     """Let every batch take its constants from a liar."""
     monkeypatch.setattr(Liar, "factor", factor)
-    monkeypatch.setattr("rnnbounds.properties.systems.supply.members.Constants", Liar)
+    monkeypatch.setattr("rnnbounds.properties.systems.batch.Constants", Liar)
 
 
 @pytest.mark.parametrize("regime", ["diagonal", "orthogonal"])

@@ -1,5 +1,9 @@
 """What is counted while a run goes on: the checks of this process and of those it starts."""
 
+from types import SimpleNamespace
+
+import pytest
+
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.judging.judge import judge
 from rnnbounds.properties.systems.batch import build
@@ -12,3 +16,11 @@ def test_every_check_counts() -> None:
     before = meter.total()
     found = judge(parse_statement("h_gap <= S_0"), (), build(system(n=2, T=3, K=2, sequences=2)))
     assert meter.total() - before == found.verdicts.size == 6
+
+
+def test_each_process_has_a_count_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All counts are added up."""
+    monkeypatch.setattr(meter, "_all", [SimpleNamespace(value=1)])
+    one, two = meter.another(), meter.another()
+    one.value, two.value = 2, 4
+    assert meter.total() == 7

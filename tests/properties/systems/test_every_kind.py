@@ -20,6 +20,7 @@ from rnnbounds.properties.attacks.typed import carriers
 from rnnbounds.properties.errors import SpecError
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.systems.batch import Batch, build, explicit
+from rnnbounds.properties.systems.kind import Climb
 from rnnbounds.properties.systems.spec import INPUTS, SystemSpec, check_spec
 from rnnbounds.properties.systems.table import FAMILIES, KINDS, parse_spec
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -67,10 +68,10 @@ def every(kind: str) -> Iterator[SystemSpec]:
     own = KINDS[kind]
     yield from drawn(kind)
     yield from extremal_specs(kind, rounding=True)
-    yield from own.special.values()
-    yield from own.corners()
-    if own.climb is not None:
-        yield from own.climb.starts(6, 1)
+    yield from own.instances.named.values()
+    yield from own.instances.corners()
+    if isinstance(own.search, Climb):
+        yield from own.search.starts(6, 1)
 
 
 def small(kind: str, **fields: object) -> SystemSpec:
@@ -228,7 +229,7 @@ def test_nothing_is_read_that_a_kind_does_not_have(kind: str) -> None:
 
 def test_names_of_instances_are_unique() -> None:
     """No kind takes the name of another's."""
-    assert len(SPECIAL) == sum(len(kind.special) for kind in KINDS.values())
+    assert len(SPECIAL) == sum(len(kind.instances.named) for kind in KINDS.values())
 
 
 def test_a_value_that_is_not_finite_spoils_its_system_alone() -> None:

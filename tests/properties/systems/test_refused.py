@@ -4,6 +4,7 @@ import math
 
 import pytest
 from any_kind import changed
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from rnnbounds.properties.attacks.extremal import SPECIAL
@@ -18,6 +19,8 @@ FOUND = {"skew": [], "signs": [1.0], "G": [[1.0]], "d": [2.0], "s": [2.0]}
 CAUSAL = system(kind="gated-conv", regime="gaussian", n=2, d=2, T=12, K=12)
 SHIPPED = system("certified", cell="linear")
 WRITTEN = SPECIAL["full-cell"]
+SCALAR = replace(SPECIAL["memoryless"], K=0)
+VALUES = to_builtins(SCALAR.values)
 # A spec, what is said of it instead, and what the refusal speaks of.
 IMPOSSIBLE = [
     *((system("training"), fields, "from the page") for fields in (
@@ -42,6 +45,11 @@ IMPOSSIBLE = [
     (WRITTEN, {"activation": "relu"}, "unknown field `activation`"),
     (WRITTEN, {"regime": "orthogonal"}, "unknown regime"),
     (WRITTEN, {"n": 2}, "shapes"),
+    *((SCALAR, {"values": VALUES | change}, "shapes") for change in (
+        {"W": [[1.0, 2.0]]}, {"W": []}, {"U": [[1.0, 1.0]]}, {"C": []}, {"C": [[1.0, 2.0]]},
+        {"x": [[1.0], [1.0]]}, {"b": []}, {"h": [1.0, 1.0]}, {"h_other": []},
+    )),
+    *((SCALAR, {size: 2}, "one system") for size in ("batch", "sequences")),
     (WRITTEN, {"kind": "gru"}, "shapes"),
     (WRITTEN, {"kind": "rnn", "regime": "zero"}, "second bias"),
     (system("leaky"), {"activation": "softplus-torch"}, "one of the activations"),

@@ -61,34 +61,6 @@ def test_numbers_are_finite_and_not_negative(field: str, bad: float) -> None:
         check_spec(replace(system("training"), **{field: bad}))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"W": [[1.0, 2.0]]},
-        {"W": []},
-        {"U": [[1.0, 1.0]]},
-        {"C": []},
-        {"C": [[1.0, 2.0]]},
-        {"x": [[1.0], [1.0]]},
-        {"b": []},
-        {"h": [1.0, 1.0]},
-        {"h_other": []},
-    ],
-    ids=str,
-)
-def test_values_have_the_announced_shapes(change: dict[str, object]) -> None:
-    """An array of another shape than n, d and T announce is refused."""
-    with pytest.raises(SpecError, match="shapes"):
-        check_spec(system(values=replace(ONE, **change)))
-
-
-def test_values_are_one_system_and_one_sequence() -> None:
-    """Numbers written out cannot be a batch."""
-    for more in ({"batch": 2}, {"sequences": 2}):
-        with pytest.raises(SpecError, match="one system"):
-            check_spec(system(values=ONE, **more))
-
-
 def test_limits_are_reached() -> None:
     """The largest allowed value of each size is allowed, and the message names the true range."""
     odd = ("quadratic", "training")  # one has no runs, the other one sequence

@@ -21,7 +21,7 @@ from drawn import (
     x,
     y,
 )
-from flint import ctx
+from flint import arb, ctx
 from hypothesis import assume, example, given, settings
 
 from rnnbounds.theory.kernel.algebra import (
@@ -34,6 +34,7 @@ from rnnbounds.theory.kernel.algebra import (
     rebuilt,
     times,
 )
+from rnnbounds.theory.kernel.functions import rational
 from rnnbounds.theory.kernel.terms import ABS, HALF, ONE, Term, TermError, number, variable
 
 POLE: Tree = ("*", ("name", "x"), ("^", ("name", "x"), -1))
@@ -56,6 +57,21 @@ def test_constructors_keep_the_value(tree: Tree, point: Mapping[str, Fraction]) 
         at = numbers(point)
         for one in (term, expanded(term), fully_expanded(term)):
             assert alike(value(tree, at), value_of(one, at)), one
+
+
+@given(trees, points)
+@example(("max", ("name", "x"), ("number", Fraction(1))), BELOW)
+@example(("min", ("name", "x"), ("number", Fraction(1))), BELOW)
+@example(("^", ("name", "x"), -1), ORIGIN)
+@settings(deadline=None, derandomize=True, max_examples=MOST)
+def test_a_rational_value_is_the_value(tree: Tree, point: Mapping[str, Fraction]) -> None:
+    """Of a term without variables or roots, whose divisors are not 0; of others it is not known."""
+    term = draw(tree)
+    with ctx.workprec(BITS):
+        exact = value_of(term, numbers(point))
+        found = rational(rebuilt(term, {variable(n, "real"): number(q) for n, q in point.items()}))
+        if found is not None:
+            assert alike(arb(found), exact), term
 
 
 @given(trees, trees, trees, points)

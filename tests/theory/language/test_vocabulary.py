@@ -10,7 +10,14 @@ from rnnbounds.theory.language.mathml import markup
 from rnnbounds.theory.language.quantity import INTEGERS
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import norm, state
-from rnnbounds.theory.language.vocabulary import DEFINITIONS, QUANTITIES, Quantity, quantity, unfold
+from rnnbounds.theory.language.vocabulary import (
+    DEFINITIONS,
+    QUANTITIES,
+    VOCABULARY,
+    Quantity,
+    quantity,
+    unfold,
+)
 
 
 def test_every_name_is_bound_once() -> None:
@@ -47,7 +54,7 @@ def test_scripts() -> None:
 
 def test_measured_quantities_have_definitions() -> None:
     """A ledger can unfold whatever is measured, and nothing else."""
-    assert set(DEFINITIONS) == {q.symbol for q in QUANTITIES if q.role == "measured"}
+    assert set(DEFINITIONS) == {q.symbol for q in VOCABULARY.values() if q.role == "measured"}
 
 
 def test_unfolding_replaces_a_quantity_by_its_term() -> None:

@@ -14,6 +14,7 @@ from rnnbounds.theory.language import ONE, ZERO, Assumption, Use, assume, at, eq
 from rnnbounds.theory.language.terms.powers import POWERS, radius, ratio, reach
 from rnnbounds.theory.language.terms.variables import i, j, s, v
 from rnnbounds.theory.language.terms.vectors import norm
+from rnnbounds.theory.models.lemmas.powers import fading
 from rnnbounds.theory.models.unitary.independence import INDEPENDENT
 from rnnbounds.theory.models.unitary.lines import UNROLLED
 from rnnbounds.theory.models.unitary.local_maps import n
@@ -159,13 +160,7 @@ CONSTANT = (
         TRIANGLE.at(units(i) * moved(j) - others(i) * faded(j), others(i) * faded(j)),
         SUBMULTIPLICATIVE.at(others(i), faded(j)),
     ),
-    step("powers of the ratio", le(ZERO, q**j), forall=(j,)).by_induction(
-        step=(*STABLE, GELFAND.at(back_other, c, 0))
-    ),
-    step("later powers", le(q ** (s + j + 1), q**s), forall=(s, j)).by_induction(
-        base=(*STABLE, GELFAND.at(back_other, c, 0), at("powers of the ratio", s)),
-        step=(*STABLE, GELFAND.at(back_other, c, 0), at("powers of the ratio", s + j + 1)),
-    ),
+    *fading(back_other, c, *STABLE),
     step(
         "U keeps them apart",
         le(latest - left * q**s, norm(moved(i) - moved(i + j + s + 1))),

@@ -3,8 +3,10 @@
 from sympy import Expr, Integer, log
 
 from rnnbounds.theory.axioms.base import EXPONENTIAL, LOGARITHM
-from rnnbounds.theory.language import Assumption, Statement, Use, eq, le, symbols
-from rnnbounds.theory.language.terms.variables import j, m
+from rnnbounds.theory.axioms.powers import GELFAND
+from rnnbounds.theory.language import ZERO, Assumption, Statement, Use, at, eq, le, symbols
+from rnnbounds.theory.language.terms.powers import ratio
+from rnnbounds.theory.language.terms.variables import j, m, s
 from rnnbounds.theory.language.terms.vectors import exponential
 from rnnbounds.theory.proof import Step, step
 
@@ -32,6 +34,19 @@ POWER_NOT_NEGATIVE = power(lam)
 POWER_AT_LEAST_ONE = step("power at least one", le(Integer(1), lam**j), forall=(j,)).by_induction(
     step="expansive"
 )
+
+
+def fading(A: Expr, v: Expr, *stable: Use) -> tuple[Step, ...]:
+    """0 ≤ q^j, and q^{s+j+1} ≤ q^s, of the q < 1 with ‖A^j v‖ ≤ c q^j; `stable` bounds the spectral
+    radius of A below 1."""
+    q, known = ratio(A), (*stable, GELFAND.at(A, v, 0))
+    return (
+        step("powers of the ratio", le(ZERO, q**j), forall=(j,)).by_induction(step=known),
+        step("later powers", le(q ** (s + j + 1), q**s), forall=(s, j)).by_induction(
+            base=(*known, at("powers of the ratio", s)),
+            step=(*known, at("powers of the ratio", s + j + 1)),
+        ),
+    )
 
 
 def rate_of(lam: Expr) -> Expr:

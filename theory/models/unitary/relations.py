@@ -12,7 +12,6 @@ from sympy import Expr, Rational, Symbol, tanh
 
 from rnnbounds.theory.axioms.base import HOMOGENEITY, TRIANGLE
 from rnnbounds.theory.axioms.functions import TANH
-from rnnbounds.theory.axioms.ranks import ROWS_OF_PRODUCT, ROWS_OF_SUM
 from rnnbounds.theory.language import (
     ONE,
     ZERO,
@@ -33,6 +32,7 @@ from rnnbounds.theory.language.terms.unitary import J_2, J, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, operator, v, vector, z
 from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function, norm, transpose
 from rnnbounds.theory.language.vocabulary import unfold
+from rnnbounds.theory.models.unitary.isometry import orbit
 from rnnbounds.theory.models.unitary.lines import INDEPENDENCE, history, present
 from rnnbounds.theory.models.unitary.local_maps import W, n, states
 from rnnbounds.theory.proof import step
@@ -185,24 +185,5 @@ MOVED_BACK = (
         step=(at(HYPOTHESIS, i + 1), at("relations move back", i, moved(j), -faded(j)), OF_U, OF_W),
         others=(i,),
     ),
-    step("m entries", le(rows(moved(j)), states), forall=(j,)).inductively(
-        base=(at("networks", 0, 0, 0, 0), OF_U),
-        step=(at("networks", 0, 0, 0, 0), OF_U, ROWS_OF_PRODUCT.at(back, moved(j))),
-    ),
-    step("lengths stay", le(norm(moved(j)), norm(e)), forall=(j,)).by_induction(
-        base=OF_U, step=(OF_U, at("m entries", j), at("orthogonal", moved(j)))
-    ),
-    step(
-        "distances stay", eq(norm(moved(j) - moved(i + j)), norm(e - moved(i))), forall=(i, j)
-    ).by_induction(
-        base=OF_U,
-        step=(
-            OF_U,
-            POWERS.at(back, e, i + j),
-            at("m entries", j),
-            at("m entries", i + j),
-            ROWS_OF_SUM.at(moved(j), moved(i + j), states, -1),
-            at("orthogonal", moved(j) - moved(i + j)),
-        ),
-    ),
+    *orbit(back, e, at("networks", 0, 0, 0, 0)),
 )

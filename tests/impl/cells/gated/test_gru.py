@@ -2,10 +2,7 @@ import pytest
 import torch
 from gated_draws import (
     cho,
-    corners,
-    directions,
     draw,
-    generator,
     gru,
     scalar,
 )
@@ -24,21 +21,6 @@ def slope(cell: GRU, h: float, x: float) -> float:
     state = torch.tensor([[[h]]], dtype=torch.float64, requires_grad=True)
     cell.step(state, torch.tensor([[[x]]], dtype=torch.float64)).sum().backward()
     return abs(float(state.grad))
-
-
-def test_conventions_differ():
-    """Torch resets after the product, Cho before it: two models, unless r is constant."""
-    weights = draw(gru, 3, scale=6.0)
-    parts = (weights.W, weights.U, weights.b_ih, torch.zeros_like(weights.b_hh))
-    s = corners(torch.ones(1, 3).double(), 4, generator(0))
-    x = directions(weights, 4, generator(1))
-    torchs, chos = gru(*parts).step(s, x), cho(*parts).step(s, x)
-    assert float((torchs - chos).abs().max()) > 1e-2
-    same = torch.cat([torch.zeros(1, 3, 3).double(), weights.W[:, 3:]], dim=1)
-    open_ = torch.cat([torch.zeros(1, 3, 2).double(), weights.U[:, 3:]], dim=1)
-    b = torch.cat([torch.zeros(1, 3).double(), weights.b_ih[:, 3:]], dim=1)
-    torchs, chos = (make(same, open_, b, 0 * b).step(s, x) for make in (gru, cho))
-    assert torch.allclose(torchs, chos, rtol=0, atol=1e-15)
 
 
 def published(cell: GRU, B: float) -> float:
@@ -80,17 +62,6 @@ def test_perron_chooses_rows():
         at_ends = [perron_vector(found.matrices[:, end]).weights for end in (0, 1)]
         factor = float(found.factor(found.perron()))
         assert factor <= min(float(found.factor(v)) for v in at_ends) * (1 + 1e-6)
-
-
-@BOTH
-def test_update_gate_counts(make):
-    """Without ½‖W_z‖ the factor would be 1/2; the slope is 2.5 in the box, and is covered."""
-    cell = scalar(make, W_z=4.0, b_z=-4.0, U_n=20.0)
-    found = cell.comparison(1.0)
-    box = float(found.box)
-    steep = slope(cell, box, -1.0)
-    assert steep > 2.4
-    assert steep <= found.norm("infinity").lam
 
 
 @BOTH

@@ -5,16 +5,14 @@ import torch
 from draws import doubles
 from stack_draws import MODULES, inputs, net
 
-from rnnbounds.impl.cells.stacks.stack import stacked
-from rnnbounds.impl.cells.table import CELLS, kind_of
-from rnnbounds.impl.certificate.certify import NormError, NotTrainedError, certify
+from rnnbounds.impl.cells.table import kind_of
+from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.convert.truncate import (
     NotCertifiedError,
     truncate,
     unrolled,
 )
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.training.certificate import Task
 
 NAMES = tuple(MODULES)
 
@@ -42,21 +40,6 @@ def test_equals_torch(name, layers, bias, dtype):
         s = cell.step(s, x[:, t].double().mT[None])
         h = s[0, -cell.n :].mT
         assert torch.allclose(h, expected[:, t].double(), rtol=0, atol=precision)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_layers_keep_to_their_order(name):
-    """The test above convicts a stack whose layers are exchanged, or fed by what was a step ago."""
-    module = net(name, 2, scale=1.0, dtype=torch.float64)
-    x, weights = inputs(T=9), dict(module.state_dict())
-    for role in [key.removesuffix("_l0") for key in weights if key.endswith("_l0")]:
-        if weights[f"{role}_l0"].shape == weights[f"{role}_l1"].shape:
-            pair = weights[f"{role}_l0"], weights[f"{role}_l1"]
-            weights[f"{role}_l1"], weights[f"{role}_l0"] = pair
-    wrong = unrolled(load_model(weights, name), 9)(x)
-    late = unrolled(load_model(module), 9)(x)[:, :-1]
-    assert not torch.allclose(wrong, module(x)[0], rtol=0, atol=1e-3)
-    assert not torch.allclose(late, module(x)[0][:, 1:], rtol=0, atol=1e-3)
 
 
 def stacked_analysis(model):
@@ -168,18 +151,6 @@ def test_unbounded_below():
     lstm = dict(net("lstm", 2).state_dict())
     lstm["bias_hh_l0"][5:10] = 60.0  # a forget gate that may round to 1
     assert certify(lstm, 1.0).verdict == "undecided"
-
-
-def test_what_a_stack_has_not():
-    """Norms and training that say nothing about it are refused by name."""
-    module = net("lstm", 2)
-    with pytest.raises(NormError, match="stacks of layers only; use the perron norm for lstm"):
-        certify(net("lstm", 1), 1.0, norm="cascade")
-    with pytest.raises(NormError, match="use the cascade norm for stacked-lstm"):
-        certify(module, 1.0, norm="one")
-    with pytest.raises(NotTrainedError):
-        certify(net("rnn-tanh", 2), 1.0, training=Task(steps=5, alpha=0.1))
-    assert kind_of("stacked-lstm") is stacked(CELLS["lstm"])
 
 
 def test_the_box_of_a_stack_holds_both_biases():

@@ -172,19 +172,6 @@ def test_what_is_said_of_h_is_no_bracket_of_a_readout():
     assert least <= k
 
 
-BAD = [(), (math.nan,), (0.0,), "0.1", ("0.1",), (0.1, None), (10**400,), -1.0]
-
-
-@pytest.mark.parametrize(
-    ("bound", "epsilons"), [(-1.0, (0.1,)), (math.nan, (0.1,)), *((1.0, bad) for bad in BAD)]
-)
-def test_bad_questions(bound, epsilons):
-    """One line, the same of certificates."""
-    for ask in (attack, certify):
-        with pytest.raises(InputError):
-            ask(linear([[0.5]]), bound, epsilons, cell="linear")
-
-
 SETS = {
     "box": input_box([0.5, -0.25], [1.0, 0.0]),
     "rows": input_rows(doubles([[1.0, 0.0], [0.0, -1.0], [0.25, 0.25]])),

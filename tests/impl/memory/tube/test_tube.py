@@ -188,16 +188,6 @@ def test_what_blows_up_is_undecided() -> None:
     assert "smaller --near" in told["advice"]
 
 
-@pytest.mark.parametrize("size", [-0.1, math.nan, math.inf])
-def test_no_such_size(size: float) -> None:
-    """δ and states are sizes."""
-    runner, x = lstm()
-    with pytest.raises(InputError, match="non-negative and finite"):
-        near(runner, x, size, (0.1,))
-    with pytest.raises(InputError, match="non-negative and finite"):
-        near(runner, x, 0.1, (0.1,), states=size)
-
-
 def test_work_and_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many windows the first are taken; one that is too large is refused with what to do."""
     runner, x = lstm()

@@ -2,17 +2,17 @@
 
 import pytest
 import torch
+from draws import normal
 from torch import Tensor
 from torch.nn.functional import linear, relu, scaled_dot_product_attention
 
-from rnnbounds.impl.errors import RangeError, ShapeError
 from rnnbounds.impl.models.causal.attention import Attention, WindowedAttention
 from rnnbounds.impl.models.causal.base import Affine
 
 
 def inputs(T: int = 9) -> Tensor:
     """Three sequences of two inputs, in float64."""
-    return torch.randn(3, T, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    return normal(3, T, 2)
 
 
 def mapped(layer: Affine, x: Tensor) -> Tensor:
@@ -63,14 +63,3 @@ def test_saturated_scores() -> None:
         part.bias.zero_()
     x = torch.tensor([[[100.0], [3.0], [50.0], [-60.0]]], dtype=torch.float64)
     assert layer(x)[0, :, 0].tolist() == [100.0, 100.0, 100.0, -60.0]
-
-
-def test_bad_calls() -> None:
-    """Sizes below 1, heads that do not divide, and inputs of another width are named."""
-    for call in (lambda: Attention(2, 0), lambda: WindowedAttention(1, 0, 2, 1)):
-        with pytest.raises(RangeError, match="at least 1"):
-            call()
-    with pytest.raises(RangeError, match="a divisor of 3"):
-        Attention(3, 2, heads=2)
-    with pytest.raises(ShapeError, match=r"\(N, T, 2\)"):
-        WindowedAttention(2, 2, 2, 1)(torch.ones(1, 2, 3))

@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from draws import normal
 from flint import arb, arb_mat, ctx, fmpq
 
 from rnnbounds.impl.errors import ShapeError
@@ -70,7 +71,7 @@ def test_clusters() -> None:
 @pytest.mark.parametrize("n", [1, 3, 8])
 def test_squaring_agrees_with_eigenvalues(n: int) -> None:
     """The slow way to the largest eigenvalue encloses what the quick way finds."""
-    W = torch.randn(n, n, dtype=torch.float64, generator=torch.Generator().manual_seed(n))
+    W = normal(n, n, seed=n)
     low, high = _by_squaring(arb_mat(W.tolist()))
     norm = ball_norm(W)
     assert low.union(high).overlaps(norm * norm)

@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import pytest
 import torch
+from draws import normal
 from flint import arb_mat, ctx
 
 from rnnbounds.impl.numbers.outward import UNIT, gamma
@@ -12,8 +13,7 @@ from rnnbounds.impl.numbers.spectra.inverse import certified_inverse
 
 def test_norm_is_certified() -> None:
     """‖Q⁻¹‖₂ in balls is below the bound, and close to it."""
-    draw = torch.Generator().manual_seed(0)
-    Q = torch.randn(6, 5, 5, dtype=torch.float64, generator=draw)
+    Q = normal(6, 5, 5)
     with ctx.workprec(200):
         for M, bound in zip(Q, certified_inverse(Q).norm.tolist(), strict=True):
             exact = ball_norm(arb_mat(M.tolist()).inv())

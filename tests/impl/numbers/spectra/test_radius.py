@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from draws import normal
 
 from rnnbounds.impl.errors import ShapeError
 from rnnbounds.impl.numbers.spectra.radius import spectral_radius_bound
@@ -28,8 +29,7 @@ def test_nilpotent() -> None:
 @pytest.mark.parametrize("n", [1, 3, 16])
 def test_bounds_eigenvalues(n: int) -> None:
     """The bound is above every eigenvalue of a random matrix and within half a per cent."""
-    draw = torch.Generator().manual_seed(n)
-    W = torch.randn(40, n, n, dtype=torch.float64, generator=draw)
+    W = normal(40, n, n, seed=n)
     radius = torch.linalg.eigvals(W).abs().amax(1)
     bounds = spectral_radius_bound(W)
     assert (bounds >= radius * (1 - 1e-10)).all()

@@ -142,15 +142,11 @@ def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_member_alone_is_the_same(kind: str) -> None:
-    """Weights, states, inputs and constants do not depend on the rest of the batch."""
+def test_a_member_alone_has_the_same_constants(kind: str) -> None:
+    """Constants do not depend on the rest of the batch."""
     for regime in KINDS[kind].regimes[-2:]:
         spec = replace(spec_of(kind, 0), regime=regime, n=2)
         batch, pair = build(spec), build(spec.alone(1, 1))
-        for name, part in batch.weights.items():
-            assert torch.equal(part[1:2], pair.weights[name])
-        for name in ("x", "h", "h_other"):
-            assert torch.equal(getattr(batch, name)[1:2, ..., 1:2], getattr(pair, name))
         for name in ("lam_box", "S_0_box", "B_h_box", "L_x_box", "L_w_box"):
             assert batch.constant(name).hi[1] == pair.constant(name).hi[0], (regime, name)
         # A spectral norm, whose certified bound may end in other bits beside other matrices.

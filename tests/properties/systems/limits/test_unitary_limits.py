@@ -42,7 +42,7 @@ class TestFits:
     def test_every_fit_is_a_spec(self) -> None:
         """Both kinds have an attack; what it finds can be written, read and judged."""
         for kind in ("candidate", "sigmoid"):
-            found = list(KINDS[kind].fits(6, 2, 0))
+            found = list(KINDS[kind].search.find(6, 2, 0))
             assert found
             for spec in found:
                 check_spec(spec)

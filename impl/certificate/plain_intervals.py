@@ -15,8 +15,6 @@ from torch.nn.functional import softplus
 
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.arithmetic.intervals import INCREASING, Bounded, Interval, constant
-from rnnbounds.impl.arithmetic.slopes import SlopeArithmetic
-from rnnbounds.impl.arithmetic.spans import SpanArithmetic
 from rnnbounds.impl.numbers.operations import Operations
 
 
@@ -56,6 +54,11 @@ class DifferentiableInterval(Interval):
     """An interval whose ends are floats as they are computed."""
 
     up = UNROUNDED
+
+    @staticmethod
+    def of_weight(W: Tensor) -> Tensor:
+        """A weight as it is."""
+        return W
 
     def mapped(self, W: Tensor) -> Self:
         """W a for W (B, m, n)."""
@@ -134,23 +137,3 @@ _KNOWN = {
         constant(torch.inf),
     ),
 }
-
-
-class PlainSlopes(SlopeArithmetic):
-    """Estimates of slopes, with gradients in the parameters."""
-
-    interval = DifferentiableInterval
-
-    def stored(self, name: str) -> Tensor:
-        """A parameter as it is."""
-        return self.parameters[name]
-
-
-class PlainSpans(SpanArithmetic):
-    """Estimates of where a step leads, with gradients in the parameters."""
-
-    interval = DifferentiableInterval
-
-    def stored(self, name: str) -> Tensor:
-        """A parameter as it is."""
-        return self.parameters[name]
