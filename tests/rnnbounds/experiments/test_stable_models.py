@@ -77,7 +77,7 @@ def test_rules(module, name, good, bad):
 
     def holds(*values):
         runs = [made(seed=i, **{name: value}, **extra) for i, value in enumerate(values)]
-        return module.judge(runs, module.EXPERIMENT.setting).holds
+        return module.EXPERIMENT.judge(runs, module.EXPERIMENT.setting).holds
 
     assert holds(good, good) == "holds"
     assert holds(good, bad) == holds(None, good) == "undecided"
