@@ -100,11 +100,11 @@ class Activation:
         """ρ(z) exactly, or None where ρ leaves the rationals."""
         if self.exact is not None:
             return self.exact(z)
-        return z if self.linear_above and z >= 0 else balls.exactly(self.ball, z)
+        return z if self.linear_above and z >= 0 else balls.exact_value(self.ball, z)
 
     def rational_slope(self, z: fmpq) -> fmpq | None:
         """ρ′(z) exactly, or None where ρ′ leaves the rationals."""
-        return balls.exactly(self.ball_derivative, z)
+        return balls.exact_value(self.ball_derivative, z)
 
     def error(self, n: int, Z: Tensor) -> Tensor:
         """At least ‖fl(ρ)(z) − ρ(z)‖₂ over all float64 z ∈ ℝⁿ with ‖z‖₂ ≤ Z, entry by entry of Z.
@@ -223,20 +223,20 @@ def _softplus_with(name: str, threshold: float, jump: float) -> Activation:
 
 _TABLE = (
     Activation(
-        "identity", lambda z: z, torch.ones_like, lambda z: z, balls.one,
+        "identity", lambda z: z, torch.ones_like, lambda z: z, balls.identity_slope,
         slope=1.0, curvature=0.0, bound=math.inf, at_zero=0.0,
         cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: z, least=1.0,
     ),
     Activation(
         "relu", torch.relu, lambda z: (z > 0).to(z.dtype), balls.relu,
-        balls.step(0.0, 1.0),
+        balls.kinked_slope(0.0, 1.0),
         slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
         cap=0.0, rate=0.0, floor=0.0, derivative_error=0.0, exact=lambda z: max(z, fmpq(0)),
     ),
     Activation(
         "leaky-relu", lambda z: functional.leaky_relu(z, LEAK),
         lambda z: torch.where(z > 0, torch.ones_like(z), LEAK), balls.leaky_relu,
-        balls.step(LEAK, 1.0),
+        balls.kinked_slope(LEAK, 1.0),
         slope=1.0, curvature=math.inf, bound=math.inf, at_zero=0.0,
         cap=math.inf, rate=LEAK * UNIT * (1 + UNIT), floor=TINY, derivative_error=0.0,
         exact=lambda z: max(z, z * fmpq(*LEAK.as_integer_ratio())), least=LEAK,

@@ -20,11 +20,11 @@ from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.numbers import ball_functions as balls
 from rnnbounds.impl.numbers.ball_functions import (
-    above,
     float_above,
     sigmoid_down,
     sigmoid_up,
     tanh_up,
+    upper_bound,
 )
 from rnnbounds.impl.numbers.operations import OUTWARD, Operations
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up
@@ -184,7 +184,7 @@ def bounded(name: str) -> Bounded:
 
 
 def _increasing(f: Callable[[arb], arb]) -> Callable[[Interval], Interval]:
-    return lambda a: Interval(-above(lambda z: -f(z), a.low), above(f, a.high))
+    return lambda a: Interval(-upper_bound(lambda z: -f(z), a.low), upper_bound(f, a.high))
 
 
 def _over(f: Callable[[arb], arb], a: Interval) -> Tensor:
@@ -222,7 +222,7 @@ class PoleError(InputError):
 def _reciprocal(a: Interval) -> Interval:
     if bool(((a.low <= 0) & (a.high >= 0)).any()):
         raise PoleError
-    high, low = above(lambda z: 1 / z, a.low), above(lambda z: -1 / z, a.high)
+    high, low = upper_bound(lambda z: 1 / z, a.low), upper_bound(lambda z: -1 / z, a.high)
     return Interval(-low, high)
 
 
@@ -236,11 +236,11 @@ def _inverse_power(a: Interval, power: int) -> Tensor:
 
 
 def _exponential(a: Interval) -> Tensor:
-    return above(lambda z: z.exp(), a.high)
+    return upper_bound(lambda z: z.exp(), a.high)
 
 
 def _sigmoid_slope(a: Interval) -> Tensor:
-    return above(balls.sigmoid_slope, a.least).clamp(max=0.25)
+    return upper_bound(balls.sigmoid_slope, a.least).clamp(max=0.25)
 
 
 def constant(value: float) -> Callable[[Interval], Tensor]:
@@ -254,7 +254,9 @@ def _of_activation(rho: Activation) -> Bounded:
     def spread(a: Interval) -> Interval:
         middle = (a.low + a.high) / 2
         reach = mul_up(rho.slope, torch.maximum(add_up(a.high, -middle), add_up(middle, -a.low)))
-        there = Interval(-above(lambda z: -rho.ball(z), middle), above(rho.ball, middle))
+        there = Interval(
+            -upper_bound(lambda z: -rho.ball(z), middle), upper_bound(rho.ball, middle)
+        )
         wide = there.widened(reach)
         return Interval(wide.low.clamp(min=-rho.bound), wide.high.clamp(max=rho.bound))
 
@@ -273,7 +275,7 @@ _ELEMENTARY: Mapping[str, Bounded] = {
     ),
     "tanh": Bounded(
         lambda a: Interval(-tanh_up(-a.low), tanh_up(a.high)),
-        lambda a: above(balls.tanh_slope, a.least).clamp(max=1.0),
+        lambda a: upper_bound(balls.tanh_slope, a.least).clamp(max=1.0),
         constant(ACTIVATIONS["tanh"].curvature),
     ),
     "exp": Bounded(_increasing(lambda z: z.exp()), _exponential, _exponential),

@@ -118,7 +118,7 @@ def implied(
     bounded = torch.isfinite(told.box).all(1, keepdim=True)
     if bool(bounded.all()):
         return told
-    smaller = compare(program, parameters, told.box, B, d).implied()
+    smaller = compare(program, parameters, told.box, B, d).implied_box()
     proved = held(program, parameters, smaller, B, d)
     box = torch.where(bounded, told.box, torch.minimum(told.box, proved.box))
     return InvariantBox(box, told.proposed, told.moved, told.refused)

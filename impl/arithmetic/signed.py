@@ -53,7 +53,7 @@ class Term:
     @property
     def norm(self) -> Tensor:
         """At least ‖D A‖₂, (B,)."""
-        return self.rows.amax(1) if self.A is None else self.up.steered(self.rows, self.A)
+        return self.rows.amax(1) if self.A is None else self.up.scaled_bound(self.rows, self.A)
 
     def scaled(self, rows: Tensor) -> "Term":
         """The term times a diagonal that is at most that, 0 where the term is."""

@@ -126,8 +126,8 @@ class ProgramAnalysis(Analysis):
             known = replace(known, norms=lambda: self.comparison.euclidean, drive=error)
         else:
             known = self.cell.compared(box, inputs, error)
-        told = known.again(norm)
-        return Step(told.lam, told.fed, told.drive)
+        told = known.reweighted(norm)
+        return Step(told.lam, told.input_lipschitz, told.drive)
 
     def refute(self, given: Given = None) -> Witness | None:
         """Search for a certified witness that the cell is no contraction on its box, or None."""

@@ -18,16 +18,16 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis
 from rnnbounds.impl.cells.kind import Weights
 from rnnbounds.impl.cells.rounding import Step
 from rnnbounds.impl.norms.comparison import two_norm_steps
-from rnnbounds.impl.norms.solver.client import SOLVED
-from rnnbounds.impl.norms.state_norms import Parts, StateNorm, state_norm
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
+from rnnbounds.impl.norms.state_norms import NormData, StateNorm, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, mul_up, norm_up
 
-SCALED = ("diagonal", SOLVED, "iterated")
+SCALED = ("diagonal", SOLVER_NORM, "iterated")
 _PRECISION = 128
 
 
-def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
+def leaky_parts(weights: Weights, rho: Activation, B: float) -> NormData:
     """The parts of the one network of a batch of one: A W, A W_in, a|ρ(b)| and 1 − a."""
     W, U, leak = (weights[name].detach() for name in ("W", "W_in", "leak"))
     bias = weights["b"][0].tolist() if "b" in weights else [0.0] * len(leak[0])
@@ -35,7 +35,7 @@ def leaky_parts(weights: Weights, rho: Activation, B: float) -> Parts:
         offset: Tensor = torch.tensor(
             [float_above(abs(rho.ball(arb(b)))) for b in bias], dtype=torch.float64
         )
-    return Parts(
+    return NormData(
         _product(leak[:, :, None], W),
         leak[0, :, None] * U[0],
         mul_up(leak[0], offset),
@@ -57,7 +57,7 @@ def _product(leak: Tensor, W: Tensor) -> Tensor:
 class LeakyAnalysis(ProgramAnalysis):
     """Certified bounds on one echo-state network; `parts` are those of A W and A W_in."""
 
-    parts: Parts = field(kw_only=True)
+    parts: NormData = field(kw_only=True)
 
     def norm(self, name: str) -> StateNorm:
         """The norm of that name: that of the comparison, or one by diagonal weights."""
@@ -66,7 +66,7 @@ class LeakyAnalysis(ProgramAnalysis):
         return state_norm(name, self._boxed)
 
     @cached_property
-    def _boxed(self) -> Parts:
+    def _boxed(self) -> NormData:
         return replace(self.parts, box=self.comparison.box[0])
 
     def reached(self, norm: StateNorm) -> Tensor:
@@ -79,7 +79,7 @@ class LeakyAnalysis(ProgramAnalysis):
         """Bound λ, L and δ of a step on a box; norms by diagonal weights need no box."""
         if norm.name not in SCALED:
             return super().on(norm, box, inputs, error)
-        return Step(norm.lam, norm.fed, float(mul_up(norm.reach, norm_up(error)[0])))
+        return Step(norm.lam, norm.input_lipschitz, float(mul_up(norm.reach, norm_up(error)[0])))
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """The constants of every cell; the steps r by C c, with ‖h‖₂ ≤ C‖h‖_* ≤ C c‖h‖₂."""

@@ -25,7 +25,7 @@ from rnnbounds.impl.gradients.rounding import HEADROOMS, Rounding, absolute_norm
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
-from rnnbounds.impl.norms.state_norms import NORMS, Parts, StateNorm, state_norm
+from rnnbounds.impl.norms.state_norms import NORMS, NormData, StateNorm, state_norm
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, div_up, mul_up, norm_up, subtract_down, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
@@ -39,7 +39,7 @@ class VanillaAnalysis(Analysis):
     """Certified bounds on one vanilla cell; the methods are those of `impl.cells.kind.Analysis`."""
 
     model: LoadedModel[RNN]
-    parts: Parts
+    parts: NormData
     region: str = ALL
 
     @property
@@ -59,7 +59,7 @@ class VanillaAnalysis(Analysis):
 
     def states(self, norm: StateNorm) -> float:
         """B_h ≥ ‖h_t‖₂: the least of C S/(1 − λ) and M_ρ√n."""
-        return min(self.parts.held(norm_up), norm.states)
+        return min(self.parts.box_radius(norm_up), norm.states)
 
     def constants(self, norm: StateNorm) -> dict[str, float]:
         """All constants of states: the cell's in the Euclidean norm, then those of the norm."""
@@ -101,13 +101,13 @@ class VanillaAnalysis(Analysis):
         """Gradients, smoothness and, for a run, the window, under ‖x‖₂ ≤ B also where more is known
         of the inputs; see `impl.training.certificate`."""
         ball = self
-        if self.parts.first is not None and task.target is None:
-            ball = replace(self, parts=replace(self.parts, first=None))
+        if self.parts.first_states is not None and task.target is None:
+            ball = replace(self, parts=replace(self.parts, first_states=None))
             norm = ball.norm(norm.name)
         return certify_training(self.model, self.parts.B, epsilons, task, ball.states(norm))
 
 
-def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
+def parts_of(model: LoadedModel[RNN], input_bound: float) -> NormData:
     """The parts of a model; b_ih + b_hh is added in balls, so its rounding is covered."""
     cell, biases = model.cell, zip(model.bias("bias_ih"), model.bias("bias_hh"), strict=True)
     with ctx.workprec(_PRECISION):
@@ -119,7 +119,7 @@ def parts_of(model: LoadedModel[RNN], input_bound: float) -> Parts:
         fed, bias = through(input_bound, cell.U.detach(), Interval), _between(sums, cell.W)
         first = bounded(rho.name).image(fed + bias).magnitude[0]
     B = float(input_bound)
-    return Parts(cell.W, cell.U[0], exact, rho.slope, B, rho.least, box=box, first=first)
+    return NormData(cell.W, cell.U[0], exact, rho.slope, B, rho.least, box=box, first_states=first)
 
 
 def _between(sums: list[arb], like: Tensor) -> Interval:
@@ -192,7 +192,7 @@ def _rounding(model: LoadedModel[RNN], norm: StateNorm, fed: Fed, states: float)
     library = rho.error_in(unit, model.n, computed)
     lost = underflow(Z, model.n * terms * info.tiny)
     step = add_up(add_up(summation, library), lost)
-    carried = mul_up(norm.fed, fed.off) if fed.off else 0.0
+    carried = mul_up(norm.input_lipschitz, fed.off) if fed.off else 0.0
     spread = mul_up(norm.equivalence, add_up(mul_up(norm.reach, step), carried))
     errors = div_up(spread, subtract_down(1.0, norm.lam)).tolist()
     for headroom, size, error in zip(HEADROOMS, computed.tolist(), errors, strict=True):

@@ -29,8 +29,8 @@ from rnnbounds.impl.models.device import check_device
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
-from rnnbounds.impl.norms.semidefinite import left_out
-from rnnbounds.impl.norms.solver.client import SOLVED, UnansweredError
+from rnnbounds.impl.norms.semidefinite import reason_to_omit
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM, UnansweredError
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.impl.reading.adapters import Source, load_model
@@ -104,8 +104,8 @@ def certify(
         what = "training is certified for the output h, not for that of a readout"
         raise InputError(f"{what}; leave out the readout or the options of training")
     names = _names(norm, kind)
-    reason = left_out(loaded.n) if norm == "auto" and SOLVED in names else None
-    skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVED, reason),)
+    reason = reason_to_omit(loaded.n) if norm == "auto" and SOLVER_NORM in names else None
+    skipped: tuple[tuple[str, str], ...] = () if reason is None else ((SOLVER_NORM, reason),)
     names = tuple(name for name in names if name not in dict(skipped))
     inputs = bound if isinstance(bound, InputSet) else None
     if inputs is not None:
@@ -120,7 +120,7 @@ def certify(
     if unanswered is not None:
         if norm != "auto":
             raise unanswered
-        skipped = ((SOLVED, str(unanswered)),)
+        skipped = ((SOLVER_NORM, str(unanswered)),)
     read = loaded.readout
     of_h = {one: one if read is None else read.within(one) for one in epsilons}
     smallest = min(of_h.values())

@@ -14,7 +14,7 @@ from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import RangeError, at_least, exactly, factor
 from rnnbounds.impl.format.record import WHOLE
-from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.training.certificate import TrainingCertificate
 
 EPSILONS = (1e-2, 1e-4, 1e-6)

@@ -52,9 +52,9 @@ from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.models.torch_machine import require_sound
 from rnnbounds.impl.numbers.ball_functions import float_above
+from rnnbounds.impl.numbers.json_values import finite_or_none
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_bound, norm_up, underflow
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
-from rnnbounds.impl.numbers.told import finite
 from rnnbounds.impl.reading.adapters import Source, load_model
 from rnnbounds.impl.reading.files import as_safetensors, check_target, write_file
 
@@ -225,7 +225,7 @@ def _assemble(
             "W_norm": lam,
             "U_norm": U_norm,
             "B_h": states,
-            "B_h_computed": finite(computed),
+            "B_h_computed": finite_or_none(computed),
         },
         "orthogonality_defect": dilation.defect,
         "difference": {
@@ -288,4 +288,4 @@ def _initial(initial: Tensor | None, n: int) -> Tensor:
 
 
 def _sum(a: float, b: float) -> float | None:
-    return finite(float(add_up(a, b)))
+    return finite_or_none(float(add_up(a, b)))

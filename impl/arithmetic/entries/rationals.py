@@ -13,8 +13,8 @@ from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.entries.balls import FUNCTIONS
 from rnnbounds.impl.arithmetic.entries.units import Entries, OneSystem
 from rnnbounds.impl.errors import InputError
-from rnnbounds.impl.numbers.ball_functions import exactly as exactly_at
-from rnnbounds.impl.numbers.rationals import exactly
+from rnnbounds.impl.numbers.ball_functions import exact_value as exactly_at
+from rnnbounds.impl.numbers.rationals import rational_matrix
 
 
 class IrrationalError(InputError):
@@ -81,5 +81,5 @@ class Rationals(OneSystem[Ratios]):
         if name not in self._known:
             part = self.parameters[name].detach()
             matrix = part if part.ndim == 2 else part[:, None]
-            self._known[name] = exactly(matrix).tolist()
+            self._known[name] = rational_matrix(matrix).tolist()
         return self._known[name]

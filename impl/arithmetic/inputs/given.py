@@ -40,7 +40,7 @@ def through(given: InputSet, W: Tensor, kind: type[I]) -> I:
         low = torch.stack([part.amin(2) for part in parts]).amin(0)
         high = torch.stack([part.amax(2) for part in parts]).amax(0)
         size = kind.up.multiply(kind.up.norm(W), radius[:, None])
-        found.append(kind(low, high).widened(kind.up.lost(E.shape[1], size)))
+        found.append(kind(low, high).widened(kind.up.sum_rounding(E.shape[1], size)))
     return kind(
         torch.stack([one.low for one in found]).amax(0),
         torch.stack([one.high for one in found]).amin(0),

@@ -14,9 +14,9 @@ from flint import arb, arb_mat
 from rnnbounds.impl.arithmetic.activation import Activation
 from rnnbounds.impl.cells.refutation import work
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.spectra.discs import outside_discs
-from rnnbounds.impl.numbers.spectra.eigenvalues import outside_ball
-from rnnbounds.impl.numbers.spectra.krawczyk import Vector, disjoint, identity, unique_zero
+from rnnbounds.impl.numbers.spectra.discs import eigenvalue_outside_circle
+from rnnbounds.impl.numbers.spectra.eigenvalues import unstable_eigenvalue_of_ball
+from rnnbounds.impl.numbers.spectra.krawczyk import Vector, are_disjoint, identity, unique_zero
 
 PERIODS = (1, 2, 3, 4)
 _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
@@ -111,7 +111,7 @@ def pair(
     for h in found if len(found) > 1 else ():
         if (box := point(frozen, h, period)) is not None and allowed(box):
             for other in boxes:
-                if disjoint(box, other):
+                if are_disjoint(box, other):
                     return other, box
             boxes.append(box)
     return None
@@ -143,7 +143,7 @@ def repeller(
 def _outside(J: arb_mat) -> float | None:
     """A lower bound > 1 on the modulus of an eigenvalue of every matrix in the ball."""
     if J.nrows() <= _BALLS:
-        found = outside_ball(J)
+        found = unstable_eigenvalue_of_ball(J)
         return None if found is None else found.modulus
     rows = J.tolist()
     mid = [[float(a.mid()) for a in row] for row in rows]
@@ -151,7 +151,9 @@ def _outside(J: arb_mat) -> float | None:
         [float_above(abs(a - m)) for a, m in zip(row, middles, strict=True)]
         for row, middles in zip(rows, mid, strict=True)
     ]
-    told = outside_discs(*(torch.tensor(part, dtype=torch.float64) for part in (mid, off)))
+    told = eigenvalue_outside_circle(
+        *(torch.tensor(part, dtype=torch.float64) for part in (mid, off))
+    )
     return None if told is None else told[1]
 
 

@@ -33,7 +33,7 @@ from rnnbounds.impl.format.document import BOX as BOX
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.ball_functions import float_above
-from rnnbounds.impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, outside
+from rnnbounds.impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, unstable_eigenvalue
 from rnnbounds.impl.numbers.spectra.krawczyk import Vector, column
 
 SIZE = 256  # larger nonlinear cells are not refuted: ball arithmetic would take minutes
@@ -146,7 +146,7 @@ def _sought(model: LoadedModel[RNN], input_bound: float, given: Given) -> Witnes
 
 
 def _eigenvalue(model: LoadedModel[RNN]) -> Witness | None:
-    if (found := outside(model.cell.W[0].tolist())) is None:
+    if (found := unstable_eigenvalue(model.cell.W[0].tolist())) is None:
         return None
     where = f"{found.real:.6g}{found.imag:+.6g}i" if found.imag else f"{found.real:.6g}"
     text = f"W has an eigenvalue near {where}, of modulus ≥ {at_most(found.modulus)}"

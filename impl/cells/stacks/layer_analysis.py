@@ -21,7 +21,7 @@ from rnnbounds.impl.cells.analysis import ProgramAnalysis, sides
 from rnnbounds.impl.cells.kind import Analysis, Kind
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.norms.comparison import Comparison
-from rnnbounds.impl.norms.remaining import Layer, started
+from rnnbounds.impl.norms.remaining import LayerMatrices, initial_difference
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import div_up, mul_up, norm_up, sum_up
 from rnnbounds.impl.numbers.spectra.spectral_norm import certified_norm
@@ -78,15 +78,15 @@ class LayerAnalysis:
         """The norm of that name; of CASCADE the best."""
         return next(norm for norm in self.norms if name in (CASCADE, norm.name))
 
-    def remaining(self, norm: StateNorm) -> Layer | None:
+    def remaining(self, norm: StateNorm) -> LayerMatrices | None:
         """Compare states from a start that the box and that norm bound; None without a box."""
         if self.compared is None or self.whole is None:
             return None
         start = self.whole
         if norm.name in (*_UNITWISE, "spectral") and isinstance(self.analysis, ProgramAnalysis):
             v = self.analysis.reached(norm)[0]
-            start = started(start, v, norm.drive, norm.lam, norm.radius)
-        return Layer(self.compared, start)
+            start = initial_difference(start, v, norm.drive, norm.lam, norm.radius)
+        return LayerMatrices(self.compared, start)
 
     def coupling(self, norm: StateNorm, below: StateNorm, n: int) -> float:
         """μ, at least ‖Δs⁺‖ in the norm for ‖Δs‖ = 1 in the norm of the layer below, of n units."""
@@ -165,5 +165,5 @@ def _units(norm: StateNorm, size: int) -> Tensor | None:
 
 def _rank(norm: StateNorm) -> tuple[bool, float, float]:
     """Certified first, then the shortest window, then the smallest factor."""
-    k = norm.geometric(_WANTED) if norm.lam < 1 else None
+    k = norm.geometric_window(_WANTED) if norm.lam < 1 else None
     return (not norm.lam < 1, math.inf if k is None else k, norm.lam)

@@ -16,8 +16,8 @@ from rnnbounds.impl.cells.stacks.cascade import Cascade, cascade
 from rnnbounds.impl.cells.stacks.layer_analysis import LayerAnalysis, analysed
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.norms.remaining import Remaining
-from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.remaining import DifferenceBounds
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
 from rnnbounds.impl.norms.state_norms import StateNorm
 from rnnbounds.impl.numbers.outward import div_up, mul_up, sum_up
 
@@ -44,7 +44,7 @@ class StackAnalysis(Analysis):
     ) -> "StackAnalysis":
         """The analysis of layers of one kind, the lowest first; how many decays round to 1."""
         layers: list[LayerAnalysis] = []
-        names = [name for name in kind.norms if name != SOLVED]
+        names = [name for name in kind.norms if name != SOLVER_NORM]
         for model in models:
             below = layers[-1] if layers else input_bound
             layers.append(analysed(kind, model, names, below))
@@ -58,15 +58,17 @@ class StackAnalysis(Analysis):
         )
         scale = mul_up(norms[-1].equivalence, found.weights[-1])
         rows = tuple((t, *_row(norm)) for norm, t in zip(norms, found.weights, strict=True))
-        moved = [norms[0].fed]
+        moved = [norms[0].input_lipschitz]
         for coupling in couplings[1:]:
             moved.append(float(mul_up(coupling, moved[-1])))
         fed = max(float(div_up(size, t)) for size, t in zip(moved, found.weights, strict=True))
         parts = [one.remaining(norm) for one, norm in zip(self.layers, norms, strict=True)]
         known = tuple(part for part in parts if part is not None)
         return StateNorm(
-            name, found.lam, found.drive, float(scale), reach, rows, found.radius, fed=fed,
-            remaining=Remaining(known, self.layers[-1].n) if len(known) == len(parts) else None,
+            name, found.lam, found.drive, float(scale), reach, rows, found.radius,
+            input_lipschitz=fed,
+            remaining=DifferenceBounds(known, self.layers[-1].n)
+            if len(known) == len(parts) else None,
         )  # fmt: skip
 
     def states(self, norm: StateNorm) -> float:

@@ -100,7 +100,7 @@ class Cells:
         still: dict[str, Any] = {
             name: part.detach() for name, part in told.items() if isinstance(part, Tensor)
         }
-        return replace(known, **still).unitwise(self.v.detach())
+        return replace(known, **still).unit_norms(self.v.detach())
 
     @of_systems
     def smoothness(self) -> dict[str, Tensor]:

@@ -34,8 +34,8 @@ from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.cells.vanilla import parts_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.norms.semidefinite import at_hand, left_out
-from rnnbounds.impl.norms.solver.client import SOLVED
+from rnnbounds.impl.norms.semidefinite import available_norms, reason_to_omit
+from rnnbounds.impl.norms.solver.client import SOLVER_NORM
 from rnnbounds.impl.norms.state_norms import state_norm
 from rnnbounds.impl.norms.weighted import diagonal_norm
 from rnnbounds.impl.numbers.outward import mul_up
@@ -47,8 +47,8 @@ CELL, CHO = "rnn-tanh", "Cho’s GRU"
 
 def load(setting: Sizes, data: str | None) -> Loaded:
     """Nothing; the norms that are left out, and why."""
-    reason = left_out(setting.most)
-    return Loaded(None, {} if reason is None else {f"{SOLVED} was not tried": reason})
+    reason = reason_to_omit(setting.most)
+    return Loaded(None, {} if reason is None else {f"{SOLVER_NORM} was not tried": reason})
 
 
 def units(setting: Sizes) -> list[Unit]:
@@ -78,7 +78,7 @@ def random(job: Job[Sizes]) -> Run:
     figures: dict[str, float | None] = {NORM: float(certified_norm(parts.W))}
     planted = diagonal_norm(parts.W, drawn.d[None]).factor
     figures[PLANTED] = float(mul_up(parts.slope, planted))
-    for name in at_hand(kind_of(CELL).norms, setting.most):
+    for name in available_norms(kind_of(CELL).norms, setting.most):
         norm = state_norm(name, parts)
         figures[f"λ, {name}"] = norm.lam
         figures[f"k, {name}"] = norm.window(setting.epsilon) if norm.lam < 1 else None

@@ -3,7 +3,7 @@ import math
 import torch
 
 from rnnbounds.impl.cells.vanilla import parts_of
-from rnnbounds.impl.norms.state_norms import NORMS, Parts, state_norm
+from rnnbounds.impl.norms.state_norms import NORMS, NormData, state_norm
 from rnnbounds.impl.reading.adapters import load_model
 
 
@@ -36,7 +36,7 @@ def test_huge_weights():
     n = 3
     huge = torch.full((n, n), 1e308, dtype=torch.float64)
     for name in NORMS:
-        norm = state_norm(name, Parts(huge[None], huge, huge[0], 1.0, 1e10))
+        norm = state_norm(name, NormData(huge[None], huge, huge[0], 1.0, 1e10))
         assert norm.lam > 1e300
         assert norm.drive > 1e300
         assert not math.isnan(norm.equivalence)

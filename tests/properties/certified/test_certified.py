@@ -153,7 +153,7 @@ def test_a_certificate_that_lies_is_convicted(lie: str, monkeypatch: pytest.Monk
 def test_norms_that_cannot_be_had_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver is optional: the main job attacks the other norms without it."""
     assert "diagonal-sdp" in specs.norms_here("linear")
-    monkeypatch.setattr(semidefinite, "installed", lambda: False)
+    monkeypatch.setattr(semidefinite, "is_installed", lambda: False)
     assert "diagonal-sdp" not in specs.norms_here("linear")
     instances = list(specs.extremal(Certified))
     assert all(spec.norm != "diagonal-sdp" for spec in instances)
