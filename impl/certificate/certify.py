@@ -19,7 +19,7 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
 from rnnbounds.impl.cells.kind import Analysis, Kind
-from rnnbounds.impl.cells.refutation.work import CUT, limited
+from rnnbounds.impl.cells.refutation.work import LIMIT_REACHED, limit_work
 from rnnbounds.impl.cells.table import CELLS, NORM_NAMES, kind_of
 from rnnbounds.impl.certificate.advice import Advice, advise
 from rnnbounds.impl.certificate.least import least
@@ -129,7 +129,7 @@ def certify(
     seeking = system if here or best.lam < 1 else kind.analyse(loaded, bound)
     if not best.lam < 1:
         _LOG.info("no norm certifies it; seeking a witness")
-    with limited() as work:
+    with limit_work() as work:
         witness = None if best.lam < 1 else seeking.refute(inputs)
     asked = () if witness is None or inputs is None else witness.input
     if inputs is not None and asked and not inputs.holds(asked):
@@ -137,7 +137,7 @@ def certify(
             None,
             (*skipped, (REFUTATION, "only some constant inputs of the set were tried")),
         )
-    unsought = system.unsought or (CUT if work.exhausted else None)
+    unsought = system.reason_for_no_search or (LIMIT_REACHED if work.exhausted else None)
     if not best.lam < 1 and witness is None and unsought is not None:
         skipped += ((REFUTATION, unsought),)
     undecided: Verdict = "undecided" if witness is None else "refuted"

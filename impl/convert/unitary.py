@@ -22,7 +22,7 @@ from flint import arb, ctx
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.inputs.sets import bound_of
-from rnnbounds.impl.cells.vanilla import parts_of
+from rnnbounds.impl.cells.vanilla import norm_data_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.checker.unitary_bounds import (
@@ -247,7 +247,7 @@ def _assemble(
 def _system(model: LoadedModel[RNN], B: float, lam: float, start: Tensor) -> tuple[System, float]:
     """The network's constants rounded up, and ‖U‖₂."""
     U_norm = float(certified_norm(model.cell.U))
-    drive = add_up(mul_up(U_norm, B), norm_up(parts_of(model, B).offset))
+    drive = add_up(mul_up(U_norm, B), norm_up(norm_data_of(model, B).offset))
     b = [abs(arb(i)) + abs(arb(h)) for i, h in zip(*map(model.bias, BIASES), strict=True)]
     bias = norm_up(torch.tensor([float_above(v) for v in b], dtype=torch.float64))
     weight, inputs = (float(norm_bound(part, (0, 1, 2))) for part in (model.cell.W, model.cell.U))

@@ -240,24 +240,14 @@ def _iterated(p: NormData) -> StateNorm:
 
 def _iterated_norms(p: NormData, steps: StepFamily, d: Tensor) -> list[StateNorm]:
     """The norms N of `impl.norms.iterated`, with ‖D·‖₂ ≤ N ≤ K‖D·‖₂."""
-    maps, equivalence = iterated_norms(steps, d), float(div_up(1.0, d.amin()))
+    maps, C = iterated_norms(steps, d), float(div_up(1.0, d.amin()))
     corner = p.box_radius(lambda box: norm_up(mul_up(d, box)))
     sizes = torch.tensor([*_scaled_drive(p, d), float(d.amax()), corner], dtype=torch.float64)
     K = torch.tensor([norm.condition for norm in maps], dtype=torch.float64)
     weights = tuple(d.tolist())
     return [
-        StateNorm(
-            "iterated",
-            norm.rate,
-            drive,
-            equivalence,
-            reach,
-            weights,
-            radius,
-            len(norm.factors),
-            lipschitz,
-        )  # fmt: skip
-        for norm, (drive, lipschitz, reach, radius) in zip(
+        StateNorm("iterated", norm.rate, drive, C, reach, weights, radius, len(norm.factors), fed)
+        for norm, (drive, fed, reach, radius) in zip(
             maps, mul_up(K[:, None], sizes).tolist(), strict=True
         )
     ]

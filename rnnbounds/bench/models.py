@@ -88,7 +88,7 @@ def weights(kind: Kind, seed: int = 0) -> dict[str, Tensor]:
     known = {s.lstrip("0123456789"): D if s == "d" else N for s in symbols}
     return {
         name: torch.rand(*shape, dtype=torch.float64, generator=draw) / N
-        for name, shape in layout.shaped(known).items()
+        for name, shape in layout.shapes_for(known).items()
     }
 
 

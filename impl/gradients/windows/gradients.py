@@ -99,7 +99,7 @@ def _full(cell: RNN, inputs: Tensor, loss: Loss, starts: Tensor | None = None) -
     with np.errstate(all="ignore"):
         for t in range(T):
             multiply_rows(s[:, t], V, delta[:, t])
-            rho.into(adjoints[:, t], states[:, t + 1])
+            rho.write_to(adjoints[:, t], states[:, t + 1])
             if asleep is not None:
                 states[:, t + 1].masked_fill_(asleep[:, t], 0.0)
         carried = loss.gradient(states[:, T].mT).mT
@@ -143,7 +143,7 @@ def _windows(
             first = K - 1 - step  # slot k − 1 of the youngest window k
             z = delta[:, step, first:]
             multiply_rows(_rows(s[:, step, first:]), V, _rows(z))
-            rho.into(lend(z), lend(s[:, step + 1, first:, :, :n]))
+            rho.write_to(lend(z), lend(s[:, step + 1, first:, :, :n]))
         last = lend(s[:, K, ..., :n]).flatten(1, 2)
         carried = loss.gradient(last.mT).mT.reshape(B, K, S, n)
         for step in reversed(range(K)):

@@ -51,7 +51,7 @@ def states(cell: RNN, x: Tensor) -> Tensor:
         after = path[:, t + 1]
         multiply_rows(path[:, t], back, z)
         z += after
-        cell.activation.fill(z, after)
+        cell.activation.write_to_array(z, after)
     return torch.from_numpy(path).transpose(2, 3)
 
 
@@ -87,13 +87,13 @@ def _run(cell: RNN, x: Tensor, found: Array) -> None:
     for t in range(early.shape[1]):
         multiply_rows(h, back, z)
         z += early[:, t]
-        rho.fill(z, h)
+        rho.write_to_array(z, h)
     found[:, 1:-1] = last[:, ::-1]
-    rho.fill(found[:, 1:-1], found[:, 1:-1])
+    rho.write_to_array(found[:, 1:-1], found[:, 1:-1])
     for step in range(last.shape[1]):
         running = rows[:, (slots - 1 - step) * S :]
         z = memory[: running.size].reshape(running.shape)
         multiply_rows(running, back, z)
         by_slot = z.reshape(B, step + 1, S, n)
         by_slot += last[:, step, None]
-        rho.fill(z, running)
+        rho.write_to_array(z, running)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.loss import loss as make_loss
 from rnnbounds.impl.norms.readout_norms import absolute_difference
@@ -82,7 +82,7 @@ class Folded:
         """∇p at these weights, (M, P)."""
         cells: Any = self.batch.cells
         seeds: Any = RoundedSeeds(weights, 0, 0, tuple(weights))
-        made = Duals(RoundedCells(weights), seeds)
+        made = DualArithmetic(RoundedCells(weights), seeds)
 
         at = seeds.still(self.x.new_zeros(len(self.x), cells.units, 1))
         for t, x in enumerate(self.x.unbind(1)):

@@ -31,7 +31,7 @@ from rnnbounds.experiments.stable.published import (
 )
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.table import kind_of
-from rnnbounds.impl.cells.vanilla import parts_of
+from rnnbounds.impl.cells.vanilla import norm_data_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.norms.semidefinite import available_norms, reason_to_omit
@@ -74,7 +74,7 @@ def random(job: Job[Sizes]) -> Run:
     """One RNN."""
     setting, drawn = job.setting, draw(job.setting, job.unit.seed)
     loaded = load_model({"weight_hh": drawn.W, "weight_ih": drawn.U}, CELL)
-    parts = parts_of(loaded, setting.input_bound)
+    parts = norm_data_of(loaded, setting.input_bound)
     figures: dict[str, float | None] = {NORM: float(certified_norm(parts.W))}
     planted = diagonal_norm(parts.W, drawn.d[None]).factor
     figures[PLANTED] = float(mul_up(parts.slope, planted))

@@ -112,7 +112,7 @@ def model(cell, seed, n=3, d=2, layers=2):
     draw, kind = torch.Generator().manual_seed(seed), kind_of(cell.removeprefix("stacked-"))
     found = {}
     for l in range(layers if cell.startswith("stacked-") else 1):
-        shapes = kind.layout(()).shaped({"n": n, "d": n if l else d})
+        shapes = kind.layout(()).shapes_for({"n": n, "d": n if l else d})
         suffix = f"_l{l}" if cell.startswith("stacked-") else kind.suffix
         for name, shape in shapes.items():
             size = 0.4 / shape[-1] if len(shape) == 2 else 0.3

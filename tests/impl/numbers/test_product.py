@@ -52,7 +52,7 @@ def read(name: str, size: float) -> None:
         ),
         lambda: certified_norm(extreme(1, 1, 1) + extreme(1, 3, 3)),
         lambda: certified_norm(torch.tensor([[[1, 1e-200], [1e-200, 1e-200]]]).double()),
-        lambda: activation("tanh").into(extreme(64), torch.empty(64, dtype=torch.float64)),
+        lambda: activation("tanh").write_to(extreme(64), torch.empty(64, dtype=torch.float64)),
         *(
             lambda name=name, size=size: read(name, size)
             for name in ("tanh", "relu", "identity")
