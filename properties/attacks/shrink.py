@@ -288,9 +288,8 @@ def explain(
     if kind.route.causal:
         where.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
     elif spec.n <= 2:
-        # Of a cell that has no W, the first of its weights.
         weights = met(spec.text).weights
-        name = "W" if "W" in weights else next(iter(weights))
+        name = "W" if "W" in weights else next(iter(weights))  # of a cell without W the first
         W = weights[name][0].tolist()
         where.append(f"{name} = {W[0][0]!r}" if np.shape(W) == (1, 1) else f"{name} = {W}")
     if k is not None:

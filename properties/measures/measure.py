@@ -90,8 +90,9 @@ class Measure:
         claim brings its definition."""
         found = next((path.value for path in self.paths if path.value is not None), None)
         formula = VOCABULARY[self.name].definition
-        brought = self.name not in SHIPPED and formula is not None and climbed.climbable(formula)
-        return climbed.value(self.name) if found is None and brought else found
+        if found is not None or self.opaque or self.name in SHIPPED or formula is None:
+            return found
+        return climbed.value(self.name) if climbed.climbable(formula) else None
 
     def path(self, batch: Batch) -> FastPath:
         """The fast path of these systems."""

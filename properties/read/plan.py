@@ -61,7 +61,7 @@ def plan(node: Term) -> Step:
     if head in ARGUMENTS:
         many = ARGUMENTS[head]
         return Step(head, tuple(arguments[many:]), tuple(arguments[:many]))
-    if any(not is_number(one) and len(one) > 1 for one in arguments):
+    if any(not is_number(one) and not all(map(is_number, one[1:])) for one in arguments):
         return Step(head, (), tuple(arguments))  # of what is computed, not of names and numbers
     return Step("leaf", (node,))
 

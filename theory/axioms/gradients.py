@@ -5,7 +5,8 @@ from typing import Any
 
 from sympy import Abs, Integer, Symbol, symbols
 
-from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
+from rnnbounds.theory.language.terms.certificates import begun, run_slope
 from rnnbounds.theory.language.terms.gradients import (
     activation,
     d_state,
@@ -17,7 +18,22 @@ from rnnbounds.theory.language.terms.gradients import (
     sensitivity,
     slopes,
 )
-from rnnbounds.theory.language.terms.variables import A, B, Y, a, b, c, j, s, v, vector, w_other, x
+from rnnbounds.theory.language.terms.variables import (
+    A,
+    B,
+    Y,
+    a,
+    b,
+    c,
+    i,
+    j,
+    s,
+    v,
+    vector,
+    w_other,
+    x,
+    z,
+)
 from rnnbounds.theory.language.terms.vectors import (
     diagonal,
     entry,
@@ -80,7 +96,7 @@ def _sensitivities(*of: Symbol) -> tuple[Axiom, Axiom]:
 
 
 def derivative_in_state(size: Any, *of: Symbol) -> Axiom:
-    """In this norm, of the step with these weights."""
+    """Axiom: ‖∂φ/∂h‖ is at most a Lipschitz constant of φ in the state, in this norm."""
     lipschitz = le(size(phi(a, c, *of) - phi(b, c, *of)), _L * size(a - b))
     return _LIPSCHITZ((_L, v, _w)).that(
         Clause(le(size(d_state(v, _w, *of)), _L), (eq(differentiable(v, _w, *of), Integer(1)),)),
@@ -128,6 +144,22 @@ MEAN_VALUE_GRADIENT = axiom(
     le(norm(gradient(a) - gradient(b)), _L * norm(a - b)),
     requires=law("", (c,), le(norm(hessian(c)), _L)),
 )
+_on_segment = le(Integer(0), z), le(z, Integer(1))
+MEAN_VALUE_RUN = axiom(
+    "mean-value theorem",
+    f"{_RUDIN}, Theorems 9.15 and 9.19",
+    "if L bounds the derivative in z v of the run from z v, the product of those of its steps, for "
+    "all 0 ≤ z ≤ 1, the runs from v and from 0 end at most L‖v‖ apart",
+    (_L, v, x, s, j),
+).that(
+    le(norm(begun(v, x, s, j + 1) - state(x, s, j + 1)), _L * norm(v)),
+    requires=law(
+        "",
+        (z, i),
+        Clause(eq(differentiable(begun(z * v, x, s, i), entry(x, s + i + 1)), 1), _on_segment),
+        Clause(le(norm(run_slope(z * v, x, s, j)), _L), _on_segment),
+    ),
+)
 # Of diag, for max |(A v)_i| would be the row sum norm where v is an operator.
 DIAGONAL_ROWS = axiom(
     "norm of a diagonal matrix",
@@ -145,4 +177,4 @@ RAYLEIGH = axiom(
     requires=law("", (v,), le(Abs(inner(v, A * v)), _L * norm(v) ** 2)),
 )
 
-GRADIENT_AXIOMS: tuple[Axiom, ...] = stated(globals())
+GRADIENT_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

@@ -68,5 +68,7 @@ NEEDS: dict[str, Needs] = {
                      "similar_gap", "similar_gap_relu"), SMALL),
     **dict.fromkeys(("unitary_gap_beyond", "unitary_defect", "defect_rank", "multiplicity"), MANY),
     "dh_dh": Needs(most=(16, 2)),
+    "lag_gradient": Needs(most=(16, 2), longest=32),
+    **dict.fromkeys(("lag_gradient_full", "lag_gradient_cut"), Needs(most=(4, 2), longest=32)),
     **dict.fromkeys(("separation", "sigmoid_gap", "sample_rank"), FEW),
 }  # fmt: skip

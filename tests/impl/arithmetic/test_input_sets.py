@@ -14,6 +14,7 @@ from flint import arb, fmpq
 from safetensors.torch import load_file, save_file
 
 from rnnbounds.impl.arithmetic.inputs.input_images import image_of_set
+from rnnbounds.impl.arithmetic.inputs.maximisers import BallSet
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_box, input_rows
 from rnnbounds.impl.arithmetic.intervals import Interval
 from rnnbounds.impl.certificate.certify import certify
@@ -79,6 +80,14 @@ def test_a_set_is_a_number_that_holds_it():
     assert (float(table), table.to_json()["rows"]) == (2.0, 2)
     assert table.holds((1.0, 0.0))
     assert not table.holds((0.5, 1.0))
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1.0, 1e300])
+def test_the_furthest_input_is_at_the_edge_for_gradients_of_any_size(size: float):
+    """Of a ball of radius 2, towards the first axis."""
+    (x,) = BallSet(2.0).furthest(torch.tensor([[size, 0.0]], dtype=torch.float64))
+    assert 1.99 < float(x[0]) <= 2
+    assert float(x[1]) == 0
 
 
 def test_a_set_is_its_own():

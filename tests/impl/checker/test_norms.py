@@ -232,6 +232,14 @@ def test_discs_of_complex_poles():
         assert cell_of("diagonal", held, arb(1), None, box).held() is holds
 
 
+def test_an_input_moves_what_it_feeds_alone():
+    """The slopes by inputs are |W_in|, and 0 where a step passes no input on."""
+    held = Weights({"a": np.array([[0.5, 0.0], [0.0, 0.25]])})
+    still_step = lambda m, s, x: m.affine("a", None, s)  # noqa: E731
+    one = Stepped("", held, still_step, 2, 2, 1, arb(1), None, [arb(1), arb(1)])
+    assert one.slopes == [[0.0], [0.0]]
+
+
 def test_couplings():
     """N = ((1, 2), (3, 4)) from outputs ‖h‖₂ ≤ C‖s‖ of a layer below, in max |s_i|/v_i: through C,
     or unit by unit with the last two of u; in a norm of blocks by ‖N‖₂ alone."""

@@ -57,6 +57,11 @@ NEAR: dict[str, tuple[dict[str, object], ...]] = {
         },
     ),
     "sigmoid": ({"regime": "unrelated", "n": 1, "d": 1, "states": 3},),
+    "saddle": tuple({"steps": 1, "schedule": schedule} for schedule in SCHEDULES),
+    "samples": tuple(
+        {"steps": 1, "schedule": schedule, "regime": "drawn", "epsilon": 0.5}
+        for schedule in SCHEDULES
+    ),
     "impulse": (
         {
             "activation": "identity",

@@ -119,6 +119,7 @@ LAWS: dict[Axiom, draw.Draw] = {
     base.MEAN_VALUE: draw.preactivations,
     base.MEAN_VALUE_SLOPES: draw.preactivations,
     gradients.MEAN_VALUE_GRADIENT: draw.loss,
+    gradients.MEAN_VALUE_RUN: draw.on_segment,
     entries.TANH_LIPSCHITZ: draw.lipschitz_gate(fmpq(1)),
     base.DIAGONAL_NORM: draw.preactivations,
     base.DIAGONAL_BENDS: draw.preactivations,
@@ -172,7 +173,8 @@ def world_of(random: Random) -> draw.World:
 def required(axiom: Axiom, world: draw.World) -> bool:
     """Whether what the law requires holds wherever it is looked at, kinks included."""
     for needed in axiom.requires:
-        kinds = {(variable.is_commutative, variable.is_integer) for variable in needed.variables}
+        alone = needed.variables if len(needed.variables) == 1 else ()
+        kinds = {(variable.is_commutative, variable.is_integer) for variable in alone}
         whole = [(fmpq(k),) for k in range(5)]
         points = [(fmpq(k, 2),) for k in range(-6, 7)]
         each = whole if (True, True) in kinds else points if (True, None) in kinds else []

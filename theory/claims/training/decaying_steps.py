@@ -10,7 +10,7 @@ from rnnbounds.theory.axioms.base import HOMOGENEITY
 from rnnbounds.theory.language import Use, assume, at, define, enter, eq, le, symbols
 from rnnbounds.theory.language.functions import REAL_POWER, RealPower, StepProduct
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN
-from rnnbounds.theory.language.quantity import of
+from rnnbounds.theory.language.quantity import tag
 from rnnbounds.theory.language.terms.gradients import loss_gradient, step_size
 from rnnbounds.theory.language.terms.variables import j, v, w, w_other
 from rnnbounds.theory.language.terms.vectors import function, norm
@@ -18,13 +18,12 @@ from rnnbounds.theory.models.lemmas.growth import POWERS, PRODUCT, PRODUCT_BY_ZE
 from rnnbounds.theory.models.weights.training import (
     CONSTANT_SIZE,
     CONSTANT_STEPS,
-    CURVED,
     INVERSE_STEPS,
     SOME_STEPS,
     STEP,
     STEP_SIZE,
 )
-from rnnbounds.theory.proof import Claim, Source, Step, instead, step, theorem
+from rnnbounds.theory.proof import Claim, Source, Step, step, swap, theorem
 from rnnbounds.theory.proof.methods import Elementary
 
 N, alpha, beta = symbols("N alpha beta")
@@ -39,7 +38,7 @@ DESCENDED = define(
 )
 here, there = descended(w, j), descended(w_other, j)
 drift, start = enter(
-    *of(
+    *tag(
         "saddle",
         EUCLIDEAN.of(
             "descent_drift", "two descents from two starts, after N steps", "w_{N+1}-w'_{N+1}",
@@ -52,8 +51,7 @@ LOSS = assume("loss", "the loss is p(w) = −β‖w‖²/2: ∇p(w) = −βw", f
     eq(loss_gradient(w), -beta * w)
 )
 
-MODEL = (LOSS, STEP, CURVED)
-SIGNS = ("step", "curved")
+MODEL = (LOSS, STEP)
 apart, apart_next = (norm(descended(w, j + more) - descended(w_other, j + more)) for more in (0, 1))
 
 
@@ -68,7 +66,6 @@ def drifting(sizes: Step) -> tuple[Step, Step]:
         at("loss", there),
         HOMOGENEITY.at(1 + step_size(j) * beta, here - there),
         at("step sizes are positive", j),
-        "curved",
     )
 
 
@@ -100,8 +97,8 @@ DECAYING = theorem(
             StepProduct(j, c),
             at("next factor", j, c),
             at("inverse steps", j),
-            *SIGNS,
-            base=(at("empty product", c), *SIGNS),
+            "step",
+            base=(at("empty product", c), "step"),
         ),
     ),
     note="steps α/t: the Γ quotient is the product of all 1 + αβ/t",
@@ -123,9 +120,8 @@ POLYNOMIAL = theorem(
     at("product by a power", c, N - 1),
     REAL_POWER.at(N, c),
     "the first steps",
-    at("exp positive", c * log(N)),
     "some steps",
-    *SIGNS,
+    "step",
 )
 
 DECAYING_STEPS = Claim(
@@ -144,7 +140,7 @@ DECAYING_STEPS = Claim(
         POLYNOMIAL.variant(
             "no-first-steps", "N^{αβ} alone, without e^{αβ}", RealPower(N, c) * start
         ),
-        instead(POLYNOMIAL, c, beta, "exponent-without-step", "the exponent β in place of αβ"),
+        swap(POLYNOMIAL, c, beta, "exponent-without-step", "the exponent β in place of αβ"),
         CONSTANT.variant("adding-up", "the steps add up: 1 + Nαβ", eq(drift, (1 + N * c) * start)),
         DECAYING.variant(
             "harmonic",

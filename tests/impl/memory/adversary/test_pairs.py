@@ -19,7 +19,7 @@ def test_few_states_are_held_at_once(outputs, monkeypatch):
         held.append(len(both))
         return apart(both, *more)
 
-    monkeypatch.setattr(pairs, "_distinct_states", counted)
+    monkeypatch.setattr(pairs, "_apart", counted)
     monkeypatch.setattr(pairs, "AT_ONCE", 2 * (2 * states * x.shape[2]))
     assert torch.equal(pairs.gaps(cell, states, x, 3, C), whole)
     assert held == [2, 2, 2, 1]
