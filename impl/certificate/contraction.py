@@ -19,8 +19,13 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.base import Floats
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, bound_of
-from rnnbounds.impl.arithmetic.slopes import compare
-from rnnbounds.impl.arithmetic.spans import IntervalVector, SpanArithmetic, invariant, reaching
+from rnnbounds.impl.arithmetic.interval_arithmetic import (
+    IntervalArithmetic,
+    IntervalVector,
+    iterate_box,
+    step_bounds,
+)
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.deep import DeepCell
 from rnnbounds.impl.cells.gated.gru import GRU
 from rnnbounds.impl.cells.gated.lstm import LSTM
@@ -154,7 +159,7 @@ def _factor(cell: Any, B: Bound, names: Sequence[str]) -> Tensor:
     linear = isinstance(cell, ScanCell | Diagonal)  # no box moves the slopes of those
     box = torch.ones_like(cell.U[0, :1, 0]) if linear else _box(cell, B)
     box = box.expand(_states(cell))[None]
-    told = compare(
+    told = compare_runs(
         cell.program, cell.parameters, box, B, cell.d, blocks=cell.blocks, drive=box,
         interval=DifferentiableInterval,
     )  # fmt: skip
@@ -215,14 +220,14 @@ def _box(cell: Any, B: Bound) -> Tensor:
     if isinstance(cell, Activated | RNN) and math.isfinite(cell.activation.bound):
         box = (cell.activation.bound * one).expand(1, cell.n)
         steps = 0 if isinstance(cell, RNN) else _ACTIVATED + 1
-        return invariant(cell.program, _spans(cell), box, B, cell.d, steps)[0]
-    held: Tensor = cell.held(B.detach() if isinstance(B, Tensor) else B).box[0]
+        return iterate_box(cell.program, _spans(cell), box, B, cell.d, steps)[0]
+    held: Tensor = cell.proved_box(B.detach() if isinstance(B, Tensor) else B).box[0]
     return held.clamp(max=_HUGE)
 
 
-def _spans(cell: Any) -> SpanArithmetic:
+def _spans(cell: Any) -> IntervalArithmetic:
     """The arithmetic of where a step leads, with gradients in the weights."""
-    return SpanArithmetic(cell.parameters, interval=DifferentiableInterval)
+    return IntervalArithmetic(cell.parameters, interval=DifferentiableInterval)
 
 
 def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
@@ -236,17 +241,17 @@ def _settled(cell: LSTM | GRU, B: Bound, one: Tensor) -> Tensor:
         if bool((box >= _SETTLED * before).all()):
             break
     box = torch.minimum(box, _image(cell, m, box, x))
-    moved = reaching(cell.program, m, box[None], B, cell.d)
+    moved = step_bounds(cell.program, m, box[None], B, cell.d)
     return torch.minimum(box, moved(box[None])[0])  # which a proof of the box makes too
 
 
-def _image(cell: LSTM | GRU, m: SpanArithmetic, box: Tensor, x: IntervalVector) -> Tensor:
+def _image(cell: LSTM | GRU, m: IntervalArithmetic, box: Tensor, x: IntervalVector) -> Tensor:
     """ν̄ of a GRU; B_c and ō tanh B_c of an LSTM, whose gates see h alone."""
     h = box[-cell.n :]
     state = m.box(torch.cat([h.new_zeros(len(box) - cell.n), h])[None])
     if isinstance(cell, GRU):
         return cell.candidate(m, state, x).range.magnitude[0]
-    i, f, z, o = cell.fed(m, state, x).chunk(4)
+    i, f, z, o = cell.pre_activations(m, state, x).chunk(4)
     shut = (-f).sigmoid().range.low.clamp(min=1 / _HUGE)
     c = (i.sigmoid().range.high * z.tanh().range.magnitude / shut)[0]
     return torch.cat([c, _put(cell, o.sigmoid().range.high[0] * c.tanh())])

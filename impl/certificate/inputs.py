@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_around, input_rows
+from rnnbounds.impl.arithmetic.inputs.sets import InputSet, data_box, input_rows
 from rnnbounds.impl.errors import InputError, shown
 from rnnbounds.impl.reading.data import Data, DataSource, read_data
 from rnnbounds.impl.reading.files import ModelFileError, parse_safetensors, read_file, unpickle
@@ -18,7 +18,7 @@ def input_data(source: DataSource | Data, margin: float = 0.0) -> InputSet:
     >>> rnnbounds.certify(model, rnnbounds.input_data("data.npy", margin=0.1))
     """
     data = read_data(source)
-    return input_around(data.largest, data.ends, margin, shown(Path(data.source).name))
+    return data_box(data.largest, data.ends, margin, shown(Path(data.source).name))
 
 
 def input_tensor(path: Path, name: str) -> InputSet:

@@ -14,7 +14,7 @@ from typing import Any
 from rnnbounds.impl.cells.kind import Analysis
 from rnnbounds.impl.gradients.rounding import Rounding
 from rnnbounds.impl.norms.state_norms import StateNorm
-from rnnbounds.impl.numbers.told import finite
+from rnnbounds.impl.numbers.json_values import finite_or_none
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Least:
         named = {"gain": self.gain, "rounding": self.rounding}
         others = {
             name: one.to_json()
-            | {"B_h": finite(system.states(one)), "layers": system.proof(one).get("layers")}
+            | {"B_h": finite_or_none(system.states(one)), "layers": system.proof(one).get("layers")}
             for name, one in named.items()
             if one is not self.best
         }

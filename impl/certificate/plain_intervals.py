@@ -1,6 +1,6 @@
 """Intervals of plain floats with gradients, over which slopes are estimates of what is certified.
 
-`impl.arithmetic.slopes` and `impl.arithmetic.spans` over them use torch's own operations: nothing
+`impl.arithmetic.slopes` and `interval_arithmetic` over them use torch's own operations: nothing
 is rounded outwards, so that what comes of it is no bound; in exact arithmetic it would be one.
 """
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.arithmetic.intervals import INCREASING, Bounded, Interval, constant
+from rnnbounds.impl.arithmetic.intervals import INCREASING, FunctionBounds, Interval, constant_bound
 from rnnbounds.impl.numbers.operations import Operations
 
 
@@ -75,19 +75,21 @@ class DifferentiableInterval(Interval):
         )
         return type(self)(low.amin(0), high.amax(0))
 
-    def function(self, name: str) -> Bounded:
+    def function(self, name: str) -> FunctionBounds:
         """From its ends where it increases, else from its largest slope."""
         if name in _KNOWN:
             return _KNOWN[name]
         rho = activation(name)
-        steep = constant(rho.slope)
+        steep = constant_bound(rho.slope)
         if name in INCREASING:
-            return Bounded(
+            return FunctionBounds(
                 lambda a: DifferentiableInterval(rho(a.low), rho(a.high)),
                 steep,
-                constant(torch.inf),
+                constant_bound(torch.inf),
             )
-        return Bounded(partial(_around, rho.function, rho.slope), steep, constant(torch.inf))
+        return FunctionBounds(
+            partial(_around, rho.function, rho.slope), steep, constant_bound(torch.inf)
+        )
 
 
 def _around(f: Callable[[Tensor], Tensor], slope: float, a: Interval) -> Interval:
@@ -96,13 +98,15 @@ def _around(f: Callable[[Tensor], Tensor], slope: float, a: Interval) -> Interva
     return DifferentiableInterval(middle - half, middle + half)
 
 
-def _increasing(f: Callable[[Tensor], Tensor], slope: Callable[[Interval], Tensor]) -> Bounded:
-    return Bounded(
-        lambda a: DifferentiableInterval(f(a.low), f(a.high)), slope, constant(torch.inf)
+def _increasing(
+    f: Callable[[Tensor], Tensor], slope: Callable[[Interval], Tensor]
+) -> FunctionBounds:
+    return FunctionBounds(
+        lambda a: DifferentiableInterval(f(a.low), f(a.high)), slope, constant_bound(torch.inf)
     )
 
 
-def _periodic(f: Callable[[Tensor], Tensor]) -> Bounded:
+def _periodic(f: Callable[[Tensor], Tensor]) -> FunctionBounds:
     """A sine or a cosine, of which an interval says nothing."""
 
     def image(a: Interval) -> Interval:
@@ -110,7 +114,7 @@ def _periodic(f: Callable[[Tensor], Tensor]) -> Bounded:
         ends = (torch.where(a.low == a.high, value, end) for end in (-one, one))
         return DifferentiableInterval(*ends)
 
-    return Bounded(image, constant(1.0), constant(1.0))
+    return FunctionBounds(image, constant_bound(1.0), constant_bound(1.0))
 
 
 def _reciprocal(a: Interval) -> Interval:
@@ -120,20 +124,20 @@ def _reciprocal(a: Interval) -> Interval:
 
 
 def _sigmoid_slope(a: Interval) -> Tensor:
-    s = a.least.sigmoid()
+    s = a.least_magnitude.sigmoid()
     return s * (1 - s)
 
 
 _KNOWN = {
     "sigmoid": _increasing(torch.sigmoid, _sigmoid_slope),
-    "tanh": _increasing(torch.tanh, lambda a: 1 - a.least.tanh().square()),
+    "tanh": _increasing(torch.tanh, lambda a: 1 - a.least_magnitude.tanh().square()),
     "exp": _increasing(torch.exp, lambda a: a.high.exp()),
     "softplus": _increasing(softplus, lambda a: a.high.sigmoid()),
     "sin": _periodic(torch.sin),
     "cos": _periodic(torch.cos),
-    "reciprocal": Bounded(
+    "reciprocal": FunctionBounds(
         _reciprocal,
-        lambda a: torch.where(a.low * a.high > 0, a.least**-2, torch.inf),
-        constant(torch.inf),
+        lambda a: torch.where(a.low * a.high > 0, a.least_magnitude**-2, torch.inf),
+        constant_bound(torch.inf),
     ),
 }

@@ -8,13 +8,13 @@ from functools import cached_property, partial
 from typing import Any, Literal, SupportsFloat
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.cells.refutation.refute import ALL, BOXLESS, Witness
+from rnnbounds.impl.cells.refutation.refute import ALL, NO_BOX_SUFFIX, Witness
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.advice import Advice
 from rnnbounds.impl.certificate.notebook import Row, Shown
 from rnnbounds.impl.errors import RangeError, at_least, exactly, factor
 from rnnbounds.impl.format.record import WHOLE
-from rnnbounds.impl.numbers.told import as_json
+from rnnbounds.impl.numbers.json_values import as_json
 from rnnbounds.impl.training.certificate import TrainingCertificate
 
 EPSILONS = (1e-2, 1e-4, 1e-6)
@@ -149,7 +149,7 @@ class Certificate(Shown):
                 f"λ < 1 in the {self.norm} norm, but no k is certified: one step has no finite "
                 f"bound, and so the states have none"
             )
-        if self.states.endswith(BOXLESS):
+        if self.states.endswith(NO_BOX_SUFFIX):
             return (
                 f"no norm that was tried certifies it on {self.states}; define its box() if its "
                 f"states stay in one"

@@ -23,7 +23,7 @@ from rnnbounds.impl.gradients.windows import gradients as window_gradients
 from rnnbounds.impl.gradients.windows.gradients import length
 from rnnbounds.impl.gradients.windows.sweep import GROUP, products, sweep
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.impl.numbers.tanh import plain
+from rnnbounds.impl.numbers.tanh import is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ def mean_gradient_gaps(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str = 
 
 
 def _plain(cell: RNN, x: Tensor, loss: Loss) -> bool:
-    return plain(cell.W, cell.U, cell.b, x, *loss.tensors)
+    return is_plain(cell.W, cell.U, cell.b, x, *loss.tensors)
 
 
 def _truncated(cell: RNN, x: Tensor, K: int, loss: Loss, trained: str) -> Iterable[Tensor]:

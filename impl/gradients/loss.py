@@ -43,7 +43,7 @@ class Linear(Loss):
     def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
         """‖c‖ in the dual norm."""
         c = self.C[:, :1].detach()
-        return dual.apart(c, torch.zeros_like(c))[:, 0]
+        return dual.distance(c, torch.zeros_like(c))[:, 0]
 
     def curvature_in(self, dual: Dual) -> Tensor:
         """0."""
@@ -139,7 +139,7 @@ class CrossEntropy(Loss):
     def slope(self, B_h: Tensor, dual: Dual = EUCLIDEAN) -> Tensor:
         """max_j ‖C_j − C_0‖, a supremum over all h: ∇p is a mean of these differences."""
         C = self.C.detach()
-        return dual.apart(C, C[:, LABEL, None].expand_as(C)).amax(1)
+        return dual.distance(C, C[:, LABEL, None].expand_as(C)).amax(1)
 
     def curvature_in(self, dual: Dual) -> Tensor:
         """¼ max_{i,j} ‖C_i − C_j‖²: the variance of a variable is at most ¼ of its range²."""
@@ -150,7 +150,7 @@ class CrossEntropy(Loss):
         """max_{i,j} ‖C_i − C_j‖ in the dual norm, (B,)."""
         C = self.C.detach()
         rows = range(C.shape[1])
-        apart = [dual.apart(C, C[:, i, None].expand_as(C)).amax(1) for i in rows]
+        apart = [dual.distance(C, C[:, i, None].expand_as(C)).amax(1) for i in rows]
         return torch.stack(apart).amax(0)
 
     def _differences(self) -> Tensor:

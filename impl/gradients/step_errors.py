@@ -26,11 +26,11 @@ from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.arithmetic.base import ALL, Program
-from rnnbounds.impl.arithmetic.inputs.given import spread
+from rnnbounds.impl.arithmetic.inputs.input_images import input_enclosure
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.arithmetic.intervals import Bounded, Interval, Mapped
-from rnnbounds.impl.arithmetic.roundings import Runs
-from rnnbounds.impl.arithmetic.weight_balls import Enclosing
+from rnnbounds.impl.arithmetic.intervals import FunctionBounds, Interval, RangedNumber
+from rnnbounds.impl.arithmetic.roundings import DtypeRuns
+from rnnbounds.impl.arithmetic.weight_balls import EnclosingArithmetic
 from rnnbounds.impl.models.torch_machine import keeps_to_its_model
 from rnnbounds.impl.numbers.outward import add_up, mul_up, underflow
 
@@ -54,7 +54,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class RoundingError(Mapped):
+class RoundingError(RangedNumber):
     """Intervals (B, m) of exact values, and at least how far those of the run are off, (B, m).
 
     radius (B,) where the units are the inputs of a ball, and `given` where more is known of them;
@@ -63,7 +63,7 @@ class RoundingError(Mapped):
 
     range: Interval
     error: Tensor
-    run: Runs
+    run: DtypeRuns
     radius: Tensor | None = None
     given: InputSet | None = None
     sum: Terms | None = None
@@ -81,7 +81,7 @@ class RoundingError(Mapped):
     def told(self, range: Interval, error: Tensor) -> Self:
         """Such a value, unless it may overflow."""
         found = type(self)(range, error, self.run)
-        fits = mul_up(_BELOW, found.most) < self.run.most.to(found.most)
+        fits = mul_up(_BELOW, found.most) < self.run.largest.to(found.most)
         return type(self)(range, torch.where(fits, error, torch.inf), self.run)
 
     def rounded(self, range: Interval, error: Tensor) -> Self:
@@ -92,7 +92,7 @@ class RoundingError(Mapped):
 
     def summed(self, range: Interval, terms: Terms) -> Self:
         """A sum of such terms, unless a part of it may overflow."""
-        lost = self.run.sums(terms.roundings, terms.size)
+        lost = self.run.sum_error(terms.roundings, terms.size)
         lost = add_up(lost, underflow(terms.size, terms.roundings * self.run.tiny))
         parts = self.told(self.range.symmetric(terms.size), add_up(terms.carried, lost))
         return replace(self.told(range, parts.error), sum=terms)
@@ -116,21 +116,22 @@ class RoundingError(Mapped):
         lost = (abs(c) * 2 * self.run.unit + self.run.tiny).to(self.error)
         return self.told(exact, torch.where(self.run.stored(exact.low) == c, 0.0, lost))
 
-    def through(self, f: Bounded) -> Self:
+    def apply(self, f: FunctionBounds) -> Self:
         """f of each unit, exactly computed."""
         steep = f.slope(self.range.widened(self.error))
         return self.told(f.image(self.range), _times(self.error, steep))
 
     def function(self, name: str) -> Self:
         """The elementary function of that name, or an activation."""
-        found = self.through(self.range.function(name))
+        found = self.apply(self.range.function(name))
         if name in ACTIVATIONS:
-            own = self.run.lost(ACTIVATIONS[name], self.most)
+            own = self.run.activation_error(ACTIVATIONS[name], self.most)
             if not all(map(partial(_sound, name), self.run.dtypes)):
                 own = torch.full_like(own, torch.inf)
         else:  # rounded, from that far off, where functions are computed with more precision
-            share, more = _FUNCTIONS.get(name, torch.inf), 16 * self.run.unit > self.run.library
-            units = share * self.run.library + more * self.run.unit * (1 + 2.0**-10)
+            library = self.run.function_error
+            share, more = _FUNCTIONS.get(name, torch.inf), 16 * self.run.unit > library
+            units = share * library + more * self.run.unit * (1 + 2.0**-10)
             own = mul_up(units, found.most if name in ("exp", "reciprocal") else 1.0 + found.error)
         return self.told(
             found.range, add_up(found.error, add_up(own, underflow(own, self.run.tiny)))
@@ -144,31 +145,31 @@ class RoundingError(Mapped):
 
 
 @dataclass(frozen=True, eq=False)
-class OffArithmetic(Enclosing):
+class OffArithmetic(EnclosingArithmetic):
     """Parameters (B, m, n) and (B, m), as they are stored in the dtype."""
 
-    run: Runs
+    run: DtypeRuns
 
     def affine(
         self, weight: str, bias: str | None, v: RoundingError, rows: slice = ALL
     ) -> RoundingError:
         """W v + b."""
-        W = self.sizes(weight, rows)
+        W = self.weight_magnitudes(weight, rows)
         carried = Interval.symmetric(v.error).mapped(W).high
         known = torch.isfinite(v.error).all(1, keepdim=True)  # 0 times infinity is no number
         carried = torch.where(known, carried, torch.inf)
-        size = self.terms(weight, bias, v, rows, v.most)
+        size = self.sum_of_magnitudes(weight, bias, v, rows, v.most)
         terms = Terms(W.shape[2] + 2, carried, size)
-        return v.summed(self.enclosed(weight, bias, v, rows), terms)
+        return v.summed(self.affine_range(weight, bias, v, rows), terms)
 
     def vector(self, name: str, rows: slice = ALL) -> RoundingError:
         """A parameter vector."""
-        told = self.within(name, rows)
+        told = self.vector_range(name, rows)
         return RoundingError(told, torch.zeros_like(told.low), self.run)
 
     def slope(self, name: str, v: RoundingError) -> RoundingError:  # type: ignore[override]
         """ρ′(v), of whose error nothing is said."""
-        told = v.through(v.range.function(name).derivative)
+        told = v.apply(v.range.function(name).derivative)
         return v.told(told.range, torch.full_like(told.error, torch.inf))
 
     def mix(self, gate: RoundingError, a: RoundingError, b: RoundingError) -> RoundingError:
@@ -204,8 +205,8 @@ def step_error(
 ) -> Tensor:
     """At least how far a step in the dtype is off, from states |s| ≤ box (B, N) and inputs of the
     run: (B, N), infinite where nothing is known."""
-    run, still = Runs((dtype,)), torch.zeros_like(box)
-    told, radius, given = spread(B, box, d, Interval)
+    run, still = DtypeRuns((dtype,)), torch.zeros_like(box)
+    told, radius, given = input_enclosure(B, box, d, Interval)
     x = RoundingError(told, torch.zeros_like(told.low), run, radius, given)
     s = RoundingError(Interval.symmetric(box), still, run)
     found: RoundingError = program(OffArithmetic(parameters, run), s, x)

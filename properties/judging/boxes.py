@@ -19,10 +19,10 @@ def confirm(batch: Batch) -> None:
     """Raise BoxError if a run from zero leaves the stated box by more than its rounding."""
     cells = batch.cells
     ran = any(key.startswith("world InFloats") for key in batch.cache)
-    if cells is None or not (ran or bool(cells.held.refused.any())):
+    if cells is None or not (ran or bool(cells.proved_box.refused.any())):
         return
     # What is used may be smaller than what was stated: no run leaves the one or the other.
-    stated = torch.minimum(cells.held.proposed, cells.held.box)[:, :, None]
+    stated = torch.minimum(cells.proved_box.proposed, cells.proved_box.box)[:, :, None]
     for t, s in enumerate(states(batch)):
         outside = s.value.abs() - s.error > stated
         if bool(outside.any()):

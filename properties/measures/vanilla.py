@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from flint import arb, arb_mat, fmpq
 
-from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, Ratios
+from rnnbounds.impl.arithmetic.entries.rationals import IrrationalError, RationalColumns
 from rnnbounds.impl.gradients.windows.rollout import states, truncations
 from rnnbounds.impl.numbers.outward import mul_up
 from rnnbounds.properties.measures.measure import FastPath, enclosed
@@ -209,20 +209,20 @@ def ball_readout(pair: BallPair, k: int) -> arb:
 def rational_gaps(pair: Batch) -> list[fmpq] | None:
     """‖h_T − h_T^k‖² for k = 0 … K, all windows side by side; None where one is irrational."""
     here, T = quantity.world(pair, RATIONALS), pair.spec.T
-    short = Ratios([[] for _ in range(pair.cell.n)])
+    short = RationalColumns([[] for _ in range(pair.cell.n)])
     try:
         full = read(("state", ("x",), 0, T), here)
         for x in pair.x[:, T - pair.K :].unbind(1):
             short = here.phi((), with_zero(short), RATIONALS.column(x))
     except IrrationalError:
         return None
-    gap = with_zero(short).met(full, lambda a, b: (a - b) ** 2)
+    gap = with_zero(short).map_pairs(full, lambda a, b: (a - b) ** 2)
     return [sum(column, fmpq(0)) for column in zip(*gap.units, strict=True)][::-1]
 
 
-def with_zero(columns: Ratios) -> Ratios:
+def with_zero(columns: RationalColumns) -> RationalColumns:
     """The columns, and one of zeros."""
-    return Ratios([[*row, fmpq(0)] for row in columns.units])
+    return RationalColumns([[*row, fmpq(0)] for row in columns.units])
 
 
 def gap_square(pair: Batch, k: int) -> fmpq | None:

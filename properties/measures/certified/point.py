@@ -12,7 +12,7 @@ from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.arithmetic.activation import Activation, activation
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.convert.unitary import UnitaryModel
@@ -128,7 +128,7 @@ class Point:
         held = {name: part[None] for name, part in (weights or self.weights).items()}
         of: Any = BALLS.directions(held, len(s), 0, tuple(held))
         start = Dual(column(s), of.unit(column(s), 0))
-        made = Duals(BALLS.arithmetic(held), of)
+        made = DualArithmetic(BALLS.arithmetic(held), of)
         found = self.program(made, start, of.still(self.x)).tangent
         return Local(*(BALLS.cut(found, part).matrix for part in (of.of_state, of.of_parameters)))
 

@@ -8,7 +8,7 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
 from rnnbounds.impl.arithmetic.activation import activation
-from rnnbounds.impl.numbers.rationals import exactly, identity
+from rnnbounds.impl.numbers.rationals import identity, rational_matrix
 from rnnbounds.properties.measures.exact.rooted import alone, counted, of, root_ends, rooted
 from rnnbounds.properties.measures.measure import FastPath
 from rnnbounds.properties.measures.readings.balls import BallPair
@@ -98,7 +98,7 @@ def shipped_gap(batch: Batch, i: int, s: int) -> fmpq | None:
         return None
     pair = batch.pair(i, s)
     here = quantity.world(pair, RATIONALS)
-    V, U = (exactly(made.weights[f"weight_{name}_l0"]) for name in ("hh", "ih"))
+    V, U = (rational_matrix(made.weights[f"weight_{name}_l0"]) for name in ("hh", "ih"))
     biases = (made.weights[f"bias_{name}_l0"].tolist() for name in ("ih", "hh"))
     b = [rational(p) + rational(q) for p, q in zip(*biases, strict=True)]
     D = [rational(d) for d in made.scaling.tolist()]
@@ -118,7 +118,7 @@ def shipped_defect(batch: Batch, i: int, s: int) -> fmpq | None:
     made = equivalent(batch.spec, batch.spec.members[i])
     if made is None:
         return None
-    V = exactly(made.weights["weight_hh_l0"])
+    V = rational_matrix(made.weights["weight_hh_l0"])
     return square((V.transpose() * V - identity(made.states)).entries())
 
 

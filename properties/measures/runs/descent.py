@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.impl.gradients.loss import Loss
 from rnnbounds.impl.gradients.loss import loss as make_loss
-from rnnbounds.impl.norms.readout_norms import magnitude
+from rnnbounds.impl.norms.readout_norms import absolute_difference
 from rnnbounds.impl.numbers.outward import UNIT, add_up, mul_up, norm_up, underflow
 from rnnbounds.properties.measures.readings.slack import before_start
 from rnnbounds.properties.measures.runs.readings import contracted
@@ -82,7 +82,7 @@ class Folded:
         """∇p at these weights, (M, P)."""
         cells: Any = self.batch.cells
         seeds: Any = RoundedSeeds(weights, 0, 0, tuple(weights))
-        made = Duals(RoundedCells(weights), seeds)
+        made = DualArithmetic(RoundedCells(weights), seeds)
 
         at = seeds.still(self.x.new_zeros(len(self.x), cells.units, 1))
         for t, x in enumerate(self.x.unbind(1)):
@@ -94,7 +94,7 @@ class Folded:
     def nearest(self, name: str, y: Tensor) -> tuple[Tensor, Tensor]:
         """Π y of a block, certainly in Ω or nearly so, and at most how far that is from it."""
         start, radius = self.start[name], self.radii[name]
-        size = norm_up(magnitude(y, start).flatten(1))
+        size = norm_up(absolute_difference(y, start).flatten(1))
         inside = size <= radius
         shape = (-1, *[1] * (y.ndim - 1))
         factor = torch.where(radius == 0, 0.0, radius * (1 - INWARD) / size)
@@ -109,7 +109,7 @@ class Folded:
     def inside(self, weights: Weights) -> Tensor:
         """Mask the runs (M,) whose weights certainly lie in Ω."""
         found = [
-            norm_up(magnitude(part, self.start[name]).flatten(1)) <= self.radii[name]
+            norm_up(absolute_difference(part, self.start[name]).flatten(1)) <= self.radii[name]
             for name, part in weights.items()
         ]
         return torch.stack(found).all(0)

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences
 from rnnbounds.properties.read.numbers.norms import product, repeated
 from rnnbounds.properties.read.numbers.rounded import Rounded, RoundedCells, beside
@@ -127,14 +127,14 @@ class Runs:
 
     def at(self, s: Rounded, x: Rounded) -> Local:
         """The derivatives of one step of M columns."""
-        made = Duals(self.plain, self.seeds)
+        made = DualArithmetic(self.plain, self.seeds)
         return self.split(self.program(made, *self.moving(s, x)).tangent)
 
     def gap_at(self, both: Difference[Rounded], x: Rounded) -> Local:
         """The differences of both runs' derivatives of one step of M columns."""
         (s, at), zero = self.moving(both.value, x), Rounded.exact(torch.zeros_like(x.value))
         still = Dual(both.gap, s.tangent - s.tangent), Dual(zero, at.tangent - at.tangent)
-        made = Differences(Duals(self.plain, self.seeds))
+        made = Differences(DualArithmetic(self.plain, self.seeds))
         moved = self.program(made, Difference(s, still[0]), Difference(at, still[1]))
         return self.split(moved.gap.tangent)
 

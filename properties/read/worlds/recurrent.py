@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from flint import fmpq
 
-from rnnbounds.impl.numbers.rationals import exactly
+from rnnbounds.impl.numbers.rationals import rational_matrix
 from rnnbounds.properties.read.carrier import Carrier
 from rnnbounds.properties.read.entries import RATIONALS, OfEntries
 from rnnbounds.properties.read.ground import Term
@@ -51,7 +51,7 @@ class Recurrent(Steps):
             raise AbsentError
         other = self.batch.other.parameters
         one, two = (
-            {name: exactly(part[0].reshape(self.units, -1)) for name, part in of.items()}
+            {name: rational_matrix(part[0].reshape(self.units, -1)) for name, part in of.items()}
             for of in (self.parameters, other)
         )
         moved = {name: part - two[name] for name, part in one.items()}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
+from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, DualArithmetic
 from rnnbounds.properties.read.carrier import Carrier, Parameters
 from rnnbounds.properties.read.ground import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
@@ -88,7 +88,7 @@ class Steps(World):
         if not any(weights):
             return Differences(base)
         moved = self.other_weights[1]
-        return OtherWeights(base, moved if base is self.plain else Duals(moved))
+        return OtherWeights(base, moved if base is self.plain else DualArithmetic(moved))
 
     def state(self, s: Value) -> Value:
         """A state."""
@@ -111,7 +111,7 @@ class Steps(World):
 
     def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
-        made, run = Duals(self.plain, self.directions), self.cell.program
+        made, run = DualArithmetic(self.plain, self.directions), self.cell.program
         if not isinstance(x, Difference):
             return run(made, *self.moving(self.state(s), x)).tangent
         one, at = self.pair(s), self.pair(x)

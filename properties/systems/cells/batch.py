@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from rnnbounds.impl.arithmetic.derivatives.second_order import constants, jets
+from rnnbounds.impl.arithmetic.derivatives.second_order import second_order_constants, step_jets
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.norms.comparison import Comparison, UnitNorms
@@ -62,7 +62,7 @@ class Cells:
         found: Tensor = norm_up(x.detach().transpose(2, 3)).amax(1) <= self.B_x[:, None]
         return found
 
-    def furthest(self, C: Tensor, T: int, S: int) -> Array:
+    def maximiser(self, C: Tensor, T: int, S: int) -> Array:
         """The inputs that move a state furthest, (B, S, T, d): the row of the inputs' weights that
         has the largest norm against its unit's weight."""
         inputs = self.comparison.inputs.detach()
@@ -71,21 +71,21 @@ class Cells:
         return np.broadcast_to(found, (len(row), S, T, found.shape[-1]))
 
     @of_systems
-    def held(self) -> InvariantBox:
+    def proved_box(self) -> InvariantBox:
         """Prove the box that the cell states invariant, for each system."""
-        found: InvariantBox = self.cell.held(self.B_x[:, None])
+        found: InvariantBox = self.cell.proved_box(self.B_x[:, None])
         return found
 
     @cached_property
     def comparison(self) -> Comparison:
         """Comparison matrices that bound |φ(s, x) − φ(s', x)| entry by entry on the box."""
-        found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
+        found: Comparison = self.cell.compare_on(self.box, self.B_x[:, None])
         return found
 
     @of_systems
     def box(self) -> Tensor:
         """The invariant box |s_j| ≤ box_j, (B, N), infinite where none is proved."""
-        return self.held.box
+        return self.proved_box.box
 
     @of_systems
     def v(self) -> Tensor:
@@ -100,7 +100,7 @@ class Cells:
         still: dict[str, Any] = {
             name: part.detach() for name, part in told.items() if isinstance(part, Tensor)
         }
-        return replace(known, **still).unitwise(self.v.detach())
+        return replace(known, **still).unit_norms(self.v.detach())
 
     @of_systems
     def smoothness(self) -> dict[str, Tensor]:
@@ -166,11 +166,11 @@ def smoothness(
 ) -> dict[str, Tensor]:
     """The constants of a step on a box in the norm of v, for all weights within the radii of the
     cells' own."""
-    found = jets(
+    found = step_jets(
         cells.cell.program, cells.parameters, box, v, cells.B_x[:, None], cells.cell.d,
         gates=kind_of(cells.kind).gates or 1, radii=radii or {},
     )  # fmt: skip
-    return constants(found, v)
+    return second_order_constants(found, v)
 
 
 def made(kind: str, parameters: dict[str, Tensor]) -> Any:

@@ -106,7 +106,7 @@ CONSTANTS: dict[str, Read] = {
     "S_0_box": of_norm(lambda norms: norms.drive),
     "B_h_box": B_h_box,
     "C_box": of_norm(lambda norms: norms.equivalence),
-    "L_x_box": of_norm(lambda norms: norms.fed),
+    "L_x_box": of_norm(lambda norms: norms.input_lipschitz),
     **{f"{name}_box": smoothness(name) for name in SMOOTHNESS},
     "L_f": lambda batch: certified_norm(batch.C),
     "L_p_box": lambda batch: batch.loss.slope(B_h_box(batch), dual(batch)),

@@ -150,7 +150,7 @@ def weights(spec: SystemSpec, rng: Generator, cell: Cell) -> Weights:
     layout = cell.layout(())
     known = defaultdict(lambda: spec.n + 1, n=spec.n, d=spec.d)
     found = {}
-    for name, shape in layout.shaped(known).items():
+    for name, shape in layout.shapes_for(known).items():
         gate = name in cell.opens
         rows, columns = (*shape, 1)[:2]
         if len(shape) == 1:

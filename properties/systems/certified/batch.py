@@ -13,7 +13,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
-from rnnbounds.impl.arithmetic.slopes import compare
+from rnnbounds.impl.arithmetic.slopes import compare_runs
 from rnnbounds.impl.cells.refutation.refute import ALL
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
@@ -57,7 +57,7 @@ class Certified(Stored):
     boxes: tuple[InvariantBox, ...] = ()
 
     @cached_property
-    def held(self) -> InvariantBox:
+    def proved_box(self) -> InvariantBox:
         """The box, infinite where the certificate speaks of all states."""
         if self.boxes:
             each = ((one.box, one.proposed, one.moved, one.refused) for one in self.boxes)
@@ -114,9 +114,11 @@ class Certified(Stored):
     def comparison(self) -> Comparison:
         """How far inputs move each unit, of vanilla cells too."""
         if hasattr(self.cell, "compared"):
-            found: Comparison = self.cell.compared(self.box, self.B_x[:, None])
+            found: Comparison = self.cell.compare_on(self.box, self.B_x[:, None])
             return found
-        return compare(self.cell.program, self.parameters, self.box, self.B_x[:, None], self.cell.d)
+        return compare_runs(
+            self.cell.program, self.parameters, self.box, self.B_x[:, None], self.cell.d
+        )
 
 
 def certified_parts(spec: SystemSpec) -> Parts:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.inputs.sets import input_box, input_rows
 from rnnbounds.impl.arithmetic.invariance import InvariantBox
 from rnnbounds.impl.cells.stacks.stack import PREFIX
-from rnnbounds.impl.cells.stacks.stack import layer as weights_of
+from rnnbounds.impl.cells.stacks.stack import layer_weights as weights_of
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
@@ -242,7 +242,9 @@ def held(spec: SystemSpec, member: int) -> InvariantBox | None:
     model, told = certified(spec, member)
     if not hasattr(model.cell, "held"):
         return None
-    found: InvariantBox = model.cell.held(told.input_bound if told.inputs is None else told.inputs)
+    found: InvariantBox = model.cell.proved_box(
+        told.input_bound if told.inputs is None else told.inputs
+    )
     return found
 
 

@@ -43,7 +43,7 @@ class NearCells(Stored):
     """Models of which no box is asked."""
 
     @cached_property
-    def held(self) -> InvariantBox:
+    def proved_box(self) -> InvariantBox:
         """All states."""
         return anywhere(self.raw)
 

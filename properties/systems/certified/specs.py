@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS, LIBRARY_ACTIVATIONS
 from rnnbounds.impl.cells.stacks.stack import PREFIX
 from rnnbounds.impl.cells.table import CELLS, STACK, kind_of
-from rnnbounds.impl.norms.semidefinite import at_hand
+from rnnbounds.impl.norms.semidefinite import available_norms
 from rnnbounds.properties.systems.certified.constants import CertifiedRoute
 from rnnbounds.properties.systems.certified.fields import Certified, CertifiedRelu, CertifiedRnn
 from rnnbounds.properties.systems.drawing.choices import pick, seeds
@@ -52,7 +52,7 @@ LENGTHS = (5, 8, 12, 3, 16, 24, 2, 1)
 def norms_here(cell: str) -> tuple[str, ...]:
     """The norms of a cell that can be certified with what is installed: the run's record says by
     the packages' versions whether the optional solver was."""
-    return at_hand(kind_of(cell).norms, UNITS)
+    return available_norms(kind_of(cell).norms, UNITS)
 
 
 def layers(cell: str) -> int:

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from flint import fmpq, fmpq_mat
 
-from rnnbounds.impl.cells.stacks.layer_analysis import analysed
-from rnnbounds.impl.cells.stacks.stack import PREFIX, layer
+from rnnbounds.impl.cells.stacks.layer_analysis import analyse_layer
+from rnnbounds.impl.cells.stacks.stack import PREFIX, layer_weights
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
@@ -58,13 +58,13 @@ class Stack(Shipped):
     def constants(self) -> dict[str, float]:
         """λ_1, λ_2 and μ as a stack's analysis has them of its layers."""
         kind, model, below = kind_of(vanilla(self.spec)), self.model, self.spec.scale * self.spec.d
-        weights = (layer(model.weights, l) for l in (0, 1))
+        weights = (layer_weights(model.weights, l) for l in (0, 1))
         low, top = (
             LoadedModel(cell, kind.name, model.dtype, held, model.source)
             for cell, held in zip(model.cell.layers, weights, strict=True)
         )
-        one = analysed(kind, low, (NORM,), below)
-        two = analysed(kind, top, (NORM,), one)
+        one = analyse_layer(kind, low, (NORM,), below)
+        two = analyse_layer(kind, top, (NORM,), one)
         norms = one.norm(NORM), two.norm(NORM)
         mu = two.coupling(norms[1], norms[0], one.n)
         return {"lam_1": norms[0].lam, "lam_2": norms[1].lam, "mu": mu}

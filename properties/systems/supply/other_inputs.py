@@ -51,7 +51,7 @@ def moves(batch: Batch) -> Tensor:
     places = np.arange(x.shape[1]) if spec.sequence is None else np.array([spec.sequence])
     turns = (places + spec.seed) % 3 if spec.sequences > 1 else np.array([FURTHEST])
     turns, shrink = (a[:, None, None] for a in (turns, np.ldexp(1.0, -3 * (places // 3))))
-    direction = unit(batch.systems.furthest(batch.C, spec.T, len(places)))
+    direction = unit(batch.systems.maximiser(batch.C, spec.T, len(places)))
     if (turns == DRAWN).any():
         direction = np.where(turns == DRAWN, unit(drawn(batch, places)), direction)
     bound = np.maximum(batch.B_x.detach().cpu().numpy(), spec.scale)[:, None, None, None]

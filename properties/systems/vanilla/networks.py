@@ -53,7 +53,7 @@ class Networks:
         """True for each sequence of inputs, (B, S)."""
         return torch.ones_like(x[:, 0, 0], dtype=torch.bool)
 
-    def furthest(self, C: Tensor, T: int, S: int) -> Array:
+    def maximiser(self, C: Tensor, T: int, S: int) -> Array:
         """The inputs that move the last state furthest, (B, S, T, d): along Uᵀ(Wᵀ)^{T−t}c."""
         W, U, read = (A.detach().cpu().numpy() for A in (self.cell.W, self.cell.U, C))
         return resonant(np.ones((len(W), read.shape[1], S)), W, U, read, T)

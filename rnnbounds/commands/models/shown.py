@@ -99,7 +99,7 @@ def print_certificate(
     echo(f"{certificate.verdict}: {answer_sentence(document, shown(Path(certificate.model).name))}")
     if certificate.witness is not None and certificate.verdict == "refuted":
         echo(f"which means: {certificate.witness.meaning}")
-        echo(f"so {certificate.witness.speaks}")
+        echo(f"so {certificate.witness.claim_text}")
     echo(f"inputs: {certificate.speaks_of}; every run starts from the zero state")
     if certificate.verdict == "certified":
         _print_windows(certificate, document)

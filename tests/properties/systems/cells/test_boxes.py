@@ -34,7 +34,7 @@ def test_what_ships_is_what_is_attacked(kind: str) -> None:
     """The box under attack is the one that the cell's own certificate rests on, and is proved."""
     batch = batch_of(kind)
     assert batch.cells is not None
-    told = batch.cells.cell.held(batch.cells.B_x[:, None])
+    told = batch.cells.cell.proved_box(batch.cells.B_x[:, None])
     assert torch.equal(batch.cells.box, told.box)
     assert not bool(told.refused.any())
     confirm(batch)
@@ -64,6 +64,6 @@ def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
         system(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
     )
     assert batch.cells is not None
-    assert bool(batch.cells.held.refused.all())
+    assert bool(batch.cells.proved_box.refused.all())
     found = judge(TRUNCATION.statement, TRUNCATION.assumptions, batch)
     assert bool((found.verdicts == Verdict.VACUOUS).all())

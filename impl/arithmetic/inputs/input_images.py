@@ -18,7 +18,7 @@ _PARTS = 2**20  # rows times units that are multiplied at a time
 I = TypeVar("I", bound=Interval)
 
 
-def spread(
+def input_enclosure(
     B: float | Tensor, box: Tensor, d: int, kind: type[I]
 ) -> tuple[I, Tensor, InputSet | None]:
     """Enclose the inputs beside states in boxes (B, N): intervals by channel (B, d), ball radii
@@ -26,26 +26,28 @@ def spread(
     radius = torch.as_tensor(B, dtype=box.dtype, device=box.device).reshape(-1).expand(len(box))
     if not isinstance(B, InputSet):
         return kind.symmetric(radius[:, None].expand(-1, d)), radius, None
-    return _ends(B, box, kind), radius, B
+    return _box_enclosure(B, box, kind), radius, B
 
 
-def through(given: InputSet, W: Tensor, kind: type[I]) -> I:
+def image_of_set(given: InputSet, W: Tensor, kind: type[I]) -> I:
     """The range of W x over the set: W (B, m, d) -> (B, m)."""
     radius = torch.full((len(W),), float(given), dtype=W.dtype, device=W.device)
-    found = [kind.of_ball(W, radius), _ends(given, W, kind).mapped(W)]
+    enclosures = [kind.of_ball(W, radius), _box_enclosure(given, W, kind).mapped(W)]
     if given.rows is not None:
         E = given.rows.to(W.device)
         step = max(1, _PARTS // W.shape[1])
-        parts = [W @ E[i : i + step].mT for i in range(0, len(E), step)]
-        low = torch.stack([part.amin(2) for part in parts]).amin(0)
-        high = torch.stack([part.amax(2) for part in parts]).amax(0)
+        products = [W @ E[i : i + step].mT for i in range(0, len(E), step)]
+        low = torch.stack([product.amin(2) for product in products]).amin(0)
+        high = torch.stack([product.amax(2) for product in products]).amax(0)
         size = kind.up.multiply(kind.up.norm(W), radius[:, None])
-        found.append(kind(low, high).widened(kind.up.lost(E.shape[1], size)))
+        enclosures.append(kind(low, high).widened(kind.up.sum_rounding(E.shape[1], size)))
     return kind(
-        torch.stack([one.low for one in found]).amax(0),
-        torch.stack([one.high for one in found]).amin(0),
+        torch.stack([enclosure.low for enclosure in enclosures]).amax(0),
+        torch.stack([enclosure.high for enclosure in enclosures]).amin(0),
     )
 
 
-def _ends(given: InputSet, like: Tensor, kind: type[I]) -> I:
-    return kind(*(end.to(like.device).expand(len(like), -1) for end in (given.low, given.high)))
+def _box_enclosure(given: InputSet, like: Tensor, kind: type[I]) -> I:
+    return kind(
+        *(endpoint.to(like.device).expand(len(like), -1) for endpoint in (given.low, given.high))
+    )

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 
-def finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     """None for what JSON has no number for."""
     return value if math.isfinite(value) else None
 
@@ -24,7 +24,7 @@ def as_json(item: object) -> Any:
     if isinstance(item, Integral):
         return int(item)
     if isinstance(item, Real):
-        return finite(float(item))
+        return finite_or_none(float(item))
     if isinstance(item, Mapping):
         return {str(name): as_json(value) for name, value in item.items()}
     if isinstance(item, list | tuple):

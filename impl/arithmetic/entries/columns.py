@@ -1,4 +1,4 @@
-"""Units of many columns, each entry a number of its own: what balls and rationals share."""
+"""Base class of columns of balls and of rationals: lists of units, each with an entry a column."""
 
 import operator
 from abc import ABC, abstractmethod
@@ -33,8 +33,8 @@ class Entries(Elementary, Generic[N, M]):
     @property
     def matrix(self) -> M:
         """The columns as a matrix (N, M)."""
-        found: M = self.table(self.units)
-        return found
+        matrix: M = self.table(self.units)
+        return matrix
 
     @property
     def size(self) -> int:
@@ -42,16 +42,16 @@ class Entries(Elementary, Generic[N, M]):
         return len(self.units)
 
     def __add__(self, other: Self) -> Self:
-        return self.met(other, operator.add)
+        return self.map_pairs(other, operator.add)
 
     def __sub__(self, other: Self) -> Self:
-        return self.met(other, operator.sub)
+        return self.map_pairs(other, operator.sub)
 
     def __mul__(self, other: Self) -> Self:
-        return self.met(other, operator.mul)
+        return self.map_pairs(other, operator.mul)
 
     def __neg__(self) -> Self:
-        return self.mapped(operator.neg)
+        return self.map_entries(operator.neg)
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
@@ -59,24 +59,26 @@ class Entries(Elementary, Generic[N, M]):
 
     def constant(self, c: float) -> Self:
         """That number in the place of each unit, exactly."""
-        return self.mapped(lambda a: arb(c) if isinstance(a, arb) else fmpq(*c.as_integer_ratio()))
+        return self.map_entries(
+            lambda a: arb(c) if isinstance(a, arb) else fmpq(*c.as_integer_ratio())
+        )
 
-    def mapped(self, f: Callable[[Any], Any]) -> Self:
+    def map_entries(self, f: Callable[[Any], Any]) -> Self:
         """f of each number."""
         return type(self)([list(map(f, unit)) for unit in self.units])
 
-    def met(self, other: Self, f: Callable[[Any, Any], Any]) -> Self:
+    def map_pairs(self, other: Self, f: Callable[[Any, Any], Any]) -> Self:
         """f of each pair of numbers."""
         pairs = zip(self.units, other.units, strict=True)
-        rows = (map(f, u, v) if len(u) == len(v) else map(f, *_level(u, v)) for u, v in pairs)
+        rows = (map(f, u, v) if len(u) == len(v) else map(f, *_broadcast(u, v)) for u, v in pairs)
         return type(self)(list(map(list, rows)))
 
     @classmethod
     def joined(cls, *parts: Self) -> Self:
         """All units of the parts, one after another."""
         units = [unit for part in parts for unit in part.units]
-        most = max(len(unit) for unit in units)
-        return cls([unit * most if len(unit) < most else unit for unit in units])
+        longest = max(len(unit) for unit in units)
+        return cls([unit * longest if len(unit) < longest else unit for unit in units])
 
 
 class OneSystem(ABC, Generic[E]):
@@ -97,7 +99,7 @@ class OneSystem(ABC, Generic[E]):
 
     def mix(self, gate: E, a: E, b: E) -> E:
         """g∘a + (1 − g)∘b."""
-        return gate * a + gate.mapped(lambda g: 1 - g) * b
+        return gate * a + gate.map_entries(lambda g: 1 - g) * b
 
     def join(self, *parts: E) -> E:
         """All units of the parts, one after another."""
@@ -107,8 +109,8 @@ class OneSystem(ABC, Generic[E]):
     def _matrix(self, weight: str, rows: slice) -> Any: ...
 
 
-def _level(u: list[N], v: list[N]) -> tuple[list[N], list[N]]:
-    """Both of the length of the longer one; raises ValueError where neither is one number."""
+def _broadcast(u: list[N], v: list[N]) -> tuple[list[N], list[N]]:
+    """Repeat a single entry to the length of the other list; ValueError if neither is single."""
     if 1 not in (len(u), len(v)):
         raise ValueError(f"{len(u)} columns meet {len(v)}")
     return (u * len(v), v) if len(u) == 1 else (u, v * len(u))

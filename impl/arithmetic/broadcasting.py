@@ -1,8 +1,8 @@
-"""One rule for numbers of different lengths: a number of one unit that meets n units is that number
-for each of them. Any other two lengths are an error.
+"""Broadcasting in the step of a cell: a number of one unit that meets n units is repeated n times.
+Any other two lengths are an error.
 
 No arithmetic knows this rule. A step whose numbers have one length runs as it is; one in which
-lengths differ runs over `Level`, which writes the one unit n times before they meet:
+lengths differ runs over `BroadcastNumber`, which writes the one unit n times before they meet:
 
     Δu = Δv·(1, …, 1)ᵀ    and so    ‖Δu‖₂ = √n |Δv|,    ‖Δu‖_∞ = |Δv|,
 
@@ -22,17 +22,17 @@ from rnnbounds.impl.arithmetic.base import ALL, Floats, Rows
 from rnnbounds.impl.arithmetic.elementary import Elementary
 from rnnbounds.impl.errors import InputError
 
-_KEPT = 4096  # forms of steps that are remembered
-_known: dict[tuple[Any, ...], bool] = {}
+_CACHE_SIZE = 4096  # forms of steps that are remembered
+_mixes_cache: dict[tuple[Any, ...], bool] = {}
 
 
 class StepError(InputError):
     """A step that cannot be run over every arithmetic."""
 
-    def __init__(self, cell: object, why: str) -> None:
+    def __init__(self, cell: object, fault: str) -> None:
         super().__init__(
-            f"the step of the cell {type(cell).__name__} {why}; write it with + − × of numbers of "
-            "equal lengths, or of one unit, and the functions of rnnbounds.Arithmetic"
+            f"the step of the cell {type(cell).__name__} {fault}; write it with + − × of numbers "
+            "of equal lengths, or of one unit, and the functions of rnnbounds.Arithmetic"
         )
 
 
@@ -41,36 +41,36 @@ class _LengthError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Level(Elementary):
+class BroadcastNumber(Elementary):
     """A number of any arithmetic, written as often as there are units that it meets."""
 
     levels = True
 
     value: Any
-    m: "Levelled"
+    m: "BroadcastArithmetic"
 
-    def to(self, size: int) -> Any:
+    def expanded_to(self, size: int) -> Any:
         """Its value for so many units; raises _LengthError unless it has one, or as many."""
         if self.size == size:
             return self.value
         if self.size != 1:
             raise _LengthError(f"combines {self.size} and {size} units")
-        return self.m.spread(self.value, size)
+        return self.m.repeat(self.value, size)
 
-    def _with(self, other: Self) -> tuple[Any, Any]:
+    def _broadcast(self, other: Self) -> tuple[Any, Any]:
         size = max(self.size, other.size)
-        return self.to(size), other.to(size)
+        return self.expanded_to(size), other.expanded_to(size)
 
     def __add__(self, other: Self) -> Self:
-        one, two = self._with(other)
+        one, two = self._broadcast(other)
         return type(self)(one + two, self.m)
 
     def __sub__(self, other: Self) -> Self:
-        one, two = self._with(other)
+        one, two = self._broadcast(other)
         return type(self)(one - two, self.m)
 
     def __mul__(self, other: Self) -> Self:
-        one, two = self._with(other)
+        one, two = self._broadcast(other)
         return type(self)(one * two, self.m)
 
     def __neg__(self) -> Self:
@@ -103,54 +103,58 @@ class Level(Elementary):
 
 
 @dataclass(eq=False)
-class Levelled:
-    """An arithmetic over `Level`; `met` says whether one unit met several."""
+class BroadcastArithmetic:
+    """An arithmetic over `BroadcastNumber`; `mixes_lengths` says whether one unit met several."""
 
     m: Any
     parameters: Mapping[str, Tensor]
-    met: bool = False
+    mixes_lengths: bool = False
 
-    def spread(self, value: Any, size: int) -> Any:
+    def repeat(self, value: Any, size: int) -> Any:
         """One unit, that many times."""
-        self.met = True
+        self.mixes_lengths = True
         return self.m.join(*[value] * size)
 
-    def affine(self, weight: str, bias: str | None, v: Level, rows: slice = ALL) -> Level:
+    def affine(
+        self, weight: str, bias: str | None, v: BroadcastNumber, rows: slice = ALL
+    ) -> BroadcastNumber:
         """W v + b."""
-        prepared = weight in getattr(self.m, "prepared", ())
-        fed = v.value if prepared else v.to(self.parameters[weight].shape[-1])
+        is_prepared = weight in getattr(self.m, "prepared", ())
+        value = v.value if is_prepared else v.expanded_to(self.parameters[weight].shape[-1])
         if bias is None or bias not in self.parameters:
-            return Level(self.m.affine(weight, None, fed, rows), self)
+            return BroadcastNumber(self.m.affine(weight, None, value, rows), self)
         if self.parameters[bias].shape[-1] == self.parameters[weight].shape[-2]:
-            return Level(self.m.affine(weight, bias, fed, rows), self)
-        return Level(self.m.affine(weight, None, fed, rows), self) + self.vector(bias, rows)
+            return BroadcastNumber(self.m.affine(weight, bias, value, rows), self)
+        return BroadcastNumber(self.m.affine(weight, None, value, rows), self) + self.vector(
+            bias, rows
+        )
 
-    def vector(self, name: str, rows: slice = ALL) -> Level:
+    def vector(self, name: str, rows: slice = ALL) -> BroadcastNumber:
         """A parameter vector."""
-        return Level(self.m.vector(name, rows), self)
+        return BroadcastNumber(self.m.vector(name, rows), self)
 
-    def activate(self, name: str, v: Level) -> Level:
+    def activate(self, name: str, v: BroadcastNumber) -> BroadcastNumber:
         """ρ(v)."""
-        return Level(self.m.activate(name, v.value), self)
+        return BroadcastNumber(self.m.activate(name, v.value), self)
 
-    def slope(self, name: str, v: Level) -> Level:
+    def slope(self, name: str, v: BroadcastNumber) -> BroadcastNumber:
         """ρ′(v)."""
-        return Level(self.m.slope(name, v.value), self)
+        return BroadcastNumber(self.m.slope(name, v.value), self)
 
-    def mix(self, gate: Level, a: Level, b: Level) -> Level:
+    def mix(self, gate: BroadcastNumber, a: BroadcastNumber, b: BroadcastNumber) -> BroadcastNumber:
         """g∘a + (1 − g)∘b."""
         size = max(gate.size, a.size, b.size)
-        return Level(self.m.mix(*(v.to(size) for v in (gate, a, b))), self)
+        return BroadcastNumber(self.m.mix(*(v.expanded_to(size) for v in (gate, a, b))), self)
 
-    def join(self, *parts: Level) -> Level:
+    def join(self, *parts: BroadcastNumber) -> BroadcastNumber:
         """All units of the parts, one after another."""
-        return Level(self.m.join(*(part.value for part in parts)), self)
+        return BroadcastNumber(self.m.join(*(part.value for part in parts)), self)
 
 
 Step = Callable[[Any, Any, Any, Any], Any]
 
 
-def levelled(step: Step) -> Step:
+def allow_scalar_units(step: Step) -> Step:
     """A cell's step φ(m, s, x), and its gates, in which a number of one unit may meet several.
 
     Raises StepError for a step that no arithmetic can run, before any does.
@@ -158,66 +162,77 @@ def levelled(step: Step) -> Step:
 
     @wraps(step)
     def run(cell: Any, m: Any, s: Any, x: Any) -> Any:
-        if isinstance(s, Level) or not _meets(step, cell, s.size):
+        if isinstance(s, BroadcastNumber) or not _mixes_lengths(step, cell, s.size):
             return step(cell, m, s, x)
-        made = Levelled(m, cell.parameters)
-        return _out(step(cell, made, Level(s, made), Level(x, made)), cell, s.size)
+        broadcasting = BroadcastArithmetic(m, cell.parameters)
+        return _fit_result(
+            step(
+                cell,
+                broadcasting,
+                BroadcastNumber(s, broadcasting),
+                BroadcastNumber(x, broadcasting),
+            ),
+            cell,
+            s.size,
+        )
 
     return run
 
 
-def _out(told: Any, cell: Any, size: int) -> Any:
+def _fit_result(result: Any, cell: Any, size: int) -> Any:
     """Convert a step's result to `size` units; for `kept`, the pair of its gate and its flag."""
-    if isinstance(told, tuple):
-        gate, shut = told
-        return gate.to(cell.n) if gate.size == 1 else gate.value, shut
-    return told if told is None else told.to(size)
+    if isinstance(result, tuple):
+        gate, is_input_gate = result
+        return gate.expanded_to(cell.n) if gate.size == 1 else gate.value, is_input_gate
+    return result if result is None else result.expanded_to(size)
 
 
-def _meets(step: Step, cell: Any, size: int) -> bool:
+def _mixes_lengths(step: Step, cell: Any, size: int) -> bool:
     """True if a step on a state of `size` units mixes lengths; cached. Raises StepError."""
-    key = (step, size, _form(cell))
+    key = (step, size, _shape_key(cell))
     try:
-        if key in _known:
-            return _known[key]
+        if key in _mixes_cache:
+            return _mixes_cache[key]
     except TypeError:  # a field of the cell that cannot be remembered
-        return _traced(step, cell, size)
-    if len(_known) >= _KEPT:
-        _known.clear()
-    _known[key] = _traced(step, cell, size)
-    return _known[key]
+        return _trace_lengths(step, cell, size)
+    if len(_mixes_cache) >= _CACHE_SIZE:
+        _mixes_cache.clear()
+    _mixes_cache[key] = _trace_lengths(step, cell, size)
+    return _mixes_cache[key]
 
 
-def _form(cell: Any) -> tuple[Any, ...]:
+def _shape_key(cell: Any) -> tuple[Any, ...]:
     """Build the cache key of a step's lengths: the cell's type, the shapes of its weights, its
     other fields, and the keys of its layers. It references no weights."""
-    made = (name for name in vars(cell) if not isinstance(_class_var(cell, name), cached_property))
-    return (type(cell), *((name, _plain(vars(cell)[name])) for name in made))
+    names = (name for name in vars(cell) if not isinstance(_class_var(cell, name), cached_property))
+    return (type(cell), *((name, _field_key(vars(cell)[name])) for name in names))
 
 
-def _plain(value: Any) -> Any:
-    """A field of a cell by its form."""
+def _field_key(value: Any) -> Any:
+    """The part of a cache key for one field of a cell: shapes for tensors, else the value."""
     if isinstance(value, Tensor):
         return tuple(value.shape[-2:])
     if isinstance(value, Mapping):
-        return tuple((name, _plain(part)) for name, part in value.items())
+        return tuple((name, _field_key(item)) for name, item in value.items())
     if isinstance(value, tuple):
-        return tuple(map(_plain, value))
-    return _form(value) if hasattr(value, "program") else value
+        return tuple(map(_field_key, value))
+    return _shape_key(value) if hasattr(value, "program") else value
 
 
 def _class_var(cell: Any, name: str) -> Any:
     return getattr(type(cell), name, None)
 
 
-def _traced(step: Step, cell: Any, size: int) -> bool:
+def _trace_lengths(step: Step, cell: Any, size: int) -> bool:
     """True if the step mixes lengths, by a run on meta tensors; raises StepError."""
-    blank = partial(torch.empty, dtype=torch.float64, device="meta")
-    shapes = {name: blank(part.shape) for name, part in cell.parameters.items()}
-    made = Levelled(Floats(shapes), cell.parameters)
-    given = (Level(Rows(blank(1, each)), made) for each in (size, cell.d))
+    meta_tensor = partial(torch.empty, dtype=torch.float64, device="meta")
+    shapes = {name: meta_tensor(parameter.shape) for name, parameter in cell.parameters.items()}
+    broadcasting = BroadcastArithmetic(Floats(shapes), cell.parameters)
+    arguments = (
+        BroadcastNumber(Rows(meta_tensor(1, size)), broadcasting) for size in (size, cell.d)
+    )
     try:
-        _out(step(cell, made, *given), cell, size)
+        _fit_result(step(cell, broadcasting, *arguments), cell, size)
     except InputError:
         raise
     except KeyError as error:
@@ -226,4 +241,4 @@ def _traced(step: Step, cell: Any, size: int) -> bool:
         raise StepError(cell, str(error)) from error
     except Exception as error:  # whatever a step of one's own does
         raise StepError(cell, f"raises {type(error).__name__}: {error}") from error
-    return made.met
+    return broadcasting.mixes_lengths

@@ -1,4 +1,4 @@
-"""The ends of sets of inputs, where linear functions are largest: for whoever seeks the worst."""
+"""Sets of inputs with maximisers of linear functions over them, from which attacks pick inputs."""
 
 import math
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ class Inputs(Protocol):
     def B(self) -> float:
         """At least ‖x‖₂."""
 
-    def rest(self, d: int) -> Tensor:
+    def smallest_input(self, d: int) -> Tensor:
         """An input of the set, the least or nearly, (d,)."""
 
-    def furthest(self, g: Tensor) -> Tensor:
+    def maximiser(self, g: Tensor) -> Tensor:
         """Maximise ⟨g, x⟩ approximately over the set, row by row: (…, d) -> maximisers (…, d)."""
 
-    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+    def interpolate(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
         """A part of the way from x to the aim, in rows (…, M, d) and parts (M, 1)."""
 
     def holds(self, x: Tensor) -> bool:
@@ -36,7 +36,7 @@ class Inputs(Protocol):
 
 
 @dataclass(frozen=True)
-class Ball:
+class BallSet:
     """‖x‖₂ ≤ B."""
 
     B: float
@@ -45,11 +45,11 @@ class Ball:
         if not 0 <= self.B < torch.inf:
             raise RangeError("the input bound B", self.B, "a number ≥ 0")
 
-    def rest(self, d: int) -> Tensor:
+    def smallest_input(self, d: int) -> Tensor:
         """Zero."""
         return torch.zeros(d, dtype=torch.float64)
 
-    def furthest(self, g: Tensor) -> Tensor:
+    def maximiser(self, g: Tensor) -> Tensor:
         """B g/‖g‖₂, a little less; 0 where g is 0 or no number."""
         g = g.nan_to_num(0.0, 0.0, 0.0)
         g = g / g.abs().amax(-1, keepdim=True).clamp(min=torch.finfo(g.dtype).tiny)
@@ -57,7 +57,7 @@ class Ball:
         x = g / torch.where(size > 0, size, 1.0) * (min(self.B, _LARGEST) * _INWARD)
         return torch.where(norm_up(x)[..., None] <= self.B, x, 0.0)
 
-    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+    def interpolate(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
         """On the line between them."""
         return x + part * (aim - x)
 
@@ -67,34 +67,34 @@ class Ball:
 
 
 @dataclass(frozen=True)
-class Box(Ball):
+class BoxSet(BallSet):
     """low ≤ x ≤ high (d,) and ‖x‖₂ ≤ B."""
 
     low: Tensor
     high: Tensor
 
-    def rest(self, d: int) -> Tensor:
+    def smallest_input(self, d: int) -> Tensor:
         """The least of the box."""
         return torch.zeros(d, dtype=torch.float64).clamp(self.low, self.high)
 
-    def furthest(self, g: Tensor) -> Tensor:
+    def maximiser(self, g: Tensor) -> Tensor:
         """The corner towards g, or as far on the way there from the least as the ball allows."""
         g = g.nan_to_num(0.0, 0.0, 0.0)
-        rest = self.rest(g.shape[-1])
+        rest = self.smallest_input(g.shape[-1])
         low, high = (end.clamp(-self.B, self.B) for end in (self.low, self.high))
-        way = torch.where(g > 0, high, torch.where(g < 0, low, rest)) - rest
+        direction = torch.where(g > 0, high, torch.where(g < 0, low, rest)) - rest
         unit = math.ldexp(1.0, min(math.frexp(self.B)[1], 1023))  # so that squares are numbers
-        aim, origin = way / unit, rest / unit
+        aim, origin = direction / unit, rest / unit
         a, b = aim.square().sum(-1), (aim * origin).sum(-1)
         c = origin.square().sum() - (min(self.B, _LARGEST) / unit * _INWARD) ** 2
         root = (b * b - a * c).clamp(min=0.0).sqrt()
-        share = torch.where(a > 0, (root - b) / a, 1.0).clamp(0.0, 1.0)
-        x = (rest + share[..., None] * way).clamp(self.low, self.high)
+        step = torch.where(a > 0, (root - b) / a, 1.0).clamp(0.0, 1.0)
+        x = (rest + step[..., None] * direction).clamp(self.low, self.high)
         return torch.where(norm_up(x)[..., None] <= self.B, x, rest)
 
-    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+    def interpolate(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
         """On the line between them."""
-        return super().mixed(x, aim, part).clamp(self.low, self.high)
+        return super().interpolate(x, aim, part).clamp(self.low, self.high)
 
     def holds(self, x: Tensor) -> bool:
         """By norms that are rounded up."""
@@ -102,34 +102,34 @@ class Box(Ball):
 
 
 @dataclass(frozen=True)
-class Rows(Ball):
+class RowSet(BallSet):
     """The rows (m, d) of a table."""
 
     rows: Tensor
 
-    def rest(self, d: int) -> Tensor:
+    def smallest_input(self, d: int) -> Tensor:
         """The shortest."""
         return self.rows[norm_up(self.rows).argmin()]
 
-    def furthest(self, g: Tensor) -> Tensor:
+    def maximiser(self, g: Tensor) -> Tensor:
         """The row that is furthest that way."""
         return self.rows[(g.nan_to_num(0.0, 0.0, 0.0) @ self.rows.mT).argmax(-1)]
 
-    def mixed(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
+    def interpolate(self, x: Tensor, aim: Tensor, part: Tensor | float) -> Tensor:
         """At a part of all times the aim; at which is the same each time."""
-        by = torch.Generator().manual_seed(0)
-        draw = torch.rand((*x.shape[:-1], 1), generator=by, dtype=torch.float64)
+        generator = torch.Generator().manual_seed(0)
+        draw = torch.rand((*x.shape[:-1], 1), generator=generator, dtype=torch.float64)
         return torch.where(draw < part, aim, x)
 
     def holds(self, x: Tensor) -> bool:
         """True if each row of x equals a row of the table, entry by entry."""
-        return all(bool((self.rows == one).all(-1).any()) for one in x)
+        return all(bool((self.rows == row).all(-1).any()) for row in x)
 
 
-def inputs_of(bound: float) -> Inputs:
+def input_set_of(bound: float) -> Inputs:
     """The set that a bound on inputs speaks of: a ball, or what an `InputSet` says."""
     if not isinstance(bound, InputSet):
-        return Ball(float(bound))
+        return BallSet(float(bound))
     if bound.rows is not None:
-        return Rows(float(bound), bound.rows)
-    return Box(float(bound), bound.low, bound.high)
+        return RowSet(float(bound), bound.rows)
+    return BoxSet(float(bound), bound.low, bound.high)

@@ -23,7 +23,7 @@ from rnnbounds.impl.numbers.operations import Operations
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class TermSum:
     """Units y that move with those of which they are a sum of terms."""
 
     terms: Sequence["Term"]
@@ -31,7 +31,7 @@ class Moved:
     @cached_property
     def reach(self) -> Tensor:
         """At least ‖Δy‖₂/‖Δs_b‖₂ for each block, (B, blocks)."""
-        return norms(self.terms)
+        return block_norms(self.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,25 +47,25 @@ class Term:
 
     rows: Tensor
     A: Tensor | None
-    y: Moved | Block
+    y: TermSum | Block
     up: Operations
 
     @property
     def norm(self) -> Tensor:
         """At least ‖D A‖₂, (B,)."""
-        return self.rows.amax(1) if self.A is None else self.up.steered(self.rows, self.A)
+        return self.rows.amax(1) if self.A is None else self.up.scaled_bound(self.rows, self.A)
 
-    def scaled(self, rows: Tensor) -> "Term":
+    def scaled(self, factors: Tensor) -> "Term":
         """The term times a diagonal that is at most that, 0 where the term is."""
-        rows = self.up.multiply(rows, self.rows)
-        return replace(self, rows=torch.where(self.rows == 0, 0.0, rows))
+        factors = self.up.multiply(factors, self.rows)
+        return replace(self, rows=torch.where(self.rows == 0, 0.0, factors))
 
     def part(self, start: int, stop: int) -> "Term":
         """Some of its units."""
         A = None if self.A is None else self.A[:, start:stop]
         return replace(self, rows=self.rows[:, start:stop], A=A)
 
-    def among(self, before: int, after: int) -> "Term":
+    def padded(self, before: int, after: int) -> "Term":
         """Its units between others, which do not move with it."""
         A = None if self.A is None else pad(self.A, (0, 0, before, after))
         return replace(self, rows=pad(self.rows, (before, after)), A=A)
@@ -74,60 +74,62 @@ class Term:
 Terms = tuple[Term, ...]
 
 
-def blocks_of(like: Tensor, blocks: int, up: Operations) -> Terms:
+def block_terms(box: Tensor, blocks: int, up: Operations) -> Terms:
     """The units of a state (B, N), in blocks of one size."""
-    places = torch.eye(blocks, dtype=like.dtype, device=like.device)
-    rows = places.repeat_interleave(like.shape[1] // blocks, dim=1)
-    wide = (part[:, None].expand(-1, len(like), -1) for part in (rows, places))
-    return tuple(Term(one, None, Block(reach), up) for one, reach in zip(*wide, strict=True))
+    indicators = torch.eye(blocks, dtype=box.dtype, device=box.device)
+    rows = indicators.repeat_interleave(box.shape[1] // blocks, dim=1)
+    expanded = (
+        select_units[:, None].expand(-1, len(box), -1) for select_units in (rows, indicators)
+    )
+    return tuple(Term(rows, None, Block(reach), up) for rows, reach in zip(*expanded, strict=True))
 
 
-def weighed(W: Tensor, terms: Terms) -> Terms:
+def apply_weight(W: Tensor, terms: Terms) -> Terms:
     """W y for y the sum of the terms."""
     if not terms:
         return ()
-    return (replace(terms[0], rows=torch.ones_like(W[:, :, 0]), A=W, y=Moved(terms)),)
+    return (replace(terms[0], rows=torch.ones_like(W[:, :, 0]), A=W, y=TermSum(terms)),)
 
 
-def scaled(rows: Tensor, terms: Terms) -> Terms:
-    """The terms times a diagonal that is at most `rows` (B, m)."""
+def scale_terms(rows: Tensor, terms: Terms) -> Terms:
+    """The terms times a diagonal that is at most `factors` (B, m)."""
     return tuple(term.scaled(rows) for term in terms)
 
 
-def part(terms: Terms, start: int, stop: int) -> Terms:
+def select_units(terms: Terms, start: int, stop: int) -> Terms:
     """Some units, without the terms that are 0 there."""
-    found = (term.part(start, stop) for term in terms)
-    return tuple(term for term in found if bool((term.rows != 0).any()))
+    parts = (term.part(start, stop) for term in terms)
+    return tuple(term for term in parts if bool((term.rows != 0).any()))
 
 
-def joined(parts: Sequence[Terms], sizes: Sequence[int]) -> Terms:
+def join_terms(parts: Sequence[Terms], sizes: Sequence[int]) -> Terms:
     """All units of the parts, one after another."""
-    found, start, total = [], 0, sum(sizes)
+    terms_joined, start, total = [], 0, sum(sizes)
     for terms, size in zip(parts, sizes, strict=True):
-        found += [term.among(start, total - start - size) for term in terms]
+        terms_joined += [term.padded(start, total - start - size) for term in terms]
         start += size
-    return tuple(found)
+    return tuple(terms_joined)
 
 
-def norms(terms: Sequence[Term]) -> Tensor:
+def block_norms(terms: Sequence[Term]) -> Tensor:
     """At least ‖Δu‖₂/‖Δs_b‖₂ for each block of the state, (B, blocks); there is a term."""
-    alike: dict[int, list[Term]] = {}
+    groups: dict[int, list[Term]] = {}
     for term in terms:
-        alike.setdefault(id(term.y), []).append(term)
-    up, found = terms[0].up, []
-    for several in alike.values():
-        reach = several[0].y.reach
-        found.append(torch.where(reach == 0, 0.0, up.multiply(_together(several)[:, None], reach)))
-    return up.total(torch.stack(found, dim=-1))
+        groups.setdefault(id(term.y), []).append(term)
+    up, bounds = terms[0].up, []
+    for group in groups.values():
+        reach = group[0].y.reach
+        bounds.append(torch.where(reach == 0, 0.0, up.multiply(_sum_norm(group)[:, None], reach)))
+    return up.total(torch.stack(bounds, dim=-1))
 
 
-def _together(terms: Sequence[Term]) -> Tensor:
+def _sum_norm(terms: Sequence[Term]) -> Tensor:
     """At least ‖Σ_k D_k A_k‖₂ of terms of one and the same Δy, (B,)."""
     up = terms[0].up
-    apart = up.total(torch.stack([term.norm for term in terms], dim=-1))
+    sum_of_norms = up.total(torch.stack([term.norm for term in terms], dim=-1))
     weights = [term.A for term in terms if term.A is not None]
     if not 1 < len(weights) == len(terms):
-        return apart
+        return sum_of_norms
     total = up.total(torch.stack([term.rows for term in terms], dim=-1))
     rows = torch.cat([up.root(up.multiply(term.rows, total)) for term in terms], dim=1)
-    return torch.minimum(apart, up.scaled(rows, torch.cat(weights, dim=1)))
+    return torch.minimum(sum_of_norms, up.scaled(rows, torch.cat(weights, dim=1)))
