@@ -58,7 +58,7 @@ def of_single_steps(statement: Statement) -> bool:
     """True if a statement measures single steps only, and no run."""
     spoken = (VOCABULARY[name] for name in free_names(statement))
     measured = [quantity for quantity in spoken if quantity.role == "measured"]
-    return bool(measured) and all(quantity.of_single_steps for quantity in measured)
+    return bool(measured) and all(quantity.is_single_step for quantity in measured)
 
 
 @dataclass(frozen=True, eq=False)

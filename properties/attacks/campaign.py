@@ -189,7 +189,7 @@ def attack_forms(
         return found
     for group, watcher in zip(groups, watchers, strict=True):
         alone = derived_seed(seed, group.claim.id)
-        less = replace(budget, targeted=ceil(min(1, group.claim.emphasis) * budget.targeted))
+        less = replace(budget, targeted=ceil(min(1, group.claim.example_factor) * budget.targeted))
         attack_pool(pool, attack, [watcher], budget=less, seed=alone, device=device)
     return found
 

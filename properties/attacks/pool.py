@@ -80,8 +80,8 @@ def pools_of(claim: Claim, budget: Budget) -> dict[Pool, Group]:
     found: dict[Pool, Group] = {}
     for kind, forms in by_kind(claim.forms):
         plain = kind in FAMILIES or apart(forms[0])
-        examples = ceil((1 if plain else claim.emphasis) * budget.random)
-        found[pool_of(forms, budget, claim.breadth)] = Group(claim, forms, examples)
+        examples = ceil((1 if plain else claim.example_factor) * budget.random)
+        found[pool_of(forms, budget, claim.sequence_factor)] = Group(claim, forms, examples)
     return found
 
 
@@ -93,7 +93,7 @@ def pool_of_variant(
     false = replace(form, statement=variant.statement, assumptions=variant.assumptions)
     for pool, group in pools.items():
         together = [*group.forms, false]
-        if form in group.forms and pool_of(together, budget, claim.breadth) == pool:
+        if form in group.forms and pool_of(together, budget, claim.sequence_factor) == pool:
             return pool
     return pool_of([false], budget)
 

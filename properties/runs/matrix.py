@@ -125,7 +125,7 @@ def unattacked(claim: Claim, column: str) -> tuple[Standing, str]:
         return "NOT TESTED", ""
     if column == NO_CELL or reach == {NO_CELL}:
         return "NOT APPLICABLE", NO_STATE if column == NO_CELL else ALONE
-    here = claim.elsewhere
+    here = claim.other_cells
     if unmet and not (here.open and "contraction" in met(column)):
         return "NOT APPLICABLE", unmet
     if column not in {column_of(cell) for cell in drawn()}:

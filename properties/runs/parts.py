@@ -33,12 +33,12 @@ from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerSte
 from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.claims.models import NO_MODEL
-from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.printing import law_text, statement_mathml
 from rnnbounds.theory.proof.basis import basis
 from rnnbounds.theory.proof.claim import Claim, Form, prove
 from rnnbounds.theory.proof.proof import Ledger, Proof, StepResult
-from rnnbounds.theory.recheck import kept
+from rnnbounds.theory.recheck import unsettled
 from rnnbounds.theory.typeset import law as typeset_law
 from rnnbounds.theory.typeset import quantifier
 
@@ -186,7 +186,7 @@ def ledger_records(entry: Claim, minimal: bool = True) -> tuple[LedgerRecord, ..
     require_sound()
     found = []
     for form, ledger in zip(entry.forms, prove(entry, minimal), strict=True):
-        rests = kept().get(f"{entry.id}/{form.name}", {})
+        rests = unsettled().get(f"{entry.id}/{form.name}", {})
         found.append(judged(entry, form, ledger_record(form.name, ledger, form.proof, rests)))
     return tuple(found)
 
@@ -203,7 +203,7 @@ def judged(entry: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
 
 def _detail(step: StepResult, rests: str) -> str:
     if step.verdict == "failed":
-        return f"{step.where}: {step.detail}"
+        return f"{step.location}: {step.detail}"
     return "; ".join(filter(None, (step.detail, rests and f"rests on {rests}")))
 
 
@@ -240,7 +240,9 @@ def ledger_record(
         proved=ledger.proved and not human,
         argued=ledger.argued,
         definitions=tuple(
-            Definition(name=name, text=law_text(DEFINED[name]), typeset=typeset_law(DEFINED[name]))
+            Definition(
+                name=name, text=law_text(REGISTRY[name]), typeset=typeset_law(REGISTRY[name])
+            )
             for name in ledger.definitions
         ),
     )

@@ -52,7 +52,7 @@ def test_breadth_is_of_plain_pools_alone() -> None:
     """More sequences where few are asked of nobody, as in pools without a costly quantity."""
     entry = claim("truncation")
     sizes = {pool.about: pool.size for pool in pools_of(entry, QUICK)}
-    assert sizes["rnn"] == (QUICK.batch, entry.breadth * QUICK.sequences)
+    assert sizes["rnn"] == (QUICK.batch, entry.sequence_factor * QUICK.sequences)
     assert sizes["cell"] == (16, 2)
 
 

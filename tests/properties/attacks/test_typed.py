@@ -12,7 +12,7 @@ from rnnbounds.properties.judging.judge import windowed
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.properties.systems.vanilla import corners
-from rnnbounds.theory.language.conditions import parse_conditioned
+from rnnbounds.theory.language.conditions import parse_conditional
 from rnnbounds.theory.language.parse import parse_statement
 
 BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequences=4)
@@ -20,7 +20,7 @@ BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequence
 
 def attacked(text: str, **options: object):
     """What becomes of a typed bound under a small budget."""
-    return attack_typed(parse_conditioned(text), budget=BUDGET, seed=0, **options)
+    return attack_typed(parse_conditional(text), budget=BUDGET, seed=0, **options)
 
 
 @cache

@@ -188,7 +188,7 @@ def page_at(folder, run):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_whole(opened, page_at, name):
     """No request, no message, no scrolling sideways, no text of a figure cut off or covered, no
-    violation of the rules of accessibility; loaded once and looked at in every size, in either theme."""
+    violation of the rules of accessibility; loaded once and looked at in every size and theme."""
     page, said = opened(page_at(name))
     page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
     for width, theme in AT:
