@@ -23,6 +23,12 @@ def attacked(text: str, **options: object):
     return attack_typed(parse_conditional(text), budget=BUDGET, seed=0, **options)
 
 
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slowest systems are no longer than most need."""
+    monkeypatch.setattr(corners, "LONGEST", 3 * 2**10)
+
+
 @cache
 def extremal(text: str):
     """What the extremal systems make of it; several tests ask of one bound."""
@@ -41,7 +47,7 @@ def extremal(text: str):
         "y_gap <= L_f*h_gap",
     ],
 )
-def test_true_bounds_stand(text: str) -> None:
+def test_true_bounds_stand(text: str, brief: None) -> None:
     """A bound that is a theorem survives all four attacks on many systems."""
     result = attacked(text)
     assert result.stands
@@ -90,9 +96,8 @@ def test_slow_scalar_systems_refute_what_holds_at_small_lengths() -> None:
 
 
 @pytest.mark.slow
-def test_slow_scalar_systems_leave_equality_decided(monkeypatch) -> None:
+def test_slow_scalar_systems_leave_equality_decided(brief: None) -> None:
     """Where the bound is met with equality all windows of the slow systems are still decided."""
-    monkeypatch.setattr(corners, "LONGEST", 3 * 2**10)
     result = attacked("h_gap <= S_0*lam**k*(1 - lam**(T-k))/(1 - lam)", attacks=("extremal",))
     assert result.stands
     assert result.scope.T == 3 * 2**10
@@ -135,7 +140,7 @@ def test_the_scope_counts_only_what_was_judged() -> None:
         ("h_gap <= 1.5*S_0*lam**k", "T < 6, k >= 1", False),
     ],
 )
-def test_side_conditions(text: str, condition: str, stands: bool) -> None:
+def test_side_conditions(text: str, condition: str, stands: bool, brief: None) -> None:
     """Each turns a false statement into a true one, and a weaker one lets it fall still."""
     assert not extremal(text).stands
     result = extremal(f"{text}, {condition}")
