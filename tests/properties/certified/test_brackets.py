@@ -19,7 +19,7 @@ from rnnbounds.properties.systems.certified.specs import COMMON, STACKS
 from rnnbounds.properties.systems.drawing.regimes import generator
 from rnnbounds.properties.systems.table import system
 
-SEEDS, WORK, D = 1, 2**24, 2  # three seeds are the models that the documentation counts
+SEEDS, WORK, D = 1, 2**24, 2  # three seeds, each with every set, are what the documentation counts
 KINDS = tuple(dict.fromkeys((*CELLS, *COMMON, *STACKS)))
 
 
