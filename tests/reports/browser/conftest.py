@@ -73,18 +73,13 @@ def told(run, tmp_path):
     return path
 
 
-@pytest.fixture(scope="session")
-def whole(tmp_path_factory):
-    """Makes the page of all claims, with every formula of every form and false variant."""
-
-    def write(run):
-        path = tmp_path_factory.mktemp("whole") / "index.html"
-        pattern = curved(run).claims[1]
-        claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
-        path.write_bytes(render_run(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
-        return path
-
-    return write
+@pytest.fixture
+def whole(run, tmp_path):
+    """The page of all claims, with every formula of every form and false variant."""
+    pattern, path = curved(run).claims[1], tmp_path / "whole.html"
+    claims = tuple(claim_of(claim, pattern) for claim in CLAIMS)
+    path.write_bytes(render_run(replace(run, claims=claims, symbols=symbol_records(CLAIMS))))
+    return path
 
 
 def claim_of(claim, pattern):
