@@ -10,23 +10,23 @@ _mine: Any = SimpleNamespace(value=0)
 _all: list[Any] = [_mine]
 
 
-def made(checks: int) -> None:
+def add_checks(checks: int) -> None:
     """So many more."""
     _mine.value += checks
 
 
-def total() -> int:
+def total_checks() -> int:
     """All of them so far."""
     return sum(int(count.value) for count in _all)
 
 
-def another() -> Any:
+def new_counter() -> Any:
     """The count of a process that is about to be started, which alone writes there."""
     _all.append(get_context("spawn").RawValue("q", 0))
     return _all[-1]
 
 
-def write_to(count: Any) -> None:
+def use_counter(count: Any) -> None:
     """Count there from now on, in the process that was started with it."""
     global _mine
     _mine = count

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from rnnbounds.bench import naive
 from rnnbounds.bench.clock import Clock, Timing
 from rnnbounds.bench.row import Measured, against
-from rnnbounds.properties.attacks.search import random_specs
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.attacks.search import visit_random_specs
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 
 PROFILED = "truncation"
@@ -66,7 +66,7 @@ def main_job() -> tuple[Spent, int]:
 def drawn(count: int) -> list[SystemSpec]:
     """So many of the systems that the profile draws, one pair each."""
     found: list[SystemSpec] = []
-    random_specs("rnn", found.append, examples=count, batch=1, sequences=1, seed=0)
+    visit_random_specs("rnn", found.append, examples=count, batch=1, sequences=1, seed=0)
     return found
 
 
@@ -74,7 +74,7 @@ def quick(clock: Clock) -> Measured:
     """The main job, once, against the mean of what loops take on systems as it draws them."""
     systems = []
     for spec in drawn(4 * clock.repeats):
-        batch = build(spec)
+        batch = build_batch(spec)
         cell = batch.cell
         systems.append((cell.W[0], cell.U[0], cell.b[0], batch.x[0, :, :, 0], batch.K))
     each = clock.once(lambda: [naive.truncation_gaps(*one) for one in systems]) / len(systems)

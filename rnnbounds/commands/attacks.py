@@ -29,19 +29,23 @@ from rnnbounds.commands.sweep import failing, show_runs
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import attacks as every
-from rnnbounds.properties.attacks.table import check_attacks
-from rnnbounds.properties.collector import collect_seldom
+from rnnbounds.properties.attacks.table import chosen_attacks
+from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
-from rnnbounds.properties.runs.enough import drawn, systems_of, until_enough
 from rnnbounds.properties.runs.executors.cluster import Cluster
 from rnnbounds.properties.runs.executors.executor import Executor
-from rnnbounds.properties.runs.executors.pool import local
-from rnnbounds.properties.runs.executors.scheduler import reached
-from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, parts_of
-from rnnbounds.properties.runs.record import lacking, merge, variant_records
-from rnnbounds.properties.runs.run import environment, run_calls, run_parts
-from rnnbounds.properties.runs.seeds import seeds_of, sweep
+from rnnbounds.properties.runs.executors.pool import local_executor
+from rnnbounds.properties.runs.executors.scheduler import connect_cluster
+from rnnbounds.properties.runs.parts import SABOTAGE, Part, PartResult, chosen_claims, plan_parts
+from rnnbounds.properties.runs.record import merge_record, missing_work, variant_records
+from rnnbounds.properties.runs.run import run_calls, run_environment, run_parts
+from rnnbounds.properties.runs.seeds import parse_seeds, run_seeds
+from rnnbounds.properties.runs.until_judged import (
+    endless_attacks,
+    parse_system_count,
+    run_until_judged,
+)
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
@@ -92,11 +96,11 @@ def verify(
     started = datetime.now(UTC)
     check_device(device)
     budget = profile(profile_name)
-    chosen, entries = check_attacks(attacks.split(",")), chosen_claims(claim or ())
-    many = () if seeds is None else seeds_of(seeds)
-    least = 0 if systems is None else systems_of(systems)
+    chosen, entries = chosen_attacks(attacks.split(",")), chosen_claims(claim or ())
+    many = () if seeds is None else parse_seeds(seeds)
+    least = 0 if systems is None else parse_system_count(systems)
     if least:
-        drawn(chosen)
+        endless_attacks(chosen)
         if many:
             raise InputError("--systems is for one seed; leave out --seeds or --systems")
     folder = None if out is None else check_folder(out, *(() if many else FILES))
@@ -105,12 +109,12 @@ def verify(
     if folder is not None:
         for number in many:
             check_folder(folder / str(number), *FILES)
-    parts = parts_of(entries, chosen, budget)
+    parts = plan_parts(entries, chosen, budget)
     calls = workers if least else len(parts) * max(1, len(many))
     with executor_for(cluster, workers, device, calls) as executor:
         workers = executor.workers if isinstance(executor, Cluster) else workers
         if many:
-            runs = sweep(
+            runs = run_seeds(
                 entries, many, chosen, profile=profile_name, device=device, workers=workers,
                 executor=executor,
             )  # fmt: skip
@@ -118,13 +122,13 @@ def verify(
         how = (profile_name, seed, device, executor)
         results = in_parts(parts, *how)
         if least:
-            results = until_enough(
+            results = run_until_judged(
                 results, least, lambda parts: one_by_one(parts, *how),
                 claims=entries, attacks=chosen, profile=profile_name,
             )  # fmt: skip
-    run = merge(
+    run = merge_record(
         results, claims=entries, attacks=chosen, profile=profile_name, seed=seed,
-        systems=least, environment=environment(device, workers, started, results),
+        systems=least, environment=run_environment(device, workers, started, results),
     )  # fmt: skip
     changes = wanted.changes(run)
     if folder is not None:
@@ -178,19 +182,19 @@ def one_by_one(
 def executor_for(address: str | None, workers: int, device: str, calls: int) -> Iterator[Executor]:
     """The cluster at the address, else at most so many processes, as there are calls; they are
     forked before the progress bar starts its thread."""
-    collect_seldom()  # Hypothesis collects too, at its first draw
+    limit_collector()  # Hypothesis collects too, at its first draw
     with ExitStack() as stack:
         if address is not None:
-            yield stack.enter_context(reached(address, workers, tell))
+            yield stack.enter_context(connect_cluster(address, workers, tell))
         else:
             with unwatched():
-                executor = stack.enter_context(local(min(workers, calls), device == "cpu"))
+                executor = stack.enter_context(local_executor(min(workers, calls), device == "cpu"))
             yield executor
 
 
 def checks_made() -> str:
     """How many checks this call has made so far."""
-    return f"{meter.total():,} checks"
+    return f"{meter.total_checks():,} checks"
 
 
 def print_run(run: Run) -> None:
@@ -218,7 +222,9 @@ def sabotage(
 ) -> int:
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
     entries, budget = chosen_claims(claim or ()), profile(profile_name)
-    parts = [replace(part, claims=()) for part in parts_of(entries, (), budget) if part.false]
+    parts = [
+        replace(part, claims=()) for part in plan_parts(entries, (), budget) if part.variant_claims
+    ]
     with executor_for(None, workers, check_device(device), len(parts)) as executor:
         results = in_parts(parts, profile_name, seed, device, executor)
     rows = [
@@ -226,7 +232,7 @@ def sabotage(
         for entry in sorted(entries, key=lambda e: e.id)
         for variant in variant_records(entry, results)
     ]
-    left = [id for id, work in lacking(results, entries, (), profile_name) if work == SABOTAGE]
+    left = [id for id, work in missing_work(results, entries, (), profile_name) if work == SABOTAGE]
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([

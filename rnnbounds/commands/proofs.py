@@ -12,8 +12,8 @@ from rnnbounds.commands.options import As, Ids
 from rnnbounds.commands.recheck import accepted_before
 from rnnbounds.commands.recheck import recheck as recheck_proofs
 from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
-from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused
-from rnnbounds.properties.runs.probe import probed
+from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
+from rnnbounds.properties.runs.probe import probe_matrix
 from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
 from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
@@ -32,7 +32,7 @@ def matrix_now(workers: int) -> Matrix:
     """A matrix that is proved and probed now."""
     entries = chosen_claims(())
     with progress(len(entries), "probing") as advance:
-        return probed(entries, workers, advance)
+        return probe_matrix(entries, workers, advance)
 
 
 def proved_now() -> tuple[ClaimRow, ...]:
@@ -158,7 +158,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
         "definitions": {d.name: d.text for ledger in ledgers for d in ledger.definitions},
         "taken": asdict(count_laws(laws_of(entry))),
         "human": [step for ledger in ledgers for step in ledger.human],
-        "unused": unused(entry),
+        "unused": unused_assumptions(entry),
         "proved": all(ledger.proved for ledger in ledgers),
     }
 
@@ -166,7 +166,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     """Print each form's assumptions, its steps with unneeded premises and reasons of failure, its
     definitions, and the assumptions that no step uses."""
-    spare = unused(entry)
+    spare = unused_assumptions(entry)
     for ledger in ledgers:
         said = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
         by = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""

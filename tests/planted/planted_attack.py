@@ -38,7 +38,7 @@ def members(kind: str) -> tuple[str, ...]:
 
 def only(kinds: tuple[str, ...]) -> None:
     """Leave out the systems of all other kinds."""
-    pools, drawn, worst = campaign.pools_of, search.random_specs, extremal.extremal_specs
+    pools, drawn, worst = campaign.pools_of, search.visit_random_specs, extremal.extremal_specs
 
     def pools_of(*asked: Any) -> dict[Any, Any]:
         found = pools(*asked).items()
@@ -51,7 +51,7 @@ def only(kinds: tuple[str, ...]) -> None:
         return (spec for spec in worst(*args, **options) if spec.kind in kinds)
 
     campaign.pools_of = pools_of
-    search.random_specs = random_specs
+    search.visit_random_specs = random_specs
     extremal.extremal_specs = extremal_specs
 
 

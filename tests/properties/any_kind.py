@@ -3,18 +3,18 @@
 import json
 
 from rnnbounds.properties.systems.spec import SystemSpec
-from rnnbounds.properties.systems.table import kind_named
+from rnnbounds.properties.systems.table import find_kind
 
 
 def any_system(kind: str, **fields: object) -> SystemSpec:
     """The spec of those of the fields that the kind uses."""
-    found = kind_named(kind)
-    return found.spec(**{name: v for name, v in fields.items() if found.struct.has(name)})
+    found = find_kind(kind)
+    return found.spec(**{name: v for name, v in fields.items() if found.spec_type.has(name)})
 
 
 def as_kind(spec: SystemSpec, kind: str, **fields: object) -> SystemSpec:
     """What a spec says, of another kind, but for some fields."""
-    told = {name: getattr(spec, name) for name in kind_named(kind).struct.__struct_fields__}
+    told = {name: getattr(spec, name) for name in find_kind(kind).spec_type.__struct_fields__}
     return any_system(kind, **(told | fields))
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rnnbounds.properties.measures.certified.shares import SHARES
+from rnnbounds.properties.measures.certified.shares import RECOMPUTATIONS
 
 SHARE = "share_used"  # the largest share that is used of any constant in SHARES
 GAIN, GAP, NORM = "gain_told", "unitary_gap", "orbit_gap_told"
@@ -62,7 +62,7 @@ CERTIFY = {
     "constants.G_1": "G_1",
     "constants.gamma": "gamma_told",
     "constants.beta": "beta_told",
-    **{f"constants.{name}": SHARE for name in SHARES},
+    **{f"constants.{name}": SHARE for name in RECOMPUTATIONS},
     "readout.norm": SHARE,
     "readout.outputs": SHARE,
     "training.lambda": "lam",

@@ -8,7 +8,7 @@ from flint import arb, ctx
 
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.measures.table import MEASURES
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.proof.claim import Assumption
@@ -45,7 +45,7 @@ def readings(
     precision: int = PRECISION,
 ) -> list[Reading]:  # fmt: skip
     """The quantities at every window: enclosures of the batch, balls of the pairs by themselves."""
-    alone = {(m, s): build(batch.spec.alone(m, s)) for m, s in pairs}
+    alone = {(m, s): build_batch(batch.spec.select_pair(m, s)) for m, s in pairs}
     seen = []
     with ctx.workprec(precision):
         for name in names:
@@ -63,5 +63,5 @@ def readings(
 
 def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
     """What comes of a statement on the systems of a spec."""
-    found = judge(parse_statement(text), assumptions, build(spec)).verdicts
+    found = judge(parse_statement(text), assumptions, build_batch(spec)).verdicts
     return {Verdict(int(code)).name for code in found.ravel()}

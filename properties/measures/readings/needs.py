@@ -27,7 +27,7 @@ class Needs:
     longest: int | None = None
 
 
-NOTHING = Needs()
+NO_NEEDS = Needs()
 WEIGHTED = Needs(wide=True, slow=True)  # in a norm that is certified anew at each step of an ascent
 MODULES = Needs(most=(4, 2))  # run module by module
 SWEPT = Needs(room=(128, 1))  # one adjoint sweep reads many systems as fast as few

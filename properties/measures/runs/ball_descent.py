@@ -15,9 +15,9 @@ from rnnbounds.impl.arithmetic.base import ALL
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Duals
 from rnnbounds.impl.arithmetic.entries.balls import Balls, Columns
 from rnnbounds.properties.measures.readings.balls import BallPair
-from rnnbounds.properties.read.entries import BALLS
+from rnnbounds.properties.read.entry_carriers import BALLS
 from rnnbounds.properties.read.numbers.gaps import Difference, OtherWeights
-from rnnbounds.properties.read.numbers.sizes import length
+from rnnbounds.properties.read.numbers.sizes import euclidean_ball
 
 Blocks = dict[str, list[arb]]
 
@@ -48,37 +48,37 @@ class BallDescent:
     @property
     def start(self) -> Blocks:
         """w_1."""
-        cells = self.pair.batch.its_cells
+        cells = self.pair.batch.require_cells
         named = cells.parameters.items()
         return {name: [arb(v) for v in part.flatten().tolist()] for name, part in named}
 
     def weights(self, blocks: Blocks) -> BallWeights:
         """The arithmetic of these weights."""
-        cells = self.pair.batch.its_cells
+        cells = self.pair.batch.require_cells
         shapes = {name: part[0] for name, part in cells.parameters.items()}
         return BallWeights(shapes, known=blocks)
 
     def gradients(self, w: Blocks, gap: Blocks) -> tuple[list[arb], list[arb]]:
         """∇p_T(w), and ∇p_T(w) − ∇p_T^k(w − gap)."""
-        batch, cells = self.pair.batch, self.pair.batch.its_cells
+        batch, cells = self.pair.batch, self.pair.batch.require_cells
         seeds: Any = BALLS.directions(cells.parameters, 0, 0, tuple(cells.parameters))
 
         plain = Duals(self.weights(w), seeds)
-        both = OtherWeights(plain, Duals(self.weights(gap)))
+        paired = OtherWeights(plain, Duals(self.weights(gap)))
         inputs = [seeds.still(x) for x in batch.x[0, :, :, 0].tolist()]
-        at, cut = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
-        for x in inputs[:cut]:
-            at = cells.cell.program(plain, at, x)
-        ends = Difference(at, at)
-        for x in inputs[cut:]:
-            ends = cells.cell.program(both, ends, Difference(x, x - x))
-        (h, D), (moved, E) = (
-            (shown(part.value, cells.n), shown(part.tangent, cells.n).matrix)
-            for part in (ends.value, ends.gap)
+        state, cut_time = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
+        for x in inputs[:cut_time]:
+            state = cells.cell.program(plain, state, x)
+        final = Difference(state, state)
+        for x in inputs[cut_time:]:
+            final = cells.cell.program(paired, final, Difference(x, x - x))
+        (h, D), (output_gap, E) = (
+            (last_units(part.value, cells.n), last_units(part.tangent, cells.n).matrix)
+            for part in (final.value, final.gap)
         )
         g, dg = (
             BALLS.row(v, 0).matrix
-            for v in (BALLS.gradient(batch.loss, h), BALLS.gradient_gap(batch.loss, h, moved))
+            for v in (BALLS.gradient(batch.loss, h), BALLS.gradient_gap(batch.loss, h, output_gap))
         )
         return (g * D).entries(), (dg * D + (g - dg) * E).entries()
 
@@ -91,44 +91,46 @@ class BallDescent:
         gap = dict(offset)
         for t in range(1, steps + 1):
             rate = alpha / t if batch.spec.schedule == "inverse" else alpha
-            w = {name: summed(part, offset[name]) for name, part in start.items()}
-            full, apart = self.gradients(w, gap)
-            at = 0
+            w = {name: add_entries(part, offset[name]) for name, part in start.items()}
+            full, gradient_gap = self.gradients(w, gap)
+            position = 0
             for name, part in start.items():
-                where = slice(at, at + len(part))
-                at += len(part)
-                moved = [a - rate * b for a, b in zip(offset[name], full[where], strict=True)]
-                apart_now = [a - rate * b for a, b in zip(gap[name], apart[where], strict=True)]
-                offset[name], gap[name] = nearest(moved, apart_now, radii[name])
+                columns = slice(position, position + len(part))
+                position += len(part)
+                moved = [a - rate * b for a, b in zip(offset[name], full[columns], strict=True)]
+                moved_gap = [
+                    a - rate * b for a, b in zip(gap[name], gradient_gap[columns], strict=True)
+                ]
+                offset[name], gap[name] = project_with_gap(moved, moved_gap, radii[name])
         return gap
 
 
-def shown(s: Columns, outputs: int) -> Columns:
+def last_units(s: Columns, outputs: int) -> Columns:
     """The last units, which are shown."""
     return s.part(s.size - outputs, s.size)
 
 
-def summed(one: list[arb], two: list[arb]) -> list[arb]:
+def add_entries(one: list[arb], two: list[arb]) -> list[arb]:
     """one + two."""
     return [a + b for a, b in zip(one, two, strict=True)]
 
 
-def nearest(y: list[arb], apart: list[arb], radius: float) -> tuple[list[arb], list[arb]]:
+def project_with_gap(y: list[arb], gap: list[arb], radius: float) -> tuple[list[arb], list[arb]]:
     """Πy and Πy − Π(y − apart) for the radial projection onto a ball about 0."""
     if radius == 0:
         return [arb(0)] * len(y), [arb(0)] * len(y)
-    other = [a - b for a, b in zip(y, apart, strict=True)]
-    one, two = (arb(1) if size <= radius else (radius / size).min(arb(1))
-                for size in (length(y), length(other)))  # fmt: skip
-    P = [one * a for a in y]
-    if all(a.is_zero() for a in apart):
-        return P, apart
-    if one == 1 and two == 1:
-        return P, apart
-    return P, [a - two * b for a, b in zip(P, other, strict=True)]
+    other = [a - b for a, b in zip(y, gap, strict=True)]
+    scale, other_scale = (arb(1) if size <= radius else (radius / size).min(arb(1))
+                for size in (euclidean_ball(y), euclidean_ball(other)))  # fmt: skip
+    P = [scale * a for a in y]
+    if all(a.is_zero() for a in gap):
+        return P, gap
+    if scale == 1 and other_scale == 1:
+        return P, gap
+    return P, [a - other_scale * b for a, b in zip(P, other, strict=True)]
 
 
 def w_gap_ball(pair: BallPair, k: int) -> arb:
     """‖w_{N+1} − ŵ_{N+1}‖ of one pair."""
     gap = BallDescent(pair, k).run(pair.batch.spec.steps)
-    return length([a for part in gap.values() for a in part])
+    return euclidean_ball([a for part in gap.values() for a in part])

@@ -20,7 +20,7 @@ from rnnbounds.impl.arithmetic.base import ALL, Arithmetic, V
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual
 from rnnbounds.impl.arithmetic.elementary import Scalable
 from rnnbounds.impl.arithmetic.entries.units import E, Entries
-from rnnbounds.properties.read.numbers.rounded import Rounded, level
+from rnnbounds.properties.read.numbers.rounded import Rounded, match_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Difference(Scalable, Generic[V]):
     def through(self, f: Callable[[V], V]) -> Difference[V]:
         """Any function: its values are subtracted, but where they are those of one number."""
         there = f(self.value)
-        return Difference(there, where_moved(there - f(self.other), self.gap))
+        return Difference(there, zero_where_equal(there - f(self.other), self.gap))
 
     def chunk(self, count: int) -> tuple[Difference[V], ...]:
         """So many equal parts of the units."""
@@ -171,39 +171,41 @@ def half_tanh(a: Any) -> Any:
 
 
 @singledispatch
-def where_moved(difference: Any, gap: Any) -> Any:
+def zero_where_equal(difference: Any, gap: Any) -> Any:
     """The difference of two values of a function, exactly 0 where its arguments are one."""
     raise TypeError(type(difference))
 
 
-@where_moved.register
+@zero_where_equal.register
 def _(difference: Rounded, gap: Rounded) -> Rounded:
-    return difference.masked(gap.present)
+    return difference.zero_unless(gap.nonzero_mask)
 
 
-@where_moved.register(Entries)
+@zero_where_equal.register(Entries)
 def _(difference: E, gap: E) -> E:
     return difference.met(gap, lambda a, b: b if b == 0 else a)
 
 
-@where_moved.register
+@zero_where_equal.register
 def _(difference: Dual, gap: Dual) -> Dual:  # type: ignore[type-arg]
-    value = where_moved(difference.value, gap.value)
-    return Dual(value, where_moved(difference.tangent, either(gap.tangent, gap.value)))
+    value = zero_where_equal(difference.value, gap.value)
+    return Dual(
+        value, zero_where_equal(difference.tangent, nonzero_if_either(gap.tangent, gap.value))
+    )
 
 
 @singledispatch
-def either(one: Any, two: Any) -> Any:
+def nonzero_if_either(one: Any, two: Any) -> Any:
     """A number that is exactly 0 where both are: a derivative moves with its argument too."""
     raise TypeError(type(one))
 
 
-@either.register
+@nonzero_if_either.register
 def _(one: Rounded, two: Rounded) -> Rounded:
-    many, few = level(one, two)
-    return Rounded.exact((many.present | few.present).to(many.value))
+    many, few = match_axes(one, two)
+    return Rounded.exact((many.nonzero_mask | few.nonzero_mask).to(many.value))
 
 
-@either.register(Entries)
+@nonzero_if_either.register(Entries)
 def _(one: E, two: E) -> E:
     return one.met(two, lambda a, b: a if b == 0 else b)

@@ -12,20 +12,20 @@ from flint import fmpq
 
 from rnnbounds.impl.numbers.rationals import exactly
 from rnnbounds.properties.read.carrier import Carrier
-from rnnbounds.properties.read.entries import RATIONALS, OfEntries
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.entry_carriers import RATIONALS, EntryCarrier
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference
 from rnnbounds.properties.read.reader import ZERO, AbsentError, Value
 from rnnbounds.properties.read.spaces import STATES
 from rnnbounds.properties.read.worlds.leaves import OPERATORS, VECTORS
-from rnnbounds.properties.read.worlds.steps import Steps
+from rnnbounds.properties.read.worlds.steps import StepWorld
 from rnnbounds.properties.systems.batch import Batch
 
 Tensor = torch.Tensor
 ROLES = {"W": "weight_hh", "U": "weight_ih", "b": "bias_ih"}
 
 
-class Recurrent(Steps):
+class RecurrentWorld(StepWorld):
     """A batch of systems, or one pair of it."""
 
     def __init__(self, batch: Batch, carrier: Carrier) -> None:
@@ -47,15 +47,15 @@ class Recurrent(Steps):
         if self.batch.cells is not None:
             omega = self.batch.omega_of_cells
             return self.carrier.arithmetic(omega.other), self.carrier.arithmetic(omega.moved)
-        if self.batch.other is None or not isinstance(self.carrier, OfEntries):
+        if self.batch.other is None or not isinstance(self.carrier, EntryCarrier):
             raise AbsentError
         other = self.batch.other.parameters
-        one, two = (
-            {name: exactly(part[0].reshape(self.units, -1)) for name, part in of.items()}
-            for of in (self.parameters, other)
+        own, others = (
+            {name: exactly(part[0].reshape(self.units, -1)) for name, part in parameters.items()}
+            for parameters in (self.parameters, other)
         )
-        moved = {name: part - two[name] for name, part in one.items()}
-        return self.carrier.arithmetic(other), self.carrier.exactly(moved)
+        gap = {name: part - others[name] for name, part in own.items()}
+        return self.carrier.arithmetic(other), self.carrier.exactly(gap)
 
     @cached_property
     def rest(self) -> Value:
@@ -111,12 +111,12 @@ class Recurrent(Steps):
         if arguments is None:
             return self.carrier.largest(value, v)
         if arguments == STATES:
-            return self.carrier.largest_sum(value, v)
-        return self.carrier.largest_row(value, v)
+            return self.carrier.row_sum_norm(value, v)
+        return self.carrier.row_norm(value, v)
 
-    def by_omega(self, value: Value) -> Value:
+    def omega_norm(self, value: Value) -> Value:
         """ω is 1 of a GRU, all of whose state is output."""
-        gated = self.batch.gated
+        gated = self.batch.gated_cells
         if gated is None:
             raise AbsentError
         weights = torch.ones_like(self.batch.h[:, :, 0])

@@ -8,14 +8,21 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.derivatives.dual_numbers import Dual, Duals
 from rnnbounds.properties.read.carrier import Carrier, Parameters
-from rnnbounds.properties.read.ground import Term
+from rnnbounds.properties.read.ground_terms import Term
 from rnnbounds.properties.read.numbers.gaps import Difference, Differences, OtherWeights
-from rnnbounds.properties.read.reader import IDENTITY, ZERO, AbsentError, Value, World, minus
-from rnnbounds.properties.read.spaces import STATES, space
-from rnnbounds.properties.read.worlds.leaves import Over, Part
+from rnnbounds.properties.read.reader import (
+    IDENTITY,
+    ZERO,
+    AbsentError,
+    Value,
+    World,
+    subtract_values,
+)
+from rnnbounds.properties.read.spaces import STATES, term_space
+from rnnbounds.properties.read.worlds.leaves import UnitRange, UnitScaling
 
 
-class Steps(World):
+class StepWorld(World):
     """States s⁺ = φ(s, x) of N units, the last of which are shown."""
 
     cell: Any
@@ -58,10 +65,10 @@ class Steps(World):
 
     def times(self, A: Value, v: Value) -> Value:
         """A product in the carrier."""
-        if isinstance(A, Part):
+        if isinstance(A, UnitRange):
             return v.part(*A)
-        if isinstance(A, Over):
-            return self.carrier.divided(v, A.weights)
+        if isinstance(A, UnitScaling):
+            return self.carrier.divide_units(v, A.weights)
         return self.carrier.times(A, v)
 
     def of_numbers(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
@@ -79,16 +86,18 @@ class Steps(World):
     def phi(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """φ(s, x), or a pair of these."""
         if not isinstance(x, Difference):
-            made = self.other_weights[0] if weights else self.plain
-            return self.cell.program(made, self.state(s), x)
-        return self.cell.program(self.both(weights, self.plain), self.pair(s), self.pair(x))
+            arithmetic = self.other_weights[0] if weights else self.plain
+            return self.cell.program(arithmetic, self.state(s), x)
+        return self.cell.program(
+            self.paired_arithmetic(weights, self.plain), self.pair(s), self.pair(x)
+        )
 
-    def both(self, weights: Sequence[Term], base: Any) -> Any:
+    def paired_arithmetic(self, weights: Sequence[Term], base: Any) -> Any:
         """The arithmetic of two runs, the second perhaps with other weights."""
         if not any(weights):
             return Differences(base)
-        moved = self.other_weights[1]
-        return OtherWeights(base, moved if base is self.plain else Duals(moved))
+        weight_gap = self.other_weights[1]
+        return OtherWeights(base, weight_gap if base is self.plain else Duals(weight_gap))
 
     def state(self, s: Value) -> Value:
         """A state."""
@@ -99,7 +108,7 @@ class Steps(World):
         if s is ZERO:
             return Difference(self.rest, self.rest.constant(0.0))
         if s.value is ZERO:
-            return Difference(self.rest, minus(self.rest, -s.gap))
+            return Difference(self.rest, subtract_values(self.rest, -s.gap))
         return Difference(s.value, s.value.constant(0.0) if s.gap is ZERO else s.gap)
 
     def local(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
@@ -111,17 +120,17 @@ class Steps(World):
 
     def derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
-        made, run = Duals(self.plain, self.directions), self.cell.program
+        arithmetic, run = Duals(self.plain, self.directions), self.cell.program
         if not isinstance(x, Difference):
-            return run(made, *self.moving(self.state(s), x)).tangent
-        one, at = self.pair(s), self.pair(x)
-        moving = self.moving(one.value, at.value)
+            return run(arithmetic, *self.moving(self.state(s), x)).tangent
+        states, inputs = self.pair(s), self.pair(x)
+        moving = self.moving(states.value, inputs.value)
         ends = (
-            Difference(dual, Dual(both.gap, dual.tangent.constant(0.0)))
-            for dual, both in zip(moving, (one, at), strict=True)
+            Difference(dual, Dual(pair.gap, dual.tangent.constant(0.0)))
+            for dual, pair in zip(moving, (states, inputs), strict=True)
         )
-        found = run(self.both(weights, made), *ends)
-        return Difference(found.value.tangent, found.gap.tangent)
+        result = run(self.paired_arithmetic(weights, arithmetic), *ends)
+        return Difference(result.value.tangent, result.gap.tangent)
 
     def moving(self, s: Value, x: Value) -> tuple[Any, Any]:
         """A state and an input as directions of their own."""
@@ -130,7 +139,7 @@ class Steps(World):
 
     def d_state(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂s."""
-        return self.cut(self.local(weights, s, x), self.directions.of_state)
+        return self.cut(self.local(weights, s, x), self.directions.state_slice)
 
     def d_input(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂x."""
@@ -138,7 +147,7 @@ class Steps(World):
 
     def d_weights(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂w."""
-        return self.cut(self.local(weights, s, x), self.directions.of_parameters)
+        return self.cut(self.local(weights, s, x), self.directions.parameter_slice)
 
     def cut(self, tangent: Value, columns: slice) -> Value:
         """Some directions."""
@@ -155,7 +164,7 @@ class Steps(World):
         if value is IDENTITY:
             return self.of_numbers("Abs", (), [self.number(1)])
         value = self.rest.constant(0.0) if value is ZERO else value
-        values, arguments = space(term)
+        values, arguments = term_space(term)
         match head:
             case "norm":
                 shown = self.shown(value) if values == STATES else value
@@ -168,7 +177,7 @@ class Steps(World):
             case "weighted":
                 return self.weighted(value, arguments)
             case "omega_norm":
-                return self.by_omega(value)
+                return self.omega_norm(value)
             case "frobenius" | "rank" | "is_scalar":
                 function = getattr(self.carrier, head, None)
                 if function is None:
@@ -179,7 +188,7 @@ class Steps(World):
 
     def transpose(self, known: Sequence[Term], A: Value) -> Value:
         """Aᵀ."""
-        if isinstance(A, Over) or not hasattr(self.carrier, "transposed"):
+        if isinstance(A, UnitScaling) or not hasattr(self.carrier, "transposed"):
             raise AbsentError
         return A if A is ZERO else self.carrier.transposed(A)
 
@@ -187,6 +196,6 @@ class Steps(World):
         """In the norm that is named."""
         raise AbsentError
 
-    def by_omega(self, value: Value) -> Value:
+    def omega_norm(self, value: Value) -> Value:
         """max(‖c‖_∞, ‖h‖_∞/ω)."""
         raise AbsentError

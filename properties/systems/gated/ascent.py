@@ -12,18 +12,18 @@ from functools import cached_property
 
 import torch
 
-from rnnbounds.properties.systems.batch import Batch, build
-from rnnbounds.properties.systems.cells.batch import INWARD, REACH, made
-from rnnbounds.properties.systems.cells.route import STACKED
-from rnnbounds.properties.systems.gated.cell import Gated
-from rnnbounds.properties.systems.spec import Make, SystemSpec
+from rnnbounds.properties.systems.batch import Batch, build_batch
+from rnnbounds.properties.systems.cells.batch import INWARD, LARGEST_STATE, build_cells
+from rnnbounds.properties.systems.cells.route import TORCH_NAMES
+from rnnbounds.properties.systems.gated.cell import GatedCells
+from rnnbounds.properties.systems.spec import SpecType, SystemSpec
 
 Tensor = torch.Tensor
 ITERATES = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated(Gated):
+class EstimatedCells(GatedCells):
     """Cells whose box is estimated."""
 
     @cached_property
@@ -31,17 +31,17 @@ class Estimated(Gated):
         """The constants by name, (B,) each, and the bounds c and h on the states, (B, n) each."""
         h = torch.ones_like(self.cell.b_ih[:, : self.cell.n])
         estimates = lstm_estimates if self.is_lstm else gru_estimates
-        found = estimates(self, h)
+        values = estimates(self, h)
         for _ in range(ITERATES):
-            found = estimates(self, found["h"])
-        return found
+            values = estimates(self, values["h"])
+        return values
 
     @cached_property
     def box(self) -> Tensor:
         """About the invariant box."""
         found = self.estimates
         parts = [found["c"], found["h"]] if self.is_lstm else [found["h"]]
-        return torch.cat(parts, dim=1).clamp(max=REACH)
+        return torch.cat(parts, dim=1).clamp(max=LARGEST_STATE)
 
     @cached_property
     def driven(self) -> Tensor:
@@ -60,7 +60,7 @@ class Estimated(Gated):
         return {f"W_{gate}_inf": part.amax(1) for gate, part in zip(gates, rows, strict=True)}
 
 
-def lstm_estimates(gated: Estimated, h: Tensor) -> dict[str, Tensor]:
+def lstm_estimates(gated: EstimatedCells, h: Tensor) -> dict[str, Tensor]:
     """The constants of an LSTM with |h_j| ≤ ``h``, and what h is then bounded by."""
     middle, reach = gated.cell.b_ih + gated.cell.b_hh, gated.driven + gated.fed(h)
     i, f, _, o = (middle + reach).sigmoid().chunk(4, dim=1)
@@ -71,7 +71,7 @@ def lstm_estimates(gated: Estimated, h: Tensor) -> dict[str, Tensor]:
     return found | {"c": c, "h": torch.minimum(h, o * c.tanh())}
 
 
-def gru_estimates(gated: Estimated, h: Tensor) -> dict[str, Tensor]:
+def gru_estimates(gated: EstimatedCells, h: Tensor) -> dict[str, Tensor]:
     """The constants of a GRU with |h_j| ≤ ``h``, and what h is then bounded by."""
     cell, n = gated.cell, gated.cell.n
     middle, reach = cell.b_ih + cell.b_hh, gated.driven + gated.fed(h)
@@ -98,29 +98,29 @@ class GatedAscent:
     @classmethod
     def start(cls, spec: SystemSpec) -> GatedAscent:
         """The drawn batch, its states well inside of the box."""
-        batch = build(spec)
-        assert batch.gated is not None
-        room = batch.gated.box.clamp(max=1)[:, :, None]
-        pair = batch.gated.raw, batch.gated.raw_other
-        h, other = (0.5 * room * raw.clamp(-1, 1) for raw in pair)
-        free = batch.gated.tensors | {
-            "x": batch.x, "h": h, "h_other": other, "C": batch.C,
+        batch = build_batch(spec)
+        assert batch.gated_cells is not None
+        state_room = batch.gated_cells.box.clamp(max=1)[:, :, None]
+        pair = batch.gated_cells.raw, batch.gated_cells.raw_other
+        h, other_state = (0.5 * state_room * raw.clamp(-1, 1) for raw in pair)
+        tensors = batch.gated_cells.tensors | {
+            "x": batch.x, "h": h, "h_other": other_state, "C": batch.C,
         }  # fmt: skip
-        found = {name: tensor.clone().requires_grad_() for name, tensor in free.items()}
-        return cls(spec, found)
+        leaves = {name: tensor.clone().requires_grad_() for name, tensor in tensors.items()}
+        return cls(spec, leaves)
 
     def batch(self) -> Batch:
         """The cells at the current parameters, ‖x_t‖₂ ≤ B_x."""
         p, B = self.parameters, self.spec.scale
         size = torch.linalg.vector_norm(p["x"], dim=2, keepdim=True)
         x = p["x"] * (B * INWARD / size.clamp(min=B))
-        cell = made(self.spec.kind, {name: p[part] for part, name in STACKED.items()})
+        cell = build_cells(self.spec.kind, {name: p[part] for part, name in TORCH_NAMES.items()})
         B_x = torch.full_like(p["C"][:, 0, 0], B).detach()
-        cells = Estimated(cell, self.spec.kind, B_x, p["h"], p["h_other"])
+        cells = EstimatedCells(cell, self.spec.kind, B_x, p["h"], p["h_other"])
         return Batch(self.spec, cells, p["C"], x)
 
 
-def gated_starts(make: Make, count: int, seed: int) -> Iterator[SystemSpec]:
+def gated_start_specs(make: SpecType, count: int, seed: int) -> Iterator[SystemSpec]:
     """Small cells, most of them scalar."""
     for i in range(count):
         yield make(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Lazy(Mapping[str, T]):
+class LazyMapping(Mapping[str, T]):
     """Values by name, each read when first asked for: most statements speak of few parameters, and
     ε needs constants that nobody else may."""
 
@@ -32,14 +32,14 @@ class Lazy(Mapping[str, T]):
         return len(self.names)
 
 
-def once(read: Callable[[Any], T]) -> Callable[[Any], T]:
+def cached_reading(read: Callable[[Any], T]) -> Callable[[Any], T]:
     """A reading that is made once for each batch."""
 
     @wraps(read)
-    def known(batch: Any) -> T:
-        if known not in batch.made:
-            batch.made[known] = read(batch)
-        found: T = batch.made[known]
-        return found
+    def cached(batch: Any) -> T:
+        if cached not in batch.made:
+            batch.made[cached] = read(batch)
+        result: T = batch.made[cached]
+        return result
 
-    return known
+    return cached

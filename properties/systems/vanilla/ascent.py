@@ -8,7 +8,7 @@ import torch
 
 from rnnbounds.impl.arithmetic.activation import ACTIVATIONS
 from rnnbounds.impl.models.rnn import RNN
-from rnnbounds.properties.systems.batch import Batch, build
+from rnnbounds.properties.systems.batch import Batch, build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.vanilla.networks import Networks
 
@@ -26,7 +26,7 @@ class Ascent:
     @classmethod
     def start(cls, spec: SystemSpec) -> Ascent:
         """The drawn batch as free parameters, with ‖W‖₂ held at the spec's ``lam``."""
-        batch = build(spec)
+        batch = build_batch(spec)
         free = {"W": batch.cell.W, "U": batch.cell.U, "b": batch.cell.b, "C": batch.C, "x": batch.x,
                 "h": batch.h, "h_other": batch.h_other}  # fmt: skip
         if batch.y is not None:

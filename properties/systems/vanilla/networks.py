@@ -10,7 +10,7 @@ import torch
 
 from rnnbounds.impl.models.rnn import RNN
 from rnnbounds.impl.numbers.outward import norm_up
-from rnnbounds.properties.systems.drawing.regimes import Array, resonant
+from rnnbounds.properties.systems.drawing.draws import Array, resonant_inputs
 
 Tensor = torch.Tensor
 
@@ -56,7 +56,7 @@ class Networks:
     def furthest(self, C: Tensor, T: int, S: int) -> Array:
         """The inputs that move the last state furthest, (B, S, T, d): along Uᵀ(Wᵀ)^{T−t}c."""
         W, U, read = (A.detach().cpu().numpy() for A in (self.cell.W, self.cell.U, C))
-        return resonant(np.ones((len(W), read.shape[1], S)), W, U, read, T)
+        return resonant_inputs(np.ones((len(W), read.shape[1], S)), W, U, read, T)
 
     @property
     def states(self) -> tuple[Tensor, Tensor]:

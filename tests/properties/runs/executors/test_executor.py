@@ -13,9 +13,9 @@ from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging import meter
 from rnnbounds.properties.runs.executors.executor import Executor, TaskQueue
-from rnnbounds.properties.runs.executors.pool import local
-from rnnbounds.properties.runs.parts import chosen_claims, parts_of
-from rnnbounds.properties.runs.run import affinity, heaviest_first
+from rnnbounds.properties.runs.executors.pool import local_executor
+from rnnbounds.properties.runs.parts import chosen_claims, plan_parts
+from rnnbounds.properties.runs.run import heaviest_first, part_affinity
 
 
 @pytest.fixture(params=["here", "pool", "cluster"])
@@ -24,7 +24,7 @@ def executor(request: pytest.FixtureRequest):
     if request.param == "cluster":
         yield request.getfixturevalue("cluster")
         return
-    with local(2 if request.param == "pool" else 0) as found:
+    with local_executor(2 if request.param == "pool" else 0) as found:
         yield found
 
 
@@ -52,9 +52,9 @@ def test_an_error_keeps_its_type_and_message(executor: Executor, kind, error, te
 def test_checks_of_workers_are_counted_here(executor: Executor) -> None:
     """By the meter that the progress bar shows. A worker of this cluster is in this process, and
     counts once more."""
-    before, here = meter.total(), type(executor).__name__ == "Cluster"
-    assert len(list(executor.each(meter.made, [(5,), (7,)]))) == 2
-    assert meter.total() - before == 12 * (1 + here)
+    before, here = meter.total_checks(), type(executor).__name__ == "Cluster"
+    assert len(list(executor.each(meter.add_checks, [(5,), (7,)]))) == 2
+    assert meter.total_checks() - before == 12 * (1 + here)
 
 
 def test_closing_ends_the_calls(executor: Executor) -> None:
@@ -101,8 +101,10 @@ def test_a_queue_without_affinity_keeps_the_order() -> None:
 
 def test_one_seed_ends_before_the_next_begins() -> None:
     """So that each is reported when it ends."""
-    parts = heaviest_first(parts_of(chosen_claims(["truncation"]), ["random"], profile("quick")))
-    queue = TaskQueue([(part, "quick", seed, "cpu") for seed in (3, 1) for part in parts], affinity)
+    parts = heaviest_first(plan_parts(chosen_claims(["truncation"]), ["random"], profile("quick")))
+    queue = TaskQueue(
+        [(part, "quick", seed, "cpu") for seed in (3, 1) for part in parts], part_affinity
+    )
     own, seeds = None, []
     while found := queue.take(own, ()):
         own, (_, _, seed, _) = found

@@ -9,13 +9,13 @@ from flint import arb, arb_mat, fmpq
 from torch import Tensor
 
 from rnnbounds.impl.numbers.spectra.exact_norm import ball_norm
-from rnnbounds.properties.read.numbers.sizes import spectral
+from rnnbounds.properties.read.numbers.sizes import spectral_size
 
 ONE = fmpq(1)
 
 
 @dataclass(frozen=True, eq=False)
-class Norm:
+class MatrixNorm:
     """‖A‖₂ of a matrix of floats."""
 
     matrix: Tensor
@@ -27,7 +27,7 @@ class Norm:
 
 
 @dataclass(frozen=True, eq=False)
-class Secant:
+class ScaledNorm:
     """‖A‖₂ of a matrix of balls, over the root of a rational."""
 
     matrix: arb_mat
@@ -41,4 +41,4 @@ class Secant:
 
     def at_most(self, limit: fmpq) -> bool | None:
         """True if ‖A‖₂/√square is ≤ limit (≥ 0); None if the balls of a block are too wide."""
-        return spectral(self.matrix.tolist(), self.square).at_most(limit)
+        return spectral_size(self.matrix.tolist(), self.square).at_most(limit)

@@ -19,11 +19,11 @@ from rnnbounds.impl.gradients.criterion import Loss
 from rnnbounds.impl.numbers.rationals import identity, rational
 from rnnbounds.properties.read.carrier import Carrier, Names, Parameters, Tensor, Value
 from rnnbounds.properties.read.numbers import sizes
-from rnnbounds.properties.read.numbers.seeds import Directions, EntrySeeds
+from rnnbounds.properties.read.numbers.seeds import Directions, EntryDirections
 from rnnbounds.properties.read.numbers.sizes import Size
 
 
-class OfEntries(Carrier):
+class EntryCarrier(Carrier):
     """One system and one column of numbers of flint's."""
 
     made: ClassVar[Any]
@@ -46,7 +46,7 @@ class OfEntries(Carrier):
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
         """Those of the first system."""
-        return EntrySeeds(parameters, units, inputs, trained, self.entries, self.number)
+        return EntryDirections(parameters, units, inputs, trained, self.entries, self.number)
 
     def column(self, tensor: Tensor) -> Value:
         """The first vector."""
@@ -69,7 +69,7 @@ class OfEntries(Carrier):
         if isinstance(A, Entries):
             return self.entries.of(A.matrix * v.matrix)
         if isinstance(A, Size) or isinstance(v, Size):
-            return sizes.of(A) * sizes.of(v)
+            return sizes.as_size(A) * sizes.as_size(v)
         if isinstance(v, Entries):
             return v.mapped(lambda entry: A * entry)
         return A * v
@@ -78,12 +78,12 @@ class OfEntries(Carrier):
         """Powers of numbers; the largest or the modulus of sizes."""
         if head == "^":
             (exponent,), (base,) = known, values
-            return sizes.root(base) if exponent == Fraction(1, 2) else base ** int(exponent)
+            return sizes.sqrt_size(base) if exponent == Fraction(1, 2) else base ** int(exponent)
         if head == "Max":
-            return reduce(Size.max, map(sizes.of, values))
-        return sizes.of(values[0])
+            return reduce(Size.max, map(sizes.as_size, values))
+        return sizes.as_size(values[0])
 
-    def divided(self, v: Value, weights: Tensor) -> Value:
+    def divide_units(self, v: Value, weights: Tensor) -> Value:
         """Entry by entry."""
         w = map(self.number, weights[0].tolist())
         return self.entries([[a / b for a in unit] for unit, b in zip(v.units, w, strict=True)])
@@ -112,25 +112,25 @@ class OfEntries(Carrier):
 
     def euclidean(self, v: Value) -> Size:
         """The length of the only column, or of the only row."""
-        return sizes.euclidean([entry for unit in v.units for entry in unit])
+        return sizes.euclidean_size([entry for unit in v.units for entry in unit])
 
     def spectral(self, A: Value) -> Size:
         """‖A‖₂, block by block."""
-        return sizes.spectral(A.units)
+        return sizes.spectral_size(A.units)
 
     def largest(self, v: Value, weights: Tensor | None) -> Size:
         """The largest entry over its weight."""
-        return self.over(weights, [sizes.of(unit[0]) for unit in v.units])
+        return self.over(weights, [sizes.as_size(unit[0]) for unit in v.units])
 
-    def largest_row(self, A: Value, weights: Tensor) -> Size:
+    def row_norm(self, A: Value, weights: Tensor) -> Size:
         """The longest row over its weight."""
-        return self.over(weights, [sizes.euclidean(row) for row in A.units])
+        return self.over(weights, [sizes.euclidean_size(row) for row in A.units])
 
-    def largest_sum(self, A: Value, weights: Tensor) -> Size:
+    def row_sum_norm(self, A: Value, weights: Tensor) -> Size:
         """The largest sum of a row over its weight."""
         w = list(map(self.number, weights[0].tolist()))
         rows = ([a * b for a, b in zip(row, w, strict=True)] for row in A.units)
-        return self.over(weights, list(map(sizes.absolute_sum, rows)))
+        return self.over(weights, list(map(sizes.absolute_sum_size, rows)))
 
     def transposed(self, A: Value) -> Value:
         """Aᵀ."""
@@ -144,11 +144,11 @@ class OfEntries(Carrier):
         """The largest over its weight."""
         if weights is not None:
             each = zip(found, weights[0].tolist(), strict=True)
-            found = [size if w == 1.0 else size / sizes.of(self.number(w)) for size, w in each]
-        return sizes.largest(found)
+            found = [size if w == 1.0 else size / sizes.as_size(self.number(w)) for size, w in each]
+        return sizes.largest_size(found)
 
 
-class InBalls(OfEntries):
+class BallCarrier(EntryCarrier):
     """Balls of the precision that is current."""
 
     made, entries = Balls, Columns
@@ -170,7 +170,7 @@ class InBalls(OfEntries):
         return loss.ball_gradient(h)
 
 
-class InRationals(OfEntries):
+class RationalCarrier(EntryCarrier):
     """Rationals; what leaves them raises IrrationalError."""
 
     made, entries = Rationals, Ratios
@@ -204,4 +204,4 @@ class InRationals(OfEntries):
         return found
 
 
-BALLS, RATIONALS = InBalls(), InRationals()
+BALLS, RATIONALS = BallCarrier(), RationalCarrier()
