@@ -236,7 +236,7 @@ class BoundsReport:
         from rnnbounds.theory import CLAIMS
 
         option = self.config.getoption
-        told = [{claim for claim, _ in result.part.told} for result in self.results]
+        told = [{claim for claim, _ in result.part.claim_works} for result in self.results]
         # A part that is shared was selected by one of its claims, and that has a part alone.
         seen = set().union(*([one for one in told if len(one) == 1] or told))
         by_node = any("::" in argument for argument in self.config.args)

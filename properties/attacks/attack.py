@@ -29,15 +29,15 @@ class StopAttack(Exception):  # noqa: N818 - a signal, not an error
 class Case:
     """Task of an attack: statements about one kind of system, or about a family of kinds.
 
-    size: systems and sequences of one example. factor: share of the random budget to spend. block:
-    index of this part within a larger budget. typed: True if the statements are a user's, so that
-    their worst instances are unknown.
+    example_size: systems and sequences of one example. factor: share of the random budget to spend.
+    block: index of this part within a larger budget. typed: True if the statements are a user's, so
+    that their worst instances are unknown.
     """
 
     kind: str
     statements: Sequence[Statement]
     budget: Budget
-    size: tuple[int, int]
+    example_size: tuple[int, int]
     seed: int
     factor: float = 1.0
     block: int = 0
@@ -49,7 +49,7 @@ class Case:
         return needs_of(quantity_names(*self.statements))
 
     @cached_property
-    def of_single_steps(self) -> bool:
+    def has_single_steps(self) -> bool:
         """True if at least one statement measures single steps only, and no run."""
         return any(map(measures_single_steps, self.statements))
 
@@ -72,8 +72,8 @@ class Attack:
     false variant meets before the whole of any attack. start_order: parts of a greater one are
     begun later in a run, where the longest are begun first. seeded: whether what it shows depends
     on the seed. directed: whether it goes where a statement comes near to falling, so that each
-    statement asks for systems of its own. drawn: whether it shows the budget's random examples, one
-    by one.
+    statement asks for systems of its own. is_random: whether it shows the budget's random examples,
+    one by one.
     """
 
     name: str
@@ -83,4 +83,4 @@ class Attack:
     start_order: int = 3
     seeded: bool = True
     directed: bool = False
-    drawn: bool = False
+    is_random: bool = False

@@ -64,14 +64,14 @@ def batch_size(budget: Budget, forms: Iterable[Form]) -> tuple[int, int]:
     forms = tuple(forms)
     for form in forms:
         for kind in kinds_about(form.about):
-            if kind.route.most is not None:
-                return kind.route.most
+            if kind.route.max_size is not None:
+                return kind.route.max_size
     needs = needs_of(set().union(*map(form_quantities, forms)))
     batch, sequences = budget.batch, budget.sequences
     scale = budget.batch / PROFILES["quick"].batch
-    for systems, most_sequences in (need.room for need in needs if need.room):
+    for systems, most_sequences in (need.efficient_size for need in needs if need.efficient_size):
         batch, sequences = max(1, round(systems * scale)), most_sequences
-    for systems, most_sequences in (need.most for need in needs if need.most):
+    for systems, most_sequences in (need.max_size for need in needs if need.max_size):
         batch, sequences = min(batch, systems), min(sequences, most_sequences)
     return batch, sequences
 
@@ -84,4 +84,4 @@ def form_quantities(form: Form) -> set[str]:
 
 def needs_own_pool(form: Form) -> bool:
     """True if a form must be attacked separately from its claim's other forms."""
-    return any(need.apart for need in needs_of(form_quantities(form)))
+    return any(need.own_pool for need in needs_of(form_quantities(form)))

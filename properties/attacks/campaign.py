@@ -62,7 +62,7 @@ def run_attack(
         batch = make_batch(spec, device)
         judgements = judge_batch(batch)
         if chosen_attack.seeded:  # nobody meets it again, and its pairs know it
-            batch.forget()
+            batch.clear_caches()
         if not chosen_attack.directed:
             return None
         ratios = np.concatenate([j.ratio.ravel() for j in judgements])
@@ -90,14 +90,16 @@ class Observer:
     and no more once it is content."""
 
     statements: Sequence[Statement]
-    judged: BatchJudge
-    most: float = inf
-    content: Callable[[], bool] = lambda: False
-    seen: Counter[str] = field(default_factory=Counter)
+    judge_batch: BatchJudge
+    max_examples: float = inf
+    is_satisfied: Callable[[], bool] = lambda: False
+    examples_by_kind: Counter[str] = field(default_factory=Counter)
 
-    def over(self, kinds: Iterable[str]) -> bool:
+    def is_done(self, kinds: Iterable[str]) -> bool:
         """True if it is content or has seen `most` examples of each of these kinds."""
-        return self.content() or all(self.seen[kind] >= self.most for kind in kinds)
+        return self.is_satisfied() or all(
+            self.examples_by_kind[kind] >= self.max_examples for kind in kinds
+        )
 
 
 def attack_pool(
@@ -105,27 +107,33 @@ def attack_pool(
     *, budget: Budget, seed: int, block: int = 0, device: str = "cpu",
 ) -> None:  # fmt: skip
     """Show what an attack finds for a pool, or one block of it, until nobody wants more."""
-    kinds = [kind.name for kind in kinds_about(pool.about)]
+    kinds = [kind.name for kind in kinds_about(pool.kind_name)]
     active_observers: list[Observer] = []
 
     def is_wanted(spec: SystemSpec) -> bool:
-        active_observers[:] = [observer for observer in observers if not observer.over([spec.kind])]
-        if all(observer.over(kinds) for observer in observers):
+        active_observers[:] = [
+            observer for observer in observers if not observer.is_done([spec.kind])
+        ]
+        if all(observer.is_done(kinds) for observer in observers):
             raise StopAttack
         return bool(active_observers)
 
     def judge_batch(batch: Batch) -> list[Judgement]:
         for observer in active_observers:
-            observer.seen[batch.spec.kind] += 1
-        return [judgement for observer in active_observers for judgement in observer.judged(batch)]
+            observer.examples_by_kind[batch.spec.kind] += 1
+        return [
+            judgement for observer in active_observers for judgement in observer.judge_batch(batch)
+        ]
 
     chosen_attack = attacks()[attack]
     statements = [statement for observer in observers for statement in observer.statements]
-    systems, sequences = pool.size
+    systems, sequences = pool.example_size
     size = (min(systems, DIRECTED_SYSTEMS) if chosen_attack.directed else systems, sequences)
     case = Case(
-        pool.about, statements, block_budget(budget) if chosen_attack.drawn else budget, size,
-        seed=derived_seed(seed, pool.name, attack, *([str(block)] if chosen_attack.drawn else [])),
+        pool.kind_name, statements, block_budget(budget) if chosen_attack.is_random else budget,
+        size,
+        seed=derived_seed(seed, pool.name, attack,
+        *([str(block)] if chosen_attack.is_random else [])),
         block=block,
     )  # fmt: skip
     run_attack(attack, case, judge_batch, device, is_wanted)
@@ -140,7 +148,7 @@ def are_comparable(first: Statement, second: Statement) -> bool:
 
 def empty_evidence(claim: Claim, forms: Sequence[Form]) -> FormEvidence:
     """Nothing yet of these forms of a claim."""
-    return {form.name: Evidence.of(claim, form) for form in forms}
+    return {form.name: Evidence.empty(claim, form) for form in forms}
 
 
 def merge_evidence(total: FormEvidence, addition: FormEvidence) -> None:
@@ -160,9 +168,9 @@ def evidence_judge(group: FormGroup, evidence: FormEvidence) -> BatchJudge:
         judgements = [judge(form.statement, form.assumptions, batch) for form in forms]
         for form, judgement in zip(forms, judgements, strict=True):
             require_agreement(form.statement, batch, judgement)
-            evidence[form.name].add(batch, judgement)
+            evidence[form.name].add_batch(batch, judgement)
             if form is not forms[0] and are_comparable(form.statement, forms[0].statement):
-                evidence[form.name].compare(judgement, judgements[0])
+                evidence[form.name].compare_bounds(judgement, judgements[0])
         return judgements
 
     return judge_batch
@@ -179,7 +187,7 @@ def attack_forms(
     """
     chosen_attack, per_block = (
         attacks()[attack],
-        examples_per_kind(pool.about, block_budget(budget).random),
+        examples_per_kind(pool.kind_name, block_budget(budget).random),
     )
     evidence = {group.claim.id: empty_evidence(group.claim, group.forms) for group in groups}
     observers = [
@@ -187,8 +195,8 @@ def attack_forms(
             [form.statement for form in group.forms],
             evidence_judge(group, evidence[group.claim.id]),
             # The last block of a profile may be part of one; those beyond it are whole.
-            examples_per_kind(pool.about, group.examples) - block * per_block
-            if chosen_attack.drawn and block < block_count(group, budget)
+            examples_per_kind(pool.kind_name, group.examples) - block * per_block
+            if chosen_attack.is_random and block < block_count(group, budget)
             else inf,
         )
         for group in groups
@@ -216,7 +224,7 @@ def attack_block_count(attack: str, group: FormGroup, budget: Budget) -> int:
     chosen_attack = attacks()[attack]
     if all(chosen_attack.idle_reason(form) for form in group.forms):
         return 0
-    return block_count(group, budget) if chosen_attack.drawn else 1
+    return block_count(group, budget) if chosen_attack.is_random else 1
 
 
 def attack_claim(

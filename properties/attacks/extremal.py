@@ -31,7 +31,7 @@ def extremal_specs(about: str, rounding: bool = False) -> Iterator[SystemSpec]:
 def visit_extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
     corners = find_kind(case.kind).instances.corners() if case.typed else ()
-    longest = min((need.longest for need in case.needs if need.longest), default=inf)
+    longest = min((need.max_length for need in case.needs if need.max_length), default=inf)
     rounding = any(need.rounding for need in case.needs)
     for spec in chain(corners, extremal_specs(case.kind, rounding)):
         if longest >= spec.T:

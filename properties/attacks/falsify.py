@@ -30,15 +30,15 @@ AttackOrder = Sequence[tuple[str, float]]
 class Target:
     """A statement about systems of some kinds, and what was seen of it up to its first violation.
 
-    name: of its own. size: systems and sequences of an example. scope: of what a user typed, how
-    far its systems went.
+    name: of its own. example_size: systems and sequences of an example. scope: of what a user
+    typed, how far its systems went.
     """
 
     name: str
     statement: Statement
     assumptions: tuple[Assumption, ...]
     kinds: Sequence[str]
-    size: tuple[int, int]
+    example_size: tuple[int, int]
     systems: int = 0
     holds: int = 0
     undecided: int = 0
@@ -47,11 +47,11 @@ class Target:
     scope: Scope | None = None
 
     @property
-    def stands(self) -> bool:
+    def is_unrefuted(self) -> bool:
         """True if no violating system has been found."""
         return self.spec is None
 
-    def judged(self, batch: Batch, attack: str, exact_budget: ExactBudget | None) -> Judgement:
+    def judge_batch(self, batch: Batch, attack: str, exact_budget: ExactBudget | None) -> Judgement:
         """Judge a batch, and count it up to the first violation; of what is typed the whole."""
         judgement = judge(
             self.statement,
@@ -61,7 +61,7 @@ class Target:
             until_violated=exact_budget is None,
         )
         if self.scope is not None:
-            self.scope.add(self.statement, batch, judgement)
+            self.scope.add_batch(self.statement, batch, judgement)
         self.holds += int((judgement.verdicts == Verdict.HOLDS).sum())
         self.undecided += int((judgement.verdicts == Verdict.UNDECIDED).sum())
         violations = np.argwhere(judgement.verdicts == Verdict.VIOLATED)
@@ -84,23 +84,25 @@ def falsify(
     for attack, share in order:
         share_name = () if share == 1 else (f"{share:g} of it",)
         for kind in kinds:
-            remaining = [target for target in targets if target.stands and kind in target.kinds]
+            remaining = [
+                target for target in targets if target.is_unrefuted and kind in target.kinds
+            ]
             for seed_names, group in group_targets(attack, kind, remaining, budget):
 
                 def judge_batch(
                     batch: Batch, attack: str = attack, group: Sequence[Target] = group
                 ) -> list[Judgement]:
                     judgements = [
-                        member.judged(batch, attack, exact_budget)
+                        member.judge_batch(batch, attack, exact_budget)
                         for member in group
-                        if member.stands
+                        if member.is_unrefuted
                     ]
-                    if not any(member.stands for member in group):
+                    if not any(member.is_unrefuted for member in group):
                         raise StopAttack
                     return judgements
 
                 case = Case(
-                    kind, [target.statement for target in group], budget, group[0].size,
+                    kind, [target.statement for target in group], budget, group[0].example_size,
                     seed=derived_seed(seed, label, *seed_names, attack, kind, *share_name),
                     factor=share,
                     typed=exact_budget is not None,
@@ -119,7 +121,7 @@ def group_targets(
 
     groups: dict[tuple[object, ...], list[Target]] = {}
     for target in targets:
-        case = Case(kind, [target.statement], budget, target.size, seed=0)
-        groups.setdefault((target.size, *requirement_tags(case)), []).append(target)
+        case = Case(kind, [target.statement], budget, target.example_size, seed=0)
+        groups.setdefault((target.example_size, *requirement_tags(case)), []).append(target)
     for group in groups.values():
         yield (), group

@@ -129,7 +129,7 @@ def member_batch(batch: Batch, member: int) -> Batch:
     """One member of a batch, as a batch."""
     at, y = slice(member, member + 1), batch.y
     spec = replace(batch.spec, inputs="gaussian")
-    if batch.vanilla:
+    if batch.is_vanilla:
         spec = replace(spec, regime="orthogonal")
     y = None if y is None else y[at]
     return Batch(spec, batch.systems.member(member), batch.C[at], batch.x[at], y)

@@ -25,14 +25,14 @@ class Pool:
     """A kind of system or a family, systems and sequences of one example, and what else the
     statements ask of it."""
 
-    about: str
-    size: tuple[int, int]
-    asked: tuple[str, ...] = ()
+    kind_name: str
+    example_size: tuple[int, int]
+    requirements: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """Name that determines the seeds and parts: systems, example size and requirements."""
-        return "-".join((self.about, "x".join(map(str, self.size)), *self.asked))
+        return "-".join((self.kind_name, "x".join(map(str, self.example_size)), *self.requirements))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,11 @@ def pool_for(forms: Sequence[Form], budget: Budget, sequence_factor: int = 1) ->
 def requirement_tags(case: Case) -> tuple[str, ...]:
     """List a case's requirements on drawn systems, as tags; cases with equal tags and example
     size share their systems."""
-    flags = {"stepwise": case.of_single_steps} | {
+    flags = {"stepwise": case.has_single_steps} | {
         name: any(getattr(need, name) for need in case.needs)
         for name in ("wide", "trained", "rounding")
     }
-    longest = {f"to-{need.longest}" for need in case.needs if need.longest}
+    longest = {f"to-{need.max_length}" for need in case.needs if need.max_length}
     return (*(name for name, is_set in flags.items() if is_set), *sorted(longest))
 
 

@@ -27,7 +27,7 @@ from rnnbounds.theory.proof.claim import Claim, Form, Variant, prove_variant
 
 def shared_attack() -> str:
     """The attack on whose first systems variants ride."""
-    return next(name for name, attack in every().items() if attack.drawn)
+    return next(name for name, attack in every().items() if attack.is_random)
 
 
 def full_order() -> AttackOrder:
@@ -54,7 +54,7 @@ class VariantGroup:
     """The false variants of one claim that are in one pool."""
 
     claim: Claim
-    told: Sequence[tuple[Variant, Target]]
+    targets: Sequence[tuple[Variant, Target]]
 
     def observer(self, pool: Pool, budget: Budget) -> Observer:
         """Build the observer that judges the variants on shared batches until all are refuted."""
@@ -62,32 +62,34 @@ class VariantGroup:
 
         def judge_batch(batch: Batch) -> list[Judgement]:
             return [
-                target.judged(batch, shared_attack(), None)
-                for _, target in self.told
-                if target.stands
+                target.judge_batch(batch, shared_attack(), None)
+                for _, target in self.targets
+                if target.is_unrefuted
             ]
 
         group = claim_pools(self.claim, budget).get(pool)
         statements = [form.statement for form in group.forms] if group else []
         return Observer(
-            [*statements, *(target.statement for _, target in self.told)],
-            judge_batch, examples_per_kind(pool.about, share * budget.random),
-            lambda: not any(target.stands for _, target in self.told),
+            [*statements, *(target.statement for _, target in self.targets)],
+            judge_batch, examples_per_kind(pool.kind_name, share * budget.random),
+            lambda: not any(target.is_unrefuted for _, target in self.targets),
         )  # fmt: skip
 
-    def driven(self, *, budget: Budget, seed: int, device: str) -> tuple[VariantRecord, ...]:
+    def attack_remaining(
+        self, *, budget: Budget, seed: int, device: str
+    ) -> tuple[VariantRecord, ...]:
         """Attack the variants not yet refuted, each alone; return the records of all variants."""
         for is_special, order in ((False, quick_order()), (True, full_order())):
             remaining = [
-                target for variant, target in self.told
-                if target.stands and bool(variant.special) == is_special
+                target for variant, target in self.targets
+                if target.is_unrefuted and bool(variant.special) == is_special
             ]  # fmt: skip
             falsify(
                 remaining, label=self.claim.id, order=order, budget=budget, seed=seed, device=device
             )
         return tuple(
             record_variant(self.claim, variant, target, budget.tries)
-            for variant, target in self.told
+            for variant, target in self.targets
         )
 
 
@@ -112,7 +114,7 @@ def sabotage(
     for pool, group in variant_groups(claim, variants, budget).items():
         observer = group.observer(pool, budget)
         attack_forms(pool, shared_attack(), [], [observer], budget=budget, seed=seed, device=device)
-        records = group.driven(budget=budget, seed=seed, device=device)
+        records = group.attack_remaining(budget=budget, seed=seed, device=device)
         records_by_id |= {record.id: record for record in records}
     return tuple(records_by_id[variant.id] for variant in variants)
 

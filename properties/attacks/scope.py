@@ -48,7 +48,7 @@ class Scope:
     open_check: Check | None = None
     near: int = 0
 
-    def add(self, statement: Statement, batch: Batch, judgement: Judgement) -> None:
+    def add_batch(self, statement: Statement, batch: Batch, judgement: Judgement) -> None:
         """Take in one judged batch."""
         checks = judgement.verdicts != VACUOUS
         is_judged = checks.any(axis=(1, 2))
@@ -58,14 +58,14 @@ class Scope:
         self.systems += int(np.count_nonzero(is_judged))
         self.n, self.T = max(self.n, spec.n), max(self.T, spec.T)
         self.k = max(self.k, int(np.flatnonzero(checks.any(axis=(0, 1))).max()))
-        if kind_of_spec(spec).contracts:
+        if kind_of_spec(spec).is_contractive:
             lam = np.broadcast_to(batch.constant("lam").hi, (len(is_judged), 1, 1))[is_judged]
             self.lam = max(float(lam.max()), self.lam or 0.0)
         self.cells = sorted({*self.cells, cell_name(spec)})
-        self.keep(statement, batch, judgement)
+        self.update_tightest(statement, batch, judgement)
         self.count_open(statement, batch, judgement)
 
-    def keep(self, statement: Statement, batch: Batch, judgement: Judgement) -> None:
+    def update_tightest(self, statement: Statement, batch: Batch, judgement: Judgement) -> None:
         """Remember the check of the largest lhs/rhs: rounding, which enlarges the upper ends of
         tiny left sides, does not count."""
         with np.errstate(all="ignore"):

@@ -110,11 +110,12 @@ def visit_random(case: Case, visit: Visit, target: bool = False) -> None:
     examples = case.budget.targeted if target else case.factor * case.budget.random
     for position, kind in enumerate(kinds_about(case.kind)):
         goes_on = visit_random_specs(
-            kind.name, visit, batch=case.size[0], sequences=case.size[1], seed=case.seed + position,
+            kind.name, visit, batch=case.example_size[0], sequences=case.example_size[1],
+            seed=case.seed + position,
             target=target, examples=examples_per_kind(case.kind, examples),
             is_continuation=case.block > 0,
             wide=any(need.wide for need in case.needs),
-            stepwise=case.of_single_steps,
+            stepwise=case.has_single_steps,
             family=family, descends=any(need.trained for need in case.needs),
         )  # fmt: skip
         if not goes_on:
@@ -127,6 +128,6 @@ def visit_targeted(case: Case, visit: Visit) -> None:
 
 
 ATTACKS = (
-    Attack("random", visit_random, share=0.1, start_order=2, drawn=True),
+    Attack("random", visit_random, share=0.1, start_order=2, is_random=True),
     Attack("targeted", visit_targeted, start_order=0, directed=True),
 )

@@ -52,16 +52,16 @@ class Violation(NamedTuple):
     and the pair's place and the window in it."""
 
     spec: SystemSpec
-    at: tuple[int, int, int]
+    position: tuple[int, int, int]
     lhs: Ends
     rhs: Ends
     batch: Batch
-    seen: Judgement
+    judgement: Judgement
 
     @property
     def window(self) -> int:
         """The least window."""
-        return self.at[2]
+        return self.position[2]
 
 
 def find_violation(
@@ -139,7 +139,7 @@ def simplifications(spec: SystemSpec, window: int = 0) -> dict[str, Iterator[Sys
             simpler_choices = takewhile(partial(ne, getattr(spec, name)), choices)
             neighbours[name] = vary_field(spec, name, simpler_choices)
     lams = tuple(factor / activation(spec.activation).slope for factor in SIMPLE_LAMBDAS)
-    if kind.contracts and spec.has("lam") and spec.lam not in lams:
+    if kind.is_contractive and spec.has("lam") and spec.lam not in lams:
         neighbours["lam"] = vary_field(spec, "lam", lams)
     return neighbours | {"seed": vary_field(spec, "seed", range(min(3, spec.seed)))}
 
@@ -281,7 +281,7 @@ def shrink(
         for name in simplifications(previous):
             while simpler := first_simpler(name, best.spec, best.window):
                 best = simpler
-    require_agreement(statement, best.batch, best.seen, best.at)
+    require_agreement(statement, best.batch, best.judgement, best.position)
     window = best.window if has_windows(statement) else None
     return check_record(
         claim, form, best.spec, window, Verdict.VIOLATED, best.lhs, best.rhs,
@@ -298,7 +298,7 @@ def explain_violation(
 ) -> str:
     """One sentence: the system, and both sides."""
     kind = kind_of_spec(spec)
-    parts = [f"{kind.route.named(spec)}, n = {spec.n}, T = {spec.T}"]
+    parts = [f"{kind.route.display_name(spec)}, n = {spec.n}, T = {spec.T}"]
     if kind.route.causal:
         parts.append(f"{spec.layers} × {spec.taps} taps, dilation {spec.dilation}^l")
     elif spec.n <= 2:

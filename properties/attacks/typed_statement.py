@@ -63,7 +63,7 @@ def typed_assumptions(
     """List the assumptions of a user's statement (contraction, positivity, side conditions); a
     check that does not meet them is vacuous."""
     kinds = [KINDS[kind] for kind in testable_kinds(statement)]
-    contraction = (contraction_assumption(),) if all(kind.contracts for kind in kinds) else ()
+    contraction = (contraction_assumption(),) if all(kind.is_contractive for kind in kinds) else ()
     side_assumptions = (
         Assumption(f"side condition {statement_text(c)}", "", c) for c in conditions
     )

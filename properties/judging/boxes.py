@@ -19,10 +19,10 @@ def require_boxes(batch: Batch) -> None:
     """Raise BoxError if a run from zero leaves the stated box by more than its rounding."""
     cells = batch.cells
     has_float_reading = any(key.startswith("world InFloats") for key in batch.cache)
-    if cells is None or not (has_float_reading or bool(cells.held.refused.any())):
+    if cells is None or not (has_float_reading or bool(cells.invariant_box.refused.any())):
         return
     # What is used may be smaller than what was stated: no run leaves the one or the other.
-    stated_box = torch.minimum(cells.held.proposed, cells.held.box)[:, :, None]
+    stated_box = torch.minimum(cells.invariant_box.proposed, cells.invariant_box.box)[:, :, None]
     for t, s in enumerate(states(batch)):
         is_outside = s.value.abs() - s.error > stated_box
         if bool(is_outside.any()):

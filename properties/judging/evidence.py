@@ -93,11 +93,11 @@ class Evidence:
     nearest: dict[str, tuple[float, Check]] = field(default_factory=dict)
     asserts_difference: bool = False
     cells: dict[str, CellEvidence] = field(default_factory=dict)
-    against: Against | None = None
+    curve_variable: Against | None = None
     curve: dict[int, Sides] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, claim: Claim, form: Form) -> Evidence:
+    def empty(cls, claim: Claim, form: Form) -> Evidence:
         """Nothing seen yet of one form."""
         statement = form.statement
         asserts_difference = statement.relation == "!="
@@ -110,7 +110,7 @@ class Evidence:
             form.name,
             with_k,
             asserts_difference=asserts_difference,
-            against=curve_variable,
+            curve_variable=curve_variable,
         )
 
     @property
@@ -122,13 +122,13 @@ class Evidence:
             else None
         )
 
-    def add(self, batch: Batch, judgement: Judgement) -> None:
+    def add_batch(self, batch: Batch, judgement: Judgement) -> None:
         """Count one judged batch."""
         counts = (int(np.count_nonzero(judgement.verdicts == verdict)) for verdict in Verdict)
         holds, violated, undecided, vacuous = counts
         tally = Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
         self.tally = self.tally.merge(tally)
-        self.count({cell_name(batch.spec): CellEvidence(tally, dict(judgement.vacuous))})
+        self.add_cell_counts({cell_name(batch.spec): CellEvidence(tally, dict(judgement.vacuous))})
         ratios = judgement.ratio
         is_judged = judgement.verdicts != VACUOUS
         judged_ratios = ratios[is_judged] if vacuous else ratios
@@ -139,18 +139,18 @@ class Evidence:
         self.pairs += int(is_judged.any(axis=2).sum())
         self.escalated += judgement.escalated
         self.vacuous = add_counts(self.vacuous, judgement.vacuous)
-        self.draw(batch, judgement)
-        self.keep(batch, judgement, ratios)
+        self.update_curve(batch, judgement)
+        self.keep_checks(batch, judgement, ratios)
 
-    def count(self, cells: dict[str, CellEvidence]) -> None:
+    def add_cell_counts(self, cells: dict[str, CellEvidence]) -> None:
         """Add what was counted on some cells; kept in the order of their names."""
         for name, counts in cells.items():
             self.cells.setdefault(name, CellEvidence()).merge(counts)
         self.cells = dict(sorted(self.cells.items()))
 
-    def draw(self, batch: Batch, judgement: Judgement) -> None:
+    def update_curve(self, batch: Batch, judgement: Judgement) -> None:
         """Note the largest left side at each place of the curve, and the bound on it."""
-        if self.against is None or self.asserts_difference:
+        if self.curve_variable is None or self.asserts_difference:
             return
         windows = judgement.verdicts.shape[2]
         is_decided = (judgement.verdicts == HOLDS) | (judgement.verdicts == VIOLATED)
@@ -158,28 +158,28 @@ class Evidence:
         lhs = np.where(is_decided.reshape(-1, windows) & np.isfinite(rhs), lhs, -np.inf)
         at_largest = lhs.argmax(axis=0), np.arange(windows)
         largest = zip(lhs[at_largest].tolist(), rhs[at_largest].tolist(), strict=True)
-        horizon = batch.spec.steps if self.against == "N" else batch.spec.T
+        horizon = batch.spec.steps if self.curve_variable == "N" else batch.spec.T
         places = range(windows) if self.windowed else (horizon,)
         points = {
             at: sides for at, sides in zip(places, largest, strict=True) if sides[0] > -np.inf
         }
         self.curve = merge_sides(self.curve, points)
 
-    def compare(self, judgement: Judgement, first_judgement: Judgement) -> None:
+    def compare_bounds(self, judgement: Judgement, first_judgement: Judgement) -> None:
         """Note what this form's bound costs beside the first form's, where both hold."""
         with np.errstate(all="ignore"):
             ratio = judgement.rhs.hi / first_judgement.rhs.hi
         both_hold = (judgement.verdicts == HOLDS) & (first_judgement.verdicts == HOLDS)
         ratio = ratio[both_hold & np.isfinite(ratio)]
         if ratio.size:
-            self.spend(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
+            self.widen_cost(Cost(least=float(ratio.min()), greatest=float(ratio.max())))
 
-    def spend(self, cost: Cost | None) -> None:
+    def widen_cost(self, cost: Cost | None) -> None:
         """Widen the range of costs."""
         if cost is not None:
             self.cost = cost if self.cost is None else self.cost.merge(cost)
 
-    def keep(self, batch: Batch, judgement: Judgement, ratios: np.ndarray) -> None:
+    def keep_checks(self, batch: Batch, judgement: Judgement, ratios: np.ndarray) -> None:
         """Remember the tightest checks, one for each system, and the first failing ones."""
         held_ratios = np.where(judgement.verdicts == HOLDS, ratios, -np.inf)
         # A ratio is finite or NaN, which is no maximum.
@@ -190,11 +190,11 @@ class Evidence:
         for i in np.argsort(-per_system, kind="stable")[:KEPT_CHECKS]:
             if np.isfinite(per_system[i]) and per_system[i] >= least:
                 s, k = np.unravel_index(np.nanargmax(held_ratios[i]), held_ratios[i].shape)
-                self.tightest.append(self.check(batch, judgement, int(i), int(s), int(k)))
+                self.tightest.append(self.record_at(batch, judgement, int(i), int(s), int(k)))
         failing = (judgement.verdicts == VIOLATED) | (judgement.verdicts == UNDECIDED)
         for i, s, k in np.argwhere(failing)[:KEPT_CHECKS] if failing.any() else ():
-            self.failing.append(self.check(batch, judgement, int(i), int(s), int(k)))
-        self.trim()
+            self.failing.append(self.record_at(batch, judgement, int(i), int(s), int(k)))
+        self.trim_checks()
         self.keep_nearest_sides(batch, judgement)
 
     def keep_nearest_sides(self, batch: Batch, judgement: Judgement) -> None:
@@ -207,7 +207,9 @@ class Evidence:
             i, s, k = (int(v) for v in np.unravel_index(np.argmin(gap), gap.shape))
             states = plural(batch.spec.states, "state")
             text = f"{states}: the two sides differ by {float(gap[i, s, k])} or more"
-            check = msgspec.structs.replace(self.check(batch, judgement, i, s, k), explanation=text)
+            check = msgspec.structs.replace(
+                self.record_at(batch, judgement, i, s, k), explanation=text
+            )
             self.keep_nearer_check(str(batch.spec.states), (float(gap[i, s, k]), check))
 
     def keep_nearer_check(self, states: str, candidate: tuple[float, Check]) -> None:
@@ -218,7 +220,7 @@ class Evidence:
 
         self.nearest[states] = min(self.nearest.get(states, candidate), candidate, key=sort_key)
 
-    def trim(self) -> None:
+    def trim_checks(self) -> None:
         """Keep the first few checks: the tightest, and those that fail."""
         self.tightest.sort(key=tightness_key)
         self.failing.sort(
@@ -235,17 +237,17 @@ class Evidence:
         self.pairs += other.pairs
         self.escalated += other.escalated
         self.vacuous = add_counts(self.vacuous, other.vacuous)
-        self.count(other.cells)
-        self.spend(other.cost)
-        if self.against == other.against:
+        self.add_cell_counts(other.cells)
+        self.widen_cost(other.cost)
+        if self.curve_variable == other.curve_variable:
             self.curve = merge_sides(self.curve, other.curve)
         self.tightest += other.tightest
         self.failing += other.failing
         for states, candidate in other.nearest.items():
             self.keep_nearer_check(states, candidate)
-        self.trim()
+        self.trim_checks()
 
-    def check(self, batch: Batch, judgement: Judgement, i: int, s: int, k: int) -> Check:
+    def record_at(self, batch: Batch, judgement: Judgement, i: int, s: int, k: int) -> Check:
         """The record of one check, with the command that replays it."""
         spec = batch.spec.select_pair(batch.spec.members[i], s)
         window = k if self.windowed else None
@@ -288,7 +290,7 @@ def check_record(
         ratio = min(ratio, 1.0)
     is_decided = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
     return Check(
-        claim=claim, form=form, spec=spec.told, k=k,
+        claim=claim, form=form, spec=spec.explicit_fields, k=k,
         lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
         ratio=ratio if is_decided else None, verdict=cast(VerdictName, verdict.name),
         replay=replay_command(claim, form, spec), explanation=explanation,

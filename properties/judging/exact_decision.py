@@ -68,7 +68,7 @@ def decide_exactly(statement: Statement, pair: Batch, ks: Sequence[int]) -> list
 
 def with_single_output(statement: Statement, pair: Batch) -> Statement:
     """The statement by what one unit with one output makes of the output's gap."""
-    single = pair.vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
+    single = pair.is_vanilla and pair.C.shape[1:] == (1, 1) and isfinite(pair.C.item())
     return with_scalar_output(statement, pair.C.item()) if single else statement
 
 
@@ -176,10 +176,10 @@ def decide_by_rationals(
     if isinstance(lhs, sympy.Symbol) and lhs.name in MEASURES and statement.relation == "<=":
         measure, values = MEASURES[lhs.name], rational_values(rhs, pair, k)
         bound = None if values is None else rational(rhs, values)
-        is_met = None if bound is None else measure.at_most(pair, bound, k)
+        is_met = None if bound is None else measure.is_at_most(pair, bound, k)
         if is_met is not None:
             return Outcome("HOLDS" if is_met else "VIOLATED")
-        cap = measure.cap(pair, k)
+        cap = measure.bound_square(pair, k)
         allowed_square = None if cap is None else signed_square(rhs, pair, k, precision)
         if cap is not None and allowed_square is not None and cap <= allowed_square:
             return Outcome("HOLDS")

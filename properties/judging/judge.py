@@ -69,7 +69,7 @@ class Judgement:
         is_known = np.isfinite(ratio) & (holds | (self.verdicts == VIOLATED))
         return ratio if is_known.all() else np.where(is_known, ratio, np.nan)
 
-    def write(self, at: tuple[int, int, int], outcome: Outcome) -> None:
+    def write_outcome(self, at: tuple[int, int, int], outcome: Outcome) -> None:
         """Take what exact arithmetic found of one check; the sides are views until something is."""
         if not self.lhs.lo.flags.writeable:
             self.lhs, self.rhs = (Interval(*map(np.array, side.ends)) for side in self.sides)
@@ -176,16 +176,16 @@ class ExactBudget:
     Checks beyond it stay UNDECIDED; they are counted.
     """
 
-    left: int
+    remaining_work: int
     skipped: int = 0
 
     def spend(self, batch: Batch, windows: int) -> bool:
         """True if work is left to decide a pair exactly at this many windows; spends that work."""
         spec = batch.spec
-        if self.left <= 0:
+        if self.remaining_work <= 0:
             self.skipped += windows
             return False
-        self.left -= 1_000 + windows * (spec.T + spec.K) * spec.n * (spec.n + spec.d)
+        self.remaining_work -= 1_000 + windows * (spec.T + spec.K) * spec.n * (spec.n + spec.d)
         return True
 
 
@@ -254,7 +254,7 @@ def decide_at_ends(statement: Statement, batch: Batch, result: Judgement) -> Non
         0: statement_at_end(statement, "first"),
         batch.spec.T: statement_at_end(statement, "last"),
     }
-    vanilla = batch.vanilla and has_windows(statement)
+    vanilla = batch.is_vanilla and has_windows(statement)
     for window in range(result.verdicts.shape[2]):
         simplified = end_statements.get(window, statement) if vanilla else statement
         verdicts = result.verdicts[:, :, window]
@@ -310,4 +310,4 @@ def decide_pair(
     windows."""
     i, s = at
     for k, outcome in zip(ks, decide_exactly(statement, batch.pair(i, s), ks), strict=True):
-        result.write((i, s, k), outcome)
+        result.write_outcome((i, s, k), outcome)

@@ -22,7 +22,7 @@ from rnnbounds.theory.proof.claim import Statement
 def windows_held_by_outputs(statement: Statement, pair: Batch, ks: Sequence[int]) -> list[int]:
     """The windows among `ks` at which the statement holds for every state; others are open."""
     coefficients = _gap_coefficients(statement)
-    if coefficients is None or not pair.vanilla:
+    if coefficients is None or not pair.is_vanilla:
         return []
     return [k for k in ks if _is_bounded(*coefficients, pair, k)]
 

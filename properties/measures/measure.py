@@ -35,18 +35,18 @@ def always(batch: Batch) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FastPath:
-    """Readings of the quantity of that name, of the systems ``where`` is true of.
+    """Readings of the quantity of that name, of the systems ``applies`` is true of.
 
     ``value`` is differentiable, for ascent; what is None is read from the definition.
     """
 
     name: str
-    where: Callable[[Batch], bool] = always
+    applies: Callable[[Batch], bool] = always
     value: ValueReading | None = None
     enclosure: Callable[[Batch], Interval] | None = None
     balls: Callable[[BallPair, int], arb] | None = None
     square: Callable[[Batch, int], fmpq | None] | None = None
-    at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
+    is_at_most: Callable[[Batch, fmpq, int], bool | None] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,13 +99,13 @@ class Measure:
             return fast_value
         return ascent.ascent_reading(self.name) if ascent.is_differentiable(formula) else None
 
-    def path(self, batch: Batch) -> FastPath:
+    def path_for(self, batch: Batch) -> FastPath:
         """The fast path of these systems."""
-        return next((path for path in self.paths if path.where(batch)), NO_PATH)
+        return next((path for path in self.paths if path.applies(batch)), NO_PATH)
 
     def enclose(self, batch: Batch) -> Interval:
         """Float64 enclosures over the batch; [nan, nan] where only exact arithmetic can read it."""
-        path = self.path(batch)
+        path = self.path_for(batch)
         if path.enclosure is not None:
             return path.enclosure(batch)
         if not self.is_opaque:
@@ -114,7 +114,7 @@ class Measure:
 
     def ball(self, pair: Batch, k: int, precision: int) -> arb:
         """A ball of one pair at one window; NaN where there is no reading."""
-        balls = self.path(pair).balls
+        balls = self.path_for(pair).balls
         if balls is None:
             if self.is_opaque:
                 return arb("nan")
@@ -127,32 +127,32 @@ class Measure:
 
     def exact_square(self, pair: Batch, k: int, precision: int) -> fmpq | None:
         """The square, if it is known to be rational: from rational states or a ball that is 0."""
-        path = self.path(pair)
+        path = self.path_for(pair)
         if path.square is None and path.balls is None and not self.is_opaque:
             return quantity.exact_square(self.name, pair, k, precision)
         key = f"square of {self.name} at {k}"
         if key not in pair.cache:
-            reading = path.square or (None if self.is_opaque else self.rational)
+            reading = path.square or (None if self.is_opaque else self.rational_square)
             pair.cache[key] = None if reading is None else reading(pair, k)
         square: fmpq | None = pair.cache[key]
         if square is None and self.ball(pair, k, precision).is_zero():
             return fmpq(0)
         return square
 
-    def rational(self, pair: Batch, k: int) -> fmpq | None:
+    def rational_square(self, pair: Batch, k: int) -> fmpq | None:
         """The square, as it is read in rationals."""
         return quantity.rational_square(self.name, pair, k)
 
-    def at_most(self, pair: Batch, bound: fmpq, k: int) -> bool | None:
+    def is_at_most(self, pair: Batch, bound: fmpq, k: int) -> bool | None:
         """True if the quantity is ≤ bound at window k, exactly; None if that is not decided."""
-        path = self.path(pair)
-        if path.at_most is not None:
-            return path.at_most(pair, bound, k)
+        path = self.path_for(pair)
+        if path.is_at_most is not None:
+            return path.is_at_most(pair, bound, k)
         return (
             None if self.is_opaque or path.balls else quantity.is_at_most(self.name, pair, bound, k)
         )
 
-    def cap(self, pair: Batch, k: int) -> fmpq | None:
+    def bound_square(self, pair: Batch, k: int) -> fmpq | None:
         """A rational bound of the square that holds whatever the inputs are."""
         return None if self.is_opaque else quantity.range_square(self.name, pair, k)
 

@@ -61,7 +61,7 @@ def joined(one: Dual[Rounded], two: Dual[Rounded]) -> Dual[Rounded]:
 
 def enclosure(batch: Batch) -> Interval:
     """J_k as the number that it is."""
-    if not batch.vanilla:
+    if not batch.is_vanilla:
         return Interval(*[np.full((len(batch.x), 1, batch.K + 1), np.nan)] * 2)
     found = lag_gradients(batch)
     return Interval(found, found)

@@ -34,15 +34,15 @@ class Measures(Mapping[str, Measure]):
     """The measure of each measured quantity, those of claims too."""
 
     def __init__(self) -> None:
-        self.made: dict[str, Measure] = {}
+        self.cache: dict[str, Measure] = {}
 
     def __getitem__(self, name: str) -> Measure:
         if name not in self:
             raise KeyError(name)
-        if name not in self.made:
+        if name not in self.cache:
             own = tuple(path for path in fast_paths() if path.name == name)
-            self.made[name] = Measure(name, own)
-        return self.made[name]
+            self.cache[name] = Measure(name, own)
+        return self.cache[name]
 
     def __contains__(self, name: object) -> bool:
         known = VOCABULARY.get(name) if isinstance(name, str) else None

@@ -294,7 +294,7 @@ FAST = (
         input_jacobian_norms,
         enclose_input_jacobians,
         input_jacobian_ball,
-        at_most=partial(quantity.is_at_most, "dh_dx"),
+        is_at_most=partial(quantity.is_at_most, "dh_dx"),
     ),
     # Floats enclose ‖W‖₂ by the certified norm, which is what claims about it judge: exactly alone.
     FastPath("W_norm_exact", is_vanilla, enclosure=blank),

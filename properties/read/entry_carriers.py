@@ -26,8 +26,8 @@ from rnnbounds.properties.read.numbers.sizes import Size
 class EntryCarrier(Carrier):
     """One system and one column of numbers of flint's."""
 
-    made: ClassVar[Any]
-    entries: ClassVar[Any]
+    arithmetic_class: ClassVar[Any]
+    entry_class: ClassVar[Any]
 
     @staticmethod
     @abstractmethod
@@ -36,17 +36,17 @@ class EntryCarrier(Carrier):
 
     def arithmetic(self, parameters: Parameters) -> Any:
         """Of the first system."""
-        return self.made({name: part[0] for name, part in parameters.items()})
+        return self.arithmetic_class({name: part[0] for name, part in parameters.items()})
 
     @abstractmethod
-    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Any:
+    def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Any:
         """The arithmetic of one system whose weights are rationals."""
 
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
         """Those of the first system."""
-        return EntryDirections(parameters, units, inputs, trained, self.entries, self.number)
+        return EntryDirections(parameters, units, inputs, trained, self.entry_class, self.number)
 
     def column(self, tensor: Tensor) -> Value:
         """The first vector."""
@@ -54,7 +54,7 @@ class EntryCarrier(Carrier):
 
     def vector(self, values: Sequence[Any]) -> Value:
         """A vector with these entries."""
-        return self.entries([[self.number(v)] for v in values])
+        return self.entry_class([[self.number(v)] for v in values])
 
     def matrix(self, tensor: Tensor) -> Value:
         """The first operator."""
@@ -62,12 +62,12 @@ class EntryCarrier(Carrier):
 
     def rows(self, rows: Sequence[Sequence[Any]]) -> Value:
         """An operator with these rows."""
-        return self.entries([list(map(self.number, row)) for row in rows])
+        return self.entry_class([list(map(self.number, row)) for row in rows])
 
     def times(self, A: Value, v: Value) -> Value:
         """The product of matrices, or that of every entry."""
         if isinstance(A, Entries):
-            return self.entries.of(A.matrix * v.matrix)
+            return self.entry_class.of(A.matrix * v.matrix)
         if isinstance(A, Size) or isinstance(v, Size):
             return sizes.as_size(A) * sizes.as_size(v)
         if isinstance(v, Entries):
@@ -86,19 +86,19 @@ class EntryCarrier(Carrier):
     def divide_units(self, v: Value, weights: Tensor) -> Value:
         """Entry by entry."""
         w = map(self.number, weights[0].tolist())
-        return self.entries([[a / b for a in unit] for unit, b in zip(v.units, w, strict=True)])
+        return self.entry_class([[a / b for a in unit] for unit, b in zip(v.units, w, strict=True)])
 
     def cut(self, tangent: Value, columns: slice) -> Value:
         """Some entries of every row."""
-        return self.entries([row[columns] for row in tangent.units])
+        return self.entry_class([row[columns] for row in tangent.units])
 
     def row(self, v: Value, before: int) -> Value:
         """One row."""
-        return self.entries([[self.number(0.0)] * before + [unit[0] for unit in v.units]])
+        return self.entry_class([[self.number(0.0)] * before + [unit[0] for unit in v.units]])
 
     def gradient(self, loss: Loss, h: Value) -> Value:
         """∇p at the numbers of one column."""
-        return self.entries([[v] for v in self.slope(loss, [unit[0] for unit in h.units])])
+        return self.entry_class([[v] for v in self.slope(loss, [unit[0] for unit in h.units])])
 
     def gradient_gap(self, loss: Loss, h: Value, gap: Value) -> Value:
         """Values are subtracted, but where they are those of one state."""
@@ -120,27 +120,27 @@ class EntryCarrier(Carrier):
 
     def largest(self, v: Value, weights: Tensor | None) -> Size:
         """The largest entry over its weight."""
-        return self.over(weights, [sizes.as_size(unit[0]) for unit in v.units])
+        return self.weighted_max(weights, [sizes.as_size(unit[0]) for unit in v.units])
 
     def row_norm(self, A: Value, weights: Tensor) -> Size:
         """The longest row over its weight."""
-        return self.over(weights, [sizes.euclidean_size(row) for row in A.units])
+        return self.weighted_max(weights, [sizes.euclidean_size(row) for row in A.units])
 
     def row_sum_norm(self, A: Value, weights: Tensor) -> Size:
         """The largest sum of a row over its weight."""
         w = list(map(self.number, weights[0].tolist()))
         rows = ([a * b for a, b in zip(row, w, strict=True)] for row in A.units)
-        return self.over(weights, list(map(sizes.absolute_sum_size, rows)))
+        return self.weighted_max(weights, list(map(sizes.absolute_sum_size, rows)))
 
     def transposed(self, A: Value) -> Value:
         """Aᵀ."""
-        return self.entries([list(column) for column in zip(*A.units, strict=True)])
+        return self.entry_class([list(column) for column in zip(*A.units, strict=True)])
 
     def frobenius(self, A: Value) -> Any:
         """‖A‖_F², a number."""
         return sum((a * a for row in A.units for a in row), self.number(0.0))
 
-    def over(self, weights: Tensor | None, found: list[Size]) -> Size:
+    def weighted_max(self, weights: Tensor | None, found: list[Size]) -> Size:
         """The largest over its weight."""
         if weights is not None:
             each = zip(found, weights[0].tolist(), strict=True)
@@ -151,9 +151,9 @@ class EntryCarrier(Carrier):
 class BallCarrier(EntryCarrier):
     """Balls of the precision that is current."""
 
-    made, entries = Balls, Columns
+    arithmetic_class, entry_class = Balls, Columns
 
-    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Balls:
+    def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Balls:
         """In balls around these rationals."""
         at = {(name, str(ALL)): A for name, A in weights.items()}
         matrices = {key: arb_mat(A) for key, A in at.items()}
@@ -173,9 +173,9 @@ class BallCarrier(EntryCarrier):
 class RationalCarrier(EntryCarrier):
     """Rationals; what leaves them raises IrrationalError."""
 
-    made, entries = Rationals, Ratios
+    arithmetic_class, entry_class = Rationals, Ratios
 
-    def exactly(self, weights: Mapping[str, fmpq_mat]) -> Rationals:
+    def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Rationals:
         """In rationals."""
         tables = {name: A.tolist() for name, A in weights.items()}
         return Rationals(dict.fromkeys(weights), tables)  # type: ignore[arg-type]

@@ -86,7 +86,7 @@ class FloatCarrier(Carrier):
 
     def spectral(self, A: Rounded) -> Interval:
         """Of rows that share no column that of the longest row."""
-        if (A.reached.sum(1) <= 1).all():
+        if (A.nonzero_array.sum(1) <= 1).all():
             return self.row_norm(A, torch.ones_like(A.value[:, :, 0, 0]))
         value, error = (part.permute(0, 2, 1, 3) for part in (A.value, A.error))
         low, high = (end.cpu().numpy()[:, :, None] for end in spectral_norm(value, error))

@@ -92,7 +92,7 @@ class Rule:
             named_symbols.update(new)
             self.places.append((i, new[0] if new else None, term_builder(arguments[i])))
 
-    def bound(self, arguments: tuple[Term, ...]) -> dict[Symbol, Term] | None:
+    def match(self, arguments: tuple[Term, ...]) -> dict[Symbol, Term] | None:
         """The variables' values at these arguments; None where the equation is of others."""
         values: dict[Symbol, Term] = {}
         for i, new, build in self.places:
@@ -146,7 +146,7 @@ def unfold(term: Term) -> Term | None:
         return None
     head, *arguments = term
     for rule in rules().get((head, len(arguments)), ()):
-        values = rule.bound(tuple(arguments))
+        values = rule.match(tuple(arguments))
         if values is not None:
             return rule.value(values)
     return None

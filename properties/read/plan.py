@@ -41,8 +41,8 @@ class PlanStep(NamedTuple):
     """An operation, what it needs to know beside, and the nodes whose values it takes."""
 
     operation: str
-    known: tuple[Term, ...] = ()
-    of: tuple[Term, ...] = ()
+    parameters: tuple[Term, ...] = ()
+    operands: tuple[Term, ...] = ()
 
 
 @lru_cache(maxsize=CACHED_TERMS)

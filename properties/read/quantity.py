@@ -106,7 +106,7 @@ def rational_square(name: str, pair: Batch, k: int) -> fmpq | None:
 def is_at_most(name: str, pair: Batch, bound: fmpq, k: int) -> bool | None:
     """True if an operator norm is ≤ bound at window k, exactly; None if that is not decided."""
     try:
-        return read_size(name, pair, k, RATIONALS).at_most(bound)
+        return read_size(name, pair, k, RATIONALS).is_at_most(bound)
     except (AbsentError, IrrationalError):
         return None
 
@@ -160,7 +160,7 @@ def range_bound(term: Term, here: World) -> fmpq | None:
     if term[0] not in ("norm", "weighted"):
         return None
     step = plan_step(term[1])
-    end = step.of[0] if step.operation in ("apart", "same") else term[1]
+    end = step.operands[0] if step.operation in ("apart", "same") else term[1]
     end = end[1] if end[0] == GAP and plan_step(end[2]) == PlanStep("same", (), (0,)) else end
     end = unfold(end) or end
     return here.range_square(term) if end[0] == "phi" else None

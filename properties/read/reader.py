@@ -42,7 +42,7 @@ class World(ABC):
     """Values of a term's parts on one system."""
 
     def __init__(self) -> None:
-        self.known: dict[Term, Value] = {}
+        self.values: dict[Term, Value] = {}
 
     @abstractmethod
     def leaf(self, head: str, *arguments: Term) -> Value:
@@ -61,7 +61,7 @@ class World(ABC):
         """A norm or a rank of a value, whose term says of which space it is."""
 
     @abstractmethod
-    def of_numbers(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+    def number_function(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
         """A power, whose exponent is known, a modulus, or the largest of numbers."""
 
     @abstractmethod
@@ -75,14 +75,14 @@ class World(ABC):
 
 def read(term: Term, world: World) -> Value:
     """The value of a ground term; raises AbsentError where the system has none."""
-    values, stack = world.known, [term]
+    values, stack = world.values, [term]
     while stack:
         node = stack[-1]
         if node in values:
             stack.pop()
             continue
         step = plan_step(node)
-        missing = [other for other in step.of if other not in values]
+        missing = [other for other in step.operands if other not in values]
         if missing:
             stack += missing
         else:
@@ -92,7 +92,7 @@ def read(term: Term, world: World) -> Value:
 
 def compute_step(step: PlanStep, world: World, node: Term) -> Value:
     """The value of a node whose parts are known."""
-    operation, values = step.operation, [world.known[other] for other in step.of]
+    operation, values = step.operation, [world.values[other] for other in step.operands]
     match operation:
         case "number":
             return world.number(node) if node else ZERO
@@ -115,11 +115,11 @@ def compute_step(step: PlanStep, world: World, node: Term) -> Value:
         case "leaf":
             return world.leaf(node[0], *node[1:])
     if operation in SIZE_HEADS:
-        return world.size(operation, step.known[0], values[0])
+        return world.size(operation, step.parameters[0], values[0])
     if operation in NUMBER_HEADS:
         numbers = [world.number(0) if value is ZERO else value for value in values]
-        return world.of_numbers(operation, step.known, numbers)
-    return world.apply(operation, step.known, values)
+        return world.number_function(operation, step.parameters, numbers)
+    return world.apply(operation, step.parameters, values)
 
 
 def add_values(one: Value, two: Value) -> Value:

@@ -65,7 +65,7 @@ class Part(msgspec.Struct, frozen=True, order=True):
     blocks: int = 1
 
     @property
-    def told(self) -> tuple[tuple[str, str], ...]:
+    def claim_works(self) -> tuple[tuple[str, str], ...]:
         """(claim, work) of all that it tells something of; a record names parts by these."""
         claim_pairs = tuple((claim, self.work) for claim in self.claims)
         return claim_pairs + tuple((claim, SABOTAGE) for claim in self.variant_claims)
@@ -73,7 +73,7 @@ class Part(msgspec.Struct, frozen=True, order=True):
     @property
     def name(self) -> str:
         """CLAIM+CLAIM/WORK+WORK, with the pool and the block where there is one."""
-        who, works = (dict.fromkeys(names) for names in zip(*self.told, strict=True))
+        who, works = (dict.fromkeys(names) for names in zip(*self.claim_works, strict=True))
         block = str(self.block) if self.block else ""
         return "/".join(filter(None, ("+".join(who), "+".join(works), self.pool, block)))
 
@@ -149,7 +149,7 @@ def run_part(part: Part, *, profile_name: str, seed: int, device: str = "cpu") -
     budget = profile(profile_name)
     results: dict[str, Any] = {}
     if part.work == PROOF:
-        entry = claim(part.told[0][0])
+        entry = claim(part.claim_works[0][0])
         if part.claims:
             results["ledgers"] = ledger_records(entry, budget.minimal)
         if part.variant_claims:
@@ -191,7 +191,7 @@ def attack_part(
         budget=budget, seed=seed, block=part.block, device=device,
     )  # fmt: skip
     return evidence, {
-        id: variants.driven(budget=budget, seed=seed, device=device)
+        id: variants.attack_remaining(budget=budget, seed=seed, device=device)
         for id, variants in part_variants.items()
     }
 

@@ -46,7 +46,7 @@ def probe_matrix(claims: Sequence[Claim], workers: int, progress: Callable[[str]
     results = []
     with (
         local_executor(min(workers, len(claims))) as executor,
-        closing(executor.each(remote_probe, [(claim.id,) for claim in claims])) as answers,
+        closing(executor.map_calls(remote_probe, [(claim.id,) for claim in claims])) as answers,
     ):
         for answer in answers:
             results.append(decode_result(answer))
@@ -79,7 +79,7 @@ def probe(claim: Claim) -> dict[str, Evidence]:
         for spec in probe_specs(name):
             batch = build_batch(spec)
             for form in forms:
-                evidence[form.name].add(batch, judge(form.statement, form.assumptions, batch))
+                evidence[form.name].add_batch(batch, judge(form.statement, form.assumptions, batch))
     return evidence
 
 

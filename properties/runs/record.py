@@ -78,7 +78,7 @@ def missing_work(
     sabotage too where a false variant is told of by none."""
 
     def pieces(parts: Iterable[Part]) -> set[tuple[tuple[str, str], str, int]]:
-        return {(pair, part.pool, part.block) for part in parts for pair in part.told}
+        return {(pair, part.pool, part.block) for part in parts for pair in part.claim_works}
 
     expected = pieces(plan_parts(claims, attacks, profile_of(profile)))
     missing = {pair for pair, _, _ in expected - pieces(result.part for result in results)}
@@ -156,7 +156,7 @@ def claim_record(
         attack: attack_record(claim, attack, list(attack_evidence.values()))
         for attack, attack_evidence in evidence_by_attack.items()
     }
-    total = Evidence.of(claim, claim.forms[0])
+    total = Evidence.empty(claim, claim.forms[0])
     for evidence in forms.values():
         total.merge(evidence)
     tightest = tightest_checks(forms.values())
@@ -200,7 +200,7 @@ def form_record(
 ) -> FormRecord:
     """One form as tested, how it fared, and what each attack saw of it."""
     form = claim.form(evidence.form)
-    random_attacks = [attack for attack in evidence_by_attack if attacks()[attack].drawn]
+    random_attacks = [attack for attack in evidence_by_attack if attacks()[attack].is_random]
     statement = form.statement
     return FormRecord(
         name=form.name, about=form.about, text=statement_text(statement),
@@ -214,5 +214,6 @@ def form_record(
         examples={attack: evidence_by_attack[attack].examples.counts for attack in random_attacks},
         cost=evidence.cost,
         nearest=tuple(evidence.nearest[states][1] for states in sorted(evidence.nearest, key=int)),
-        curve=None if evidence.against is None else build_curve(evidence.against, evidence.curve),
+        curve=None if evidence.curve_variable is None else build_curve(evidence.curve_variable,
+        evidence.curve),
     )  # fmt: skip

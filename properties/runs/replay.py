@@ -141,7 +141,7 @@ def dump_system(replayed: ReplayedPair, path: Path) -> None:
     if batch.other is not None:
         others = {"W_other": batch.other.W, "U_other": batch.other.U, "b_other": batch.other.b}
         arrays |= {name: other[0].numpy() for name, other in others.items()}
-    if other_inputs in batch.made:
+    if other_inputs in batch.readings:
         arrays["x_other"] = other_inputs(batch)[0, :, :, 0].numpy()
     if batch.spec.kind == "training":
         omega = batch.omega

@@ -51,7 +51,7 @@ def run_calls(
     """(seed, result) of each part under its seed, in the order in which they end."""
     require_sound(device)
     arguments = [(part, profile, seed, device) for part, seed in calls]
-    with closing(executor.each(remote_part, arguments, part_affinity)) as answers:
+    with closing(executor.map_calls(remote_part, arguments, part_affinity)) as answers:
         for seed, answer in answers:
             yield seed, decode_result(answer)
 
@@ -72,7 +72,9 @@ def heaviest_first(parts: Sequence[Part]) -> list[Part]:
     """Long parts first, so that no process waits for a late one; and before them all proofs, since
     who has begun them goes on with them."""
     start_orders = {PROOF: -1} | {name: attack.start_order for name, attack in every().items()}
-    return sorted(parts, key=lambda part: (start_orders.get(part.work, 9), -len(part.told), part))
+    return sorted(
+        parts, key=lambda part: (start_orders.get(part.work, 9), -len(part.claim_works), part)
+    )
 
 
 def run_environment(

@@ -51,9 +51,9 @@ def endless_attacks(attacks: Sequence[str]) -> list[str]:
     Raises:
         InputError: none of them does.
     """
-    if endless := [name for name in attacks if every()[name].drawn]:
+    if endless := [name for name in attacks if every()[name].is_random]:
         return endless
-    choices = ", ".join(name for name, attack in every().items() if attack.drawn)
+    choices = ", ".join(name for name, attack in every().items() if attack.is_random)
     raise InputError(f"these attacks judge a fixed number of systems; add {choices} to --attacks")
 
 
@@ -72,7 +72,7 @@ def run_until_judged(
     all_results = list(results)
     while True:
         for progress in progress_by_claim.values():
-            progress.plan(systems, attacks, all_results)
+            progress.plan_blocks(systems, attacks, all_results)
         parts = block_ranges(
             [progress for progress in progress_by_claim.values() if progress.next_blocks], budget
         )
@@ -101,21 +101,25 @@ class ClaimProgress:
 
     def __init__(self, claim: Claim, attacks: Sequence[str], budget: Budget) -> None:
         self.claim, self.attacks = claim, attacks
-        self.extra = self.next_blocks = self.judged_systems = 0
-        self.own = max(
+        self.extra_blocks = self.next_blocks = self.judged_systems = 0
+        self.profile_blocks = max(
             attack_block_count(attack, group, budget)
             for attack in attacks for group in claim_pools(claim, budget).values()
         )  # fmt: skip
 
-    def plan(self, systems: int, attacks: Sequence[str], results: Iterable[PartResult]) -> None:
+    def plan_blocks(
+        self, systems: int, attacks: Sequence[str], results: Iterable[PartResult]
+    ) -> None:
         """Say how many more, if the next ones are like those before."""
-        self.extra += self.next_blocks
+        self.extra_blocks += self.next_blocks
         evidence = claim_evidence(self.claim, attacks, results)
         judged = {name: self._systems(name, forms) for name, forms in evidence.items()}
         total, previous = sum(judged[name] for name in self.attacks), self.judged_systems
         missing = systems - sum(judged.values())
         continues = total > previous and missing > 0
-        self.next_blocks = -(-missing * (self.own + self.extra) // total) if continues else 0
+        self.next_blocks = (
+            -(-missing * (self.profile_blocks + self.extra_blocks) // total) if continues else 0
+        )
         self.judged_systems = total
 
     def _systems(self, attack: str, forms: FormEvidence) -> int:
@@ -129,7 +133,7 @@ def block_ranges(incomplete: Sequence[ClaimProgress], budget: Budget) -> list[Pa
         for pool, group in claim_pools(progress.claim, budget).items():
             for attack in progress.attacks:
                 if profile_blocks := attack_block_count(attack, group, budget):
-                    first = profile_blocks + progress.extra
+                    first = profile_blocks + progress.extra_blocks
                     last = first + progress.next_blocks
                     for low in range(first - first % RANGE_BLOCKS, last, RANGE_BLOCKS):
                         start = max(first, low)

@@ -59,7 +59,7 @@ def _instance_arrays(claim: Claim, check: Check) -> InstanceArrays | None:
             others = run_states(batch, inputs_of[batch.spec.T - k :])
             if batch.exact and not _is_close(math.dist(states[-1], others[-1]), replayed.checks[k]):
                 return None  # in floats it is another system than the one in rationals
-        elif other_inputs in batch.made:
+        elif other_inputs in batch.readings:
             second_inputs = table_rows(other_inputs(batch)[0, :, :, 0].numpy())
             others = run_states(batch, [Rows(x.mT) for x in _other_input_rows(batch)])
         elif batch.exact or not _is_close(math.hypot(*states[-1]), replayed.checks[0]):

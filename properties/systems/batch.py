@@ -55,16 +55,18 @@ class Batch:
     y: torch.Tensor | None = None
     whole: tuple[Batch, int, int] | None = field(default=None, compare=False, repr=False)
     cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
-    made: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
-    known: dict[str, Interval] = field(init=False, default_factory=dict, compare=False, repr=False)
-    pairs: dict[tuple[int, int], Batch] = field(
+    readings: dict[Any, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+    constant_intervals: dict[str, Interval] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
+    kept_pairs: dict[tuple[int, int], Batch] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
 
     @property
     def route(self) -> Any:
         """The `supply.route.Route` of these systems, which supplies what is certified of them."""
-        return self.spec.about.route
+        return self.spec.kind_record.route
 
     @property
     def cell(self) -> RNN:
@@ -90,7 +92,7 @@ class Batch:
     @property
     def weights(self) -> dict[str, torch.Tensor]:
         """The weights by name, stacked where there are gates."""
-        return self.systems.tensors
+        return self.systems.named_weights
 
     @property
     def exact(self) -> tuple[ExactMember, ...]:
@@ -114,7 +116,7 @@ class Batch:
         return self.systems if isinstance(self.systems, GatedCells) else None
 
     @property
-    def vanilla(self) -> bool:
+    def is_vanilla(self) -> bool:
         """True if these are vanilla networks in floats."""
         return not self.exact and self.cells is None
 
@@ -202,10 +204,10 @@ class Batch:
 
     def constant(self, name: str) -> Interval:
         """A certified constant, from whoever supplies it of such systems."""
-        if name not in self.known:
+        if name not in self.constant_intervals:
             value = self._read_constant(name)
-            self.known[name] = Interval(value, value)
-        return self.known[name]
+            self.constant_intervals[name] = Interval(value, value)
+        return self.constant_intervals[name]
 
     def _read_constant(self, name: str) -> Array:
         if self.whole is None:
@@ -220,13 +222,17 @@ class Batch:
     def pair(self, i: int, s: int) -> Batch:
         """One pair alone, on the CPU. The first few are kept: the forms of a claim are decided on
         the same pairs, which hold their constants and their balls."""
-        if (len(self.spec.members), len(self.spec.chosen), self.x.device.type) == (1, 1, "cpu"):
+        if (len(self.spec.members), len(self.spec.sequence_range), self.x.device.type) == (
+            1,
+            1,
+            "cpu",
+        ):
             return self
-        if (i, s) in self.pairs:
-            return self.pairs[i, s]
+        if (i, s) in self.kept_pairs:
+            return self.kept_pairs[i, s]
         found = self._build_pair(i, s)
-        if len(self.pairs) < KEPT_PAIRS:
-            self.pairs[i, s] = found
+        if len(self.kept_pairs) < KEPT_PAIRS:
+            self.kept_pairs[i, s] = found
         return found
 
     def _build_pair(self, i: int, s: int) -> Batch:
@@ -237,9 +243,9 @@ class Batch:
         x = self.x[at, :, :, s : s + 1]
         return Batch(spec, self.systems.pair(i, s), self.C[at], x, y, whole=(self, i, s))
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         """Let go of all that was measured of these systems, and of their pairs."""
-        for cache in (self.cache, self.made, self.known, self.pairs):
+        for cache in (self.cache, self.readings, self.constant_intervals, self.kept_pairs):
             cache.clear()
 
 
@@ -250,12 +256,12 @@ def all_finite(A: torch.Tensor, axes: int | tuple[int, ...]) -> npt.NDArray[np.b
 
 def build_batch(spec: SystemSpec, device: str = "cpu") -> Batch:
     """The batch that a spec describes; with ``member`` and ``sequence`` set, that pair alone."""
-    return Batch(spec, *spec.about.route.parts(spec, device))
+    return Batch(spec, *spec.kind_record.route.build_parts(spec, device))
 
 
 def explicit_spec(batch: Batch, **fields: object) -> SystemSpec:
     """The spec that writes a batch of one pair out in full; ``fields`` change its other fields."""
-    weights, (h, h_other), other_weights = batch.weights, batch.systems.written, batch.other
+    weights, (h, h_other), other_weights = batch.weights, batch.systems.explicit_states, batch.other
     values = Values(
         W=weights["W"][0].tolist(),
         U=weights["U"][0].tolist(),

@@ -42,7 +42,7 @@ def column_name(cell: str) -> str:
 
 def cells_of_kind(kind: str) -> tuple[str, ...]:
     """The cells that the systems of a kind, or of a family of kinds, can be."""
-    return tuple(cell for system_kind in kinds_about(kind) for cell in system_kind.named)
+    return tuple(cell for system_kind in kinds_about(kind) for cell in system_kind.cell_names)
 
 
 @cache

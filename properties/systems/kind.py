@@ -72,18 +72,18 @@ def vanilla_cell(spec: SystemSpec) -> str:
 class CellNames:
     """The cells that systems of a kind are, as ``--cell`` names them.
 
-    of: the cell of one system. field_changes: changes of a spec's fields, each of which shows one
-    more of these cells.
+    cell_of_spec: the cell of one system. field_changes: changes of a spec's fields, each of which
+    shows one more of these cells.
     """
 
-    of: Callable[[SystemSpec], str]
+    cell_of_spec: Callable[[SystemSpec], str]
     field_changes: Sequence[Mapping[str, Any]] = ()
 
     def __call__(self, spec: SystemSpec) -> str:
         """The cell of one system."""
-        return self.of(spec)
+        return self.cell_of_spec(spec)
 
-    def all(self, make: SpecType) -> tuple[str, ...]:
+    def all_cells(self, make: SpecType) -> tuple[str, ...]:
         """The cells of all specs: by the number of layers, activation and regime."""
         choices = {
             "layers": (2, 1),
@@ -93,7 +93,7 @@ class CellNames:
         names = [name for name in choices if name in make.__struct_fields__]
         chosen = product(*(choices[name] for name in names))
         specs = (make(**dict(zip(names, each, strict=True))) for each in chosen)
-        return tuple(dict.fromkeys(map(self.of, specs)))
+        return tuple(dict.fromkeys(map(self.cell_of_spec, specs)))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class ListedCells(CellNames):
 
     cells: tuple[str, ...] = field(kw_only=True)
 
-    def all(self, make: SpecType) -> tuple[str, ...]:
+    def all_cells(self, make: SpecType) -> tuple[str, ...]:
         """The list."""
         return self.cells
 
@@ -157,7 +157,7 @@ class Kind:
     # The struct of its specs.
     spec: SpecType
     # What Hypothesis draws.
-    draws: Draws
+    spec_strategy: Draws
     # The family of its systems, which makes batches of specs and supplies their constants.
     route: Route
     # The cell that a system is one of.
@@ -168,10 +168,10 @@ class Kind:
     # The columns of the matrix that this kind brings, by name.
     columns: Mapping[str, Column] = field(default_factory=dict)
     # True if what a user types presupposes λ < 1 of it.
-    contracts: bool = False
+    is_contractive: bool = False
 
     def __post_init__(self) -> None:
-        self.spec_type.about = self
+        self.spec_type.kind_record = self
 
     @property
     def spec_type(self) -> type[SystemSpec]:
@@ -189,9 +189,9 @@ class Kind:
         return self.spec_type.regimes
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def cell_names(self) -> tuple[str, ...]:
         """The cells that its systems can be."""
-        return self.cell.all(self.spec)
+        return self.cell.all_cells(self.spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ class Family:
 
     name: str
     members: Mapping[str, Kind]
-    draws: Callable[[SpecType, DrawRequest], SearchStrategy[SystemSpec]]
+    spec_strategy: Callable[[SpecType, DrawRequest], SearchStrategy[SystemSpec]]
     extremal: Callable[[Sequence[Kind]], Iterator[SystemSpec]]
 
 
@@ -212,5 +212,5 @@ def specs_of_kind(make: SpecType, specs: Mapping[str, SystemSpec]) -> dict[str, 
 
 def kind_of_spec(spec: SystemSpec) -> Kind:
     """The kind of a system."""
-    found: Kind = spec.about
+    found: Kind = spec.kind_record
     return found

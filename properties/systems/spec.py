@@ -138,7 +138,7 @@ class SystemSpec(
     # Raises SpecError for what else must be so.
     check: ClassVar[Callable[[Any], None] | None] = None
     # The `properties.systems.kind.Kind` of these systems.
-    about: ClassVar[Any] = None
+    kind_record: ClassVar[Any] = None
 
     @classmethod
     def has(cls, name: str) -> bool:
@@ -157,7 +157,7 @@ class SystemSpec(
         return range(self.batch) if self.member is None else range(self.member, self.member + 1)
 
     @property
-    def chosen(self) -> range:
+    def sequence_range(self) -> range:
         """The sequences of each member that this spec builds."""
         index = self.sequence
         return range(self.sequences) if index is None else range(index, index + 1)
@@ -165,15 +165,18 @@ class SystemSpec(
     @property
     def text(self) -> str:
         """The spec as one line of JSON, as ``rnnbounds replay`` takes it."""
-        return msgspec.json.encode(self.told).decode()
+        return msgspec.json.encode(self.explicit_fields).decode()
 
     @property
-    def told(self) -> dict[str, object]:
+    def explicit_fields(self) -> dict[str, object]:
         """The fields that are not as by default, and those that every spec must name."""
-        return {**{name: getattr(self, name) for name in self.named()}, **msgspec.to_builtins(self)}
+        return {
+            **{name: getattr(self, name) for name in self.required_fields()},
+            **msgspec.to_builtins(self),
+        }
 
     @classmethod
-    def named(cls) -> tuple[str, ...]:
+    def required_fields(cls) -> tuple[str, ...]:
         """List the fields that a spec of this kind states even at their default values."""
         return tuple(name for name in REQUIRED_FIELDS if name == "kind" or cls.has(name))
 

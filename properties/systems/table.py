@@ -56,7 +56,7 @@ def _all_kinds() -> Iterable[Kind]:
     cell of which none of these draws a system."""
     kinds = (*_KINDS, *declared(__name__, __file__, "KINDS", "columns"))
     drawn_kinds = (kind for kind in kinds if not isinstance(kind.cell, ListedCells))
-    drawn_cells = {cell for kind in drawn_kinds for cell in kind.named}
+    drawn_cells = {cell for kind in drawn_kinds for cell in kind.cell_names}
     return (
         *kinds,
         *(cells.plain_kind(cell) for name, cell in CELLS.items() if name not in drawn_cells),
@@ -74,7 +74,7 @@ def kinds_by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
 
 def own_strategy(make: SpecType, wanted: DrawRequest) -> st.SearchStrategy[SystemSpec]:
     """Return the strategy by which a kind draws its own specs."""
-    return KINDS[make.kind].draws(wanted)
+    return KINDS[make.kind].spec_strategy(wanted)
 
 
 def worst_instances(kinds: Sequence[Kind]) -> Iterator[SystemSpec]:
@@ -124,9 +124,9 @@ def _spec_strategy(
 ) -> st.SearchStrategy[SystemSpec]:
     kind_record = find_kind(kind)
     return (
-        kind_record.draws(request)
+        kind_record.spec_strategy(request)
         if family is None
-        else FAMILIES[family].draws(kind_record.spec, request)
+        else FAMILIES[family].spec_strategy(kind_record.spec, request)
     )
 
 
@@ -152,7 +152,7 @@ def parse_spec(text: str | bytes) -> SystemSpec:
         raise
     except (ValueError, RecursionError) as error:
         raise SpecError(f"not a system spec of this version ({error})") from None
-    missing = [name for name in spec.named() if name not in fields]
+    missing = [name for name in spec.required_fields() if name not in fields]
     if missing:
         raise SpecError(f"a system spec that does not say its {', '.join(missing)}")
     check_spec(spec)

@@ -57,14 +57,14 @@ def only(kinds: tuple[str, ...]) -> None:
 
 def watched() -> None:
     """Stop at the first violation."""
-    add = Evidence.add
+    add = Evidence.add_batch
 
     def stop(self: Evidence, *seen: Any) -> None:
         add(self, *seen)
         if self.tally.violated:
             raise Convicted(self.form, self.failing[0].replay)
 
-    Evidence.add = stop  # type: ignore[method-assign]
+    Evidence.add_batch = stop  # type: ignore[method-assign]
 
 
 def attacked(name: str, attack: str) -> dict[str, Any]:

@@ -20,4 +20,4 @@ def as_kind(spec: SystemSpec, kind: str, **fields: object) -> SystemSpec:
 
 def changed(spec: SystemSpec, **fields: object) -> str:
     """The spec as JSON with other fields, which its kind may not use."""
-    return json.dumps(spec.told | fields)
+    return json.dumps(spec.explicit_fields | fields)

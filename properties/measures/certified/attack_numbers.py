@@ -61,5 +61,5 @@ def last_output(p: ModelPoint, inputs: Sequence[Sequence[float]]) -> list[arb]:
     """The output after a run from zero."""
     s = [arb(0)] * sum(p.widths)
     for x in inputs:
-        s = p.program(p.made, ball_column(s), ball_column(x)).matrix.entries()
+        s = p.program(p.arithmetic, ball_column(s), ball_column(x)).matrix.entries()
     return s[-p.n :]

@@ -39,7 +39,7 @@ RecomputedValue = arb | fmpq | MatrixNorm | ScaledNorm
 class ModelPoint:
     """One model at two states and an input, in balls of the precision that is current.
 
-    widths: the sizes of the states of its layers; n: how many outputs there are; known: what was
+    widths: the sizes of the states of its layers; n: how many outputs there are; cache: what was
     read of the model so far, at that precision.
     """
 
@@ -49,36 +49,36 @@ class ModelPoint:
     widths: Sequence[int]
     n: int
     s: Sequence[float]
-    other: Sequence[float]
+    other_state: Sequence[float]
     x: Sequence[float]
-    near: Mapping[str, Tensor]
+    other_weights: Mapping[str, Tensor]
     loss: Loss
     unitary: UnitaryModel | None = None
     attack: Attacked | None = None
-    known: dict[Any, Any] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
 
-    def once(self, read: Callable[[ModelPoint], Any]) -> Any:
+    def cached(self, read: Callable[[ModelPoint], Any]) -> Any:
         """Evaluate a function of the model alone, once for all its states and inputs."""
-        if read not in self.known:
-            self.known[read] = read(self)
-        return self.known[read]
+        if read not in self.cache:
+            self.cache[read] = read(self)
+        return self.cache[read]
 
-    def norm(self, role: str) -> MatrixNorm:
+    def weight_norm(self, role: str) -> MatrixNorm:
         """‖A‖₂ of a weight."""
-        if role not in self.known:
-            self.known[role] = MatrixNorm(self.weights[role])
-        found: MatrixNorm = self.known[role]
+        if role not in self.cache:
+            self.cache[role] = MatrixNorm(self.weights[role])
+        found: MatrixNorm = self.cache[role]
         return found
 
     @cached_property
-    def made(self) -> Balls:
+    def arithmetic(self) -> Balls:
         """The arithmetic."""
         return Balls(self.weights)
 
     def step(self, s: Sequence[float | arb]) -> list[arb]:
         """φ(s, x)."""
         state: list[arb] = self.program(
-            self.made, ball_column(s), ball_column(self.x)
+            self.arithmetic, ball_column(s), ball_column(self.x)
         ).matrix.entries()
         return state
 
@@ -91,19 +91,19 @@ class ModelPoint:
     @cached_property
     def gates(self) -> tuple[Columns, ...]:
         """Pre-activations of the model's gates at the state s."""
-        return self.fed(self.s[-self.n :])
+        return self.gate_preactivations(self.s[-self.n :])
 
-    def fed(self, h: Sequence[float]) -> tuple[Columns, ...]:
+    def gate_preactivations(self, h: Sequence[float]) -> tuple[Columns, ...]:
         """Evaluate the gates' pre-activations W_ih x + b_ih + W_hh h + b_hh at an output h."""
-        from_input = self.made.affine("weight_ih", "bias_ih", ball_column(self.x))
-        preactivations = from_input + self.made.affine("weight_hh", "bias_hh", ball_column(h))
+        from_input = self.arithmetic.affine("weight_ih", "bias_ih", ball_column(self.x))
+        preactivations = from_input + self.arithmetic.affine("weight_hh", "bias_hh", ball_column(h))
         return preactivations.chunk(len(self.weights["weight_hh"]) // self.n)
 
     def candidate(self, h: Sequence[float]) -> list[arb]:
         """ν of a GRU."""
-        m, rows = self.made, slice(2 * self.n, 3 * self.n)
+        m, rows = self.arithmetic, slice(2 * self.n, 3 * self.n)
         from_input = m.affine("weight_ih", "bias_ih", ball_column(self.x)).chunk(3)[2]
-        reset = self.fed(h)[0].sigmoid()
+        reset = self.gate_preactivations(h)[0].sigmoid()
         if self.certificate.cell == "gru-cho":
             recurrent = m.affine("weight_hh", "bias_hh", reset * ball_column(h), rows)
         else:
@@ -124,10 +124,10 @@ class ModelPoint:
         """Both states, cut to the bound within which training goes on."""
         assert self.certificate.training is not None
         bound = self.certificate.training.constants.B_h * INWARD
-        clipped = [clip_norm(s, bound) for s in (self.s, self.other)]
+        clipped = [clip_norm(s, bound) for s in (self.s, self.other_state)]
         return clipped[0], clipped[1]
 
-    def local(
+    def step_jacobians(
         self, s: Sequence[float], weights: Mapping[str, Tensor] | None = None
     ) -> StepJacobians:
         """The derivatives of one step."""
@@ -156,11 +156,13 @@ class ModelPoint:
         """The secant slope of ∂φ/∂w in the weights."""
         own_entries, other_entries = (
             [a for name in self.weights for a in part[name].flatten().tolist()]
-            for part in (self.weights, self.near)
+            for part in (self.weights, self.other_weights)
         )
         s = self.training_states[0]
         return secant_slope(
-            self.local(s).B - self.local(s, self.near).B, own_entries, other_entries
+            self.step_jacobians(s).B - self.step_jacobians(s, self.other_weights).B,
+            own_entries,
+            other_entries,
         )
 
     def row_sum(self, place: int) -> fmpq:
@@ -171,8 +173,10 @@ class ModelPoint:
     def layer_coupling(self, layer: int) -> arb:
         """μ: how much of a layer's move is of the layer below, for each unit of that one's."""
         certificate, rows = self.certificate, self.certificate.weights or ()
-        moved_after = [a - b for a, b in zip(self.step(self.s), self.step(self.other), strict=True)]
-        moved_before = [arb(a) - arb(b) for a, b in zip(self.s, self.other, strict=True)]
+        moved_after = [
+            a - b for a, b in zip(self.step(self.s), self.step(self.other_state), strict=True)
+        ]
+        moved_before = [arb(a) - arb(b) for a, b in zip(self.s, self.other_state, strict=True)]
         offsets = [sum(self.widths[:l]) for l in range(len(self.widths))]
         if layer == 0:
             return arb(0)

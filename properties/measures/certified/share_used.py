@@ -52,7 +52,7 @@ def attack_of_pair(batch: Batch, i: int, s: int) -> Attacked | None:
 
 def nearby_weights(batch: Batch) -> dict[str, Tensor]:
     """Other weights of the set that training keeps to."""
-    weights: dict[str, Tensor] = batch.omega_of_cells.other
+    weights: dict[str, Tensor] = batch.omega_of_cells.other_weights
     return weights
 
 
@@ -67,9 +67,9 @@ def model_point(batch: Batch, i: int, s: int, previous: ModelPoint | None = None
     perhaps that which was at another pair."""
     states: dict[str, Any] = {
         "s": batch.h[i, :, s].tolist(),
-        "other": batch.h_other[i, :, s].tolist(),
+        "other_state": batch.h_other[i, :, s].tolist(),
         "x": batch.x[i, 0, :, s].tolist(),
-        "attacked": attack_of_pair(batch, i, s),
+        "attack": attack_of_pair(batch, i, s),
     }
     if previous is not None:
         return replace(previous, **states)
@@ -80,7 +80,7 @@ def model_point(batch: Batch, i: int, s: int, previous: ModelPoint | None = None
         cells.certificates[i],
         tuple(getattr(cells.cell, "widths", (cells.units,))),
         cells.n,
-        near={role: part[i] for role, part in nearby_weights(batch).items()},
+        other_weights={role: part[i] for role, part in nearby_weights(batch).items()},
         loss=loss(batch.spec.loss, batch.C[i : i + 1], loss_targets(batch)[i : i + 1]),
         unitary=unitary_equivalent(batch, i),
         **states,
@@ -122,7 +122,7 @@ FAST = (
         lambda batch: isinstance(batch.cells, Certified),
         enclosure=share_used,
         balls=lambda pair, k: largest_share(model_point(pair.batch, 0, 0)),
-        at_most=is_every_share_at_most,
+        is_at_most=is_every_share_at_most,
         reason="its shares are those of all constants that a certificate prints",
     ),
 )

@@ -47,7 +47,7 @@ def largest_activation(p: ModelPoint) -> arb:
 
 def input_lipschitz(p: ModelPoint) -> RecomputedValue:
     """L_ρ‖U‖₂."""
-    steepness, norm = p.once(largest_slope), p.norm("weight_ih")
+    steepness, norm = p.cached(largest_slope), p.weight_norm("weight_ih")
     return norm if steepness == 1 else steepness * norm.ball
 
 
@@ -71,7 +71,7 @@ def proposition_constants(p: ModelPoint) -> dict[str, arb]:
 
 def candidate_lipschitz(p: ModelPoint) -> arb:
     """How far a GRU's candidate moves for each unit of its state."""
-    state, other_state = p.s[-p.n :], p.other[-p.n :]
+    state, other_state = p.s[-p.n :], p.other_state[-p.n :]
     if p.row_sum(0) == p.row_sum(2) == 0:
         return arb(0)
     distance = largest_modulus([arb(a) - arb(b) for a, b in zip(state, other_state, strict=True)])
@@ -99,14 +99,14 @@ def largest_z(p: ModelPoint) -> arb:
 
 
 RECOMPUTATIONS: dict[str, Callable[[ModelPoint], Any]] = {
-    "L_rho": lambda p: p.once(largest_slope),
-    "M_rho": lambda p: p.once(largest_activation),
-    "W_norm": lambda p: p.norm("weight_hh" if "weight_hh" in p.weights else "W"),
-    "U_norm": lambda p: p.norm("weight_ih"),
+    "L_rho": lambda p: p.cached(largest_slope),
+    "M_rho": lambda p: p.cached(largest_activation),
+    "W_norm": lambda p: p.weight_norm("weight_hh" if "weight_hh" in p.weights else "W"),
+    "U_norm": lambda p: p.weight_norm("weight_ih"),
     "L_x": input_lipschitz,
-    "L_w": lambda p: ScaledNorm(p.local(p.training_states[0]).B),
-    "beta_hh": lambda p: p.state_secant(lambda s: p.local(s).A),
-    "beta_wh": lambda p: p.state_secant(lambda s: p.local(s).B),
+    "L_w": lambda p: ScaledNorm(p.step_jacobians(p.training_states[0]).B),
+    "beta_hh": lambda p: p.state_secant(lambda s: p.step_jacobians(s).A),
+    "beta_wh": lambda p: p.state_secant(lambda s: p.step_jacobians(s).B),
     "beta_ww": lambda p: p.moved_weights(),
     "L_p": lambda p: ScaledNorm(p.loss_gradient(p.training_states[0])),
     "beta_p": lambda p: p.state_secant(lambda s: p.loss_gradient(s)),
@@ -150,13 +150,13 @@ def recomputed_constants(p: ModelPoint) -> dict[str, tuple[RecomputedValue, floa
         if name in RECOMPUTATIONS and value < float("inf")
     }
     pairs |= {"n": (fmpq(p.n), certificate.n), "d": (fmpq(len(p.x)), certificate.d)}
-    pairs |= p.once(recomputed_readout)
+    pairs |= p.cached(recomputed_readout)
     pairs["input_bound"] = euclidean_norm([arb(a) for a in p.x]), certificate.input_bound
     pairs |= recomputed_boxes(p)
     if certificate.inputs is not None:
         pairs |= recomputed_inputs(p, certificate.inputs)
     if certificate.training is not None:
-        pairs |= p.once(recomputed_training)
+        pairs |= p.cached(recomputed_training)
     if p.attack is not None:
         pairs |= recomputed_and_printed(p, p.attack)
     if p.unitary is not None:
@@ -237,7 +237,7 @@ def recomputed_training(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float
         pairs["target_bound"] = frobenius_norm(p.loss.y[0]), training.target
     for name, size in training.constants.radii.items():
         part = p.weights[name]
-        pairs[name] = p.norm(name) if name == "weight_hh" else frobenius_norm(part), size
+        pairs[name] = p.weight_norm(name) if name == "weight_hh" else frobenius_norm(part), size
     return {name: pair for name, pair in pairs.items() if pair[1] < float("inf")}
 
 
@@ -265,7 +265,7 @@ def is_share_at_most(
     if isinstance(recomputed, MatrixNorm):
         return rational_norm_at_most(recomputed.matrix, limit)
     if isinstance(recomputed, ScaledNorm):
-        return recomputed.at_most(limit)
+        return recomputed.is_at_most(limit)
     if isinstance(recomputed, fmpq):
         return bool(
             rational(printed) <= bound * recomputed if is_lower_bound(name) else recomputed <= limit

@@ -30,7 +30,7 @@ def sigmoid_gap_ends(member: Any, s: int) -> Ends:
     if not isinstance(member, SigmoidPair):
         return UNKNOWN_ENDS
     with ctx.workprec(PRECISION):
-        (low, probe_high), (_, cap) = float_ends(member.gap), float_ends(member.most())
+        (low, probe_high), (_, cap) = float_ends(member.probe_gap), float_ends(member.gap_bound())
     return low, max(probe_high, cap)
 
 
@@ -39,13 +39,13 @@ def sigmoid_gap_ball(pair: BallPair, k: int) -> arb:
     member = only_member(pair.batch)
     if not isinstance(member, SigmoidPair):
         return arb("nan")
-    return member.ball_gap().union(member.most())
+    return member.ball_gap().union(member.gap_bound())
 
 
 def sigmoid_gap_square(batch: Batch, k: int) -> fmpq | None:
     """Its square, where both networks are shown to be the same map."""
     member = only_member(batch)
-    return fmpq(0) if isinstance(member, SigmoidPair) and member.equal else None
+    return fmpq(0) if isinstance(member, SigmoidPair) and member.is_equal else None
 
 
 def rank_ends(member: Any, s: int) -> Ends:
@@ -67,7 +67,7 @@ COUNT_REASON = "it counts functions of the inputs that are equal, or their rank"
 FAST = (
     root_path("separation", for_members(UnitaryCandidate, lambda member,
     s: member.separation_square), SEARCH_REASON),
-    count_path("active", UnitaryCandidate, lambda member: member.active, SEARCH_REASON),
+    count_path("active", UnitaryCandidate, lambda member: member.active_count, SEARCH_REASON),
     count_path("pattern_constant", UnitaryCandidate, lambda member: member.pattern_constant,
     SEARCH_REASON),
     Opaque(

@@ -45,7 +45,7 @@ def enclose_each_pair(ends: PairEnds) -> Callable[[Batch], Interval]:
     """The ends for every member and sequence."""
 
     def enclosure(batch: Batch) -> Interval:
-        S = len(batch.spec.chosen)
+        S = len(batch.spec.sequence_range)
         ends_by_pair = np.full((2, batch.cell.batch, S, 1), np.nan)
         for i, member in enumerate(batch.exact):
             for s in range(S):

@@ -136,11 +136,11 @@ EIGENVALUE_REASON = "it counts eigenvalues, by the factors of a characteristic p
 FAST = (
     shipped_path(shipped_gap_square, "unitary_gap"),
     shipped_path(shipped_defect_square, "unitary_defect"),
-    gap_path("unitary_gap", gaps.equivalent_gap(lambda m: m.bound)),
+    gap_path("unitary_gap", gaps.equivalent_gap(lambda m: m.state_bound)),
     gap_path("unitary_gap_unbiased", gaps.equivalent_gap(lambda m: fmpq(0))),
     gap_path("unitary_gap_undamped", gaps.equivalent_gap(gaps.undamped_bound)),
     gap_path("unitary_gap_unstarted", gaps.equivalent_gap(gaps.unstarted_bound)),
-    gap_path("unitary_gap_scant", gaps.equivalent_gap(lambda m: m.bound * fmpq(99, 100))),
+    gap_path("unitary_gap_scant", gaps.equivalent_gap(lambda m: m.state_bound * fmpq(99, 100))),
     gap_path("unitary_gap_beyond", gaps.beyond_bound_gap),
     gap_path("unitary_gap_rescaled", gaps.rescaled_gap),
     gap_path("similar_gap", gaps.similar_gap(relu=False)),
@@ -157,5 +157,5 @@ FAST = (
     EIGENVALUE_REASON),
     count_path("multiplicity_any", OrthogonalBlock, lambda m: eigenvalue_multiplicity(m.W, True),
     EIGENVALUE_REASON),
-    FastPath("dh_dh", has_orthogonal_matrix, at_most=is_state_derivative_at_most),
+    FastPath("dh_dh", has_orthogonal_matrix, is_at_most=is_state_derivative_at_most),
 )  # fmt: skip

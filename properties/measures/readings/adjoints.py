@@ -38,8 +38,8 @@ class PairArithmetic:
     matrix: Callable[[list[list[Number]]], Matrix]
     rho: Callable[[Number], Number]
     slope: Callable[[Number], Number]
-    gradient: Callable[[Vector], Vector]
-    linear: bool = False
+    loss_gradient: Callable[[Vector], Vector]
+    is_linear: bool = False
 
     def rows(self, values: Sequence[Sequence[float]]) -> Matrix:
         """The matrix of these floats, exactly."""
@@ -119,8 +119,8 @@ class StateDrift:
     start: int
     state_gaps: list[Matrix]
     preactivation_gaps: list[Vector]
-    seen: list[Vector]
-    moved: CellWeights | None
+    feature_gaps: list[Vector]
+    weight_gap: CellWeights | None
 
     @property
     def end(self) -> int:
@@ -135,8 +135,8 @@ class StateDrift:
     def truncate(self, end: int) -> StateDrift:
         """As far as an earlier end."""
         steps = end - self.start
-        shifts, seen = self.preactivation_gaps[:steps], self.seen[:steps]
-        return StateDrift(self.start, self.state_gaps[: steps + 1], shifts, seen, self.moved)
+        shifts, seen = self.preactivation_gaps[:steps], self.feature_gaps[:steps]
+        return StateDrift(self.start, self.state_gaps[: steps + 1], shifts, seen, self.weight_gap)
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,9 @@ class FullRun:
     cell: CellWeights
     inputs: Sequence[Matrix]
     trained: str
-    known: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
-    later: dict[int, StateDrift] = field(default_factory=dict, compare=False, repr=False)
-    over: list[list[Vector]] = field(default_factory=list, compare=False, repr=False)
+    adjoint_cache: dict[int, Adjoints] = field(default_factory=dict, compare=False, repr=False)
+    drift_cache: dict[int, StateDrift] = field(default_factory=dict, compare=False, repr=False)
+    omitted_cache: list[list[Vector]] = field(default_factory=list, compare=False, repr=False)
 
     @cached_property
     def path(self) -> tuple[list[Matrix], list[Vector]]:
@@ -169,79 +169,87 @@ class FullRun:
         return [[self.arithmetic.slope(a) for a in at] for at in self.path[1]]
 
     @cached_property
-    def seen(self) -> list[Vector]:
+    def features(self) -> list[Vector]:
         """f_1 … f_T, the trained parts of [h_{t−1} x_t 1]."""
         one, states = self.arithmetic.number(1.0), self.path[0]
-        return [self.columns(h, x, one) for h, x in zip(states, self.inputs, strict=False)]
+        return [self.trained_features(h, x, one) for h, x in zip(states, self.inputs, strict=False)]
 
-    def columns(self, h: Matrix, x: Matrix, one: Number) -> Vector:
+    def trained_features(self, h: Matrix, x: Matrix, one: Number) -> Vector:
         """[h x 1], but for what is not trained."""
         parts = {"W": matrix_entries(h), "U": matrix_entries(x), "b": [one]}
         return [v for name, part in parts.items() if name in self.trained for v in part]
 
-    def through(self, t: int, g: Vector) -> Vector:
+    def times_slopes(self, t: int, g: Vector) -> Vector:
         """ρ′(a_{t+1}) ∘ g."""
-        return g if self.arithmetic.linear else hadamard(self.slopes[t], g)
+        return g if self.arithmetic.is_linear else hadamard(self.slopes[t], g)
 
-    def back(self, q: Vector, W: Matrix = None) -> Vector:
+    def times_transpose(self, q: Vector, W: Matrix = None) -> Vector:
         """Wᵀ q, of the cell's W or another."""
         matrix = (self.cell.W if W is None else W).transpose()
         return matrix_entries(matrix * self.arithmetic.matrix([[v] for v in q]))
 
     def adjoints(self, end: int, steps: int) -> Adjoints:
         """Those of p(h_end), so many steps back, made once."""
-        if end not in self.known:
-            self.known[end] = Adjoints(
-                [self.arithmetic.gradient(matrix_entries(self.path[0][end]))]
+        if end not in self.adjoint_cache:
+            self.adjoint_cache[end] = Adjoints(
+                [self.arithmetic.loss_gradient(matrix_entries(self.path[0][end]))]
             )
-        found = self.known[end]
+        found = self.adjoint_cache[end]
         for lag in range(len(found.q), steps):
-            found.q.append(self.through(end - 1 - lag, found.g[-1]))
-            found.g.append(self.back(found.q[-1]))
+            found.q.append(self.times_slopes(end - 1 - lag, found.g[-1]))
+            found.g.append(self.times_transpose(found.q[-1]))
         return found
 
     @cached_property
-    def terms(self) -> list[tuple[Vector, Vector]]:
+    def gradient_terms(self) -> list[tuple[Vector, Vector]]:
         """(q_t, f_t) for t = 1, …, T."""
         T = len(self.inputs)
-        return list(zip(self.adjoints(T, T).q[::-1], self.seen, strict=True))
+        return list(zip(self.adjoints(T, T).q[::-1], self.features, strict=True))
 
     def gradient(self) -> Matrix:
         """∇p_T itself, (n, m)."""
-        return self.summed(self.terms)
+        return self.sum_terms(self.gradient_terms)
 
     @cached_property
-    def sums(self) -> list[Matrix]:
+    def cumulative_gradients(self) -> list[Matrix]:
         """Σ q_t f_tᵀ over t ≤ 0, 1, …, T, (n, m) each: what these steps add to ∇p_T."""
-        contributions = (self.summed([term]) for term in self.terms)
-        return list(accumulate(contributions, initial=self.summed([])))
+        contributions = (self.sum_terms([term]) for term in self.gradient_terms)
+        return list(accumulate(contributions, initial=self.sum_terms([])))
 
-    def against(self, start: int, weight_gap: CellWeights | None = None) -> Matrix:
+    def gradient_gap(self, start: int, weight_gap: CellWeights | None = None) -> Matrix:
         """∇p_T minus that of another run, which is zero up to time ``start``. ``weight_gap`` is
         this cell minus the other run's, nothing where that is the same."""
-        return self.sums[start] + self.drift_contribution(self.drift(start, weight_gap))
+        return self.cumulative_gradients[start] + self.drift_contribution(
+            self.state_drift(start, weight_gap)
+        )
 
     def gradient_gap_sum(self, k: int) -> Matrix:
         """Σ_t ∇p_t minus that of the runs on the last k inputs before each t = 1, …, T."""
-        terms = list(zip(self.omitted_adjoints(k), self.seen, strict=False))
+        terms = list(zip(self.omitted_adjoints(k), self.features, strict=False))
         for end in range(k + 1, len(self.inputs) + 1):
-            terms += self.drift_terms(self.drift(end - k, end=end))
-        return self.summed(terms)
+            terms += self.drift_terms(self.state_drift(end - k, end=end))
+        return self.sum_terms(terms)
 
     def omitted_adjoints(self, k: int) -> list[Vector]:
         """The adjoints of Σ p(h_s) over s ≥ t + k by a_t, for t = 1, …, T − k, made once."""
-        if not self.over:
+        if not self.omitted_cache:
             adjoints = list[Vector]()
             for t in range(len(self.inputs) - 1, -1, -1):
                 g = self.adjoints(t + 1, 0).g[0]
-                adjoints.append(self.through(t, add(g, self.back(adjoints[-1])) if adjoints else g))
-            self.over.append(adjoints[::-1])
-        while len(self.over) <= k:
-            previous = self.over[-1][1:]
-            self.over.append([self.through(t, self.back(q)) for t, q in enumerate(previous)])
-        return self.over[k]
+                adjoints.append(
+                    self.times_slopes(
+                        t, add(g, self.times_transpose(adjoints[-1])) if adjoints else g
+                    )
+                )
+            self.omitted_cache.append(adjoints[::-1])
+        while len(self.omitted_cache) <= k:
+            previous = self.omitted_cache[-1][1:]
+            self.omitted_cache.append(
+                [self.times_slopes(t, self.times_transpose(q)) for t, q in enumerate(previous)]
+            )
+        return self.omitted_cache[k]
 
-    def drift(
+    def state_drift(
         self, start: int, weight_gap: CellWeights | None = None, end: int | None = None
     ) -> StateDrift:
         """How the states drift apart; of the same weights made once, as far as one asks."""
@@ -249,7 +257,7 @@ class FullRun:
         zero_input, zero = 0 * self.inputs[0], arithmetic.number(0.0)
         found = StateDrift(start, [states[start]], [], [], weight_gap)
         if weight_gap is None:
-            found = self.later.setdefault(start, found)
+            found = self.drift_cache.setdefault(start, found)
         end = len(self.inputs) if end is None else end
         for t in range(found.end, end):
             after = shift = self.cell.W * found.last
@@ -261,7 +269,7 @@ class FullRun:
                     + weight_gap.U * self.inputs[t]
                     + weight_gap.b
                 )
-            if not arithmetic.linear:
+            if not arithmetic.is_linear:
                 gap = function_change(
                     arithmetic.rho,
                     matrix_entries(states[t + 1]),
@@ -269,14 +277,14 @@ class FullRun:
                     matrix_entries(shift),
                 )
                 after = arithmetic.matrix([[v] for v in gap])
-            found.seen.append(self.columns(found.last, zero_input, zero))
+            found.feature_gaps.append(self.trained_features(found.last, zero_input, zero))
             found.preactivation_gaps.append(matrix_entries(shift))
             found.state_gaps.append(after)
         return found.truncate(end)
 
     def drift_contribution(self, drift: StateDrift) -> Matrix:
         """Sum a drift's contributions to the difference of the two gradients, (n, m)."""
-        return self.summed(self.drift_terms(drift))
+        return self.sum_terms(self.drift_terms(drift))
 
     def drift_terms(self, drift: StateDrift) -> list[tuple[Vector, Vector]]:
         """The terms (q, f) of that sum."""
@@ -286,7 +294,7 @@ class FullRun:
             drift.start,
             drift.end,
         )
-        weight_gap, full_adjoints = drift.moved, self.adjoints(end, 0)
+        weight_gap, full_adjoints = drift.weight_gap, self.adjoints(end, 0)
         if weight_gap is None and is_zero(
             matrix_entries(drift.state_gaps[0])
         ):  # the runs are the same
@@ -294,20 +302,21 @@ class FullRun:
         dg = [0 * v for v in full_adjoints.g[0]]
         if not is_zero(matrix_entries(drift.last)):
             dg = subtract(
-                full_adjoints.g[0], arithmetic.gradient(matrix_entries(states[end] - drift.last))
+                full_adjoints.g[0],
+                arithmetic.loss_gradient(matrix_entries(states[end] - drift.last)),
             )
         is_same_adjoint = (
-            arithmetic.linear and weight_gap is None and is_zero(dg)
+            arithmetic.is_linear and weight_gap is None and is_zero(dg)
         )  # the adjoints are
         if is_same_adjoint and "W" not in self.trained:
             return []
         full_adjoints = self.adjoints(end, end - start)
         if is_same_adjoint:
-            return list(zip(full_adjoints.q, drift.seen[::-1], strict=False))
+            return list(zip(full_adjoints.q, drift.feature_gaps[::-1], strict=False))
         terms = list[tuple[Vector, Vector]]()
         for lag, t in enumerate(range(end - 1, start - 1, -1)):
             dq = dg
-            if not arithmetic.linear:
+            if not arithmetic.is_linear:
                 slope_gaps = function_change(
                     arithmetic.slope,
                     self.slopes[t],
@@ -317,17 +326,17 @@ class FullRun:
                 zipped = zip(self.slopes[t], slope_gaps, full_adjoints.g[lag], dg, strict=True)
                 dq = [c * g + (s - c) * d for s, c, g, d in zipped]
             other_adjoint = subtract(full_adjoints.q[lag], dq)
-            terms += [(dq, self.seen[t]), (other_adjoint, drift.seen[t - start])]
-            dg = self.back(dq)
+            terms += [(dq, self.features[t]), (other_adjoint, drift.feature_gaps[t - start])]
+            dg = self.times_transpose(dq)
             if weight_gap is not None:
-                dg = add(dg, self.back(other_adjoint, weight_gap.W))
+                dg = add(dg, self.times_transpose(other_adjoint, weight_gap.W))
         return terms
 
-    def summed(self, terms: Sequence[tuple[Vector, Vector]]) -> Matrix:
+    def sum_terms(self, terms: Sequence[tuple[Vector, Vector]]) -> Matrix:
         """Σ q fᵀ over the terms (q, f), in one product."""
         if not terms:
             h, x = 0 * self.path[0][0], 0 * self.inputs[0]
-            zero = self.columns(h, x, self.arithmetic.number(0.0))
+            zero = self.trained_features(h, x, self.arithmetic.number(0.0))
             return self.arithmetic.matrix([zero] * self.cell.b.nrows())
         q, f = (self.arithmetic.matrix(list(part)) for part in zip(*terms, strict=True))
         return q.transpose() * f

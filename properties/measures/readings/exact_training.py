@@ -31,8 +31,8 @@ class ProjectedPart:
     """One weight part after a step: before projection, its norm, and its projection onto Ω."""
 
     proposed: arb_mat
-    size: arb
-    nearest: arb_mat
+    norm: arb
+    projection: arb_mat
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def full_descent(pair: BallPair) -> tuple[list[DescentStep], FullRun]:
                 size = block_norm(name)(proposed)
                 scale = shrink_factor(size, float(getattr(batch.omega, name)[0]), proposed, name)
                 parts[name] = ProjectedPart(proposed, size, proposed * scale)
-                weights[name] = parts[name].nearest
+                weights[name] = parts[name].projection
             steps.append(DescentStep(run, rate, parts))
             run = FullRun(run.arithmetic, CellWeights(**weights), run.inputs, run.trained)
         pair.cache["descent"] = steps, run
@@ -79,7 +79,7 @@ def weight_gaps(pair: BallPair, k: int) -> list[CellWeights]:
     batch, cell = pair.batch, ball_run(pair).cell
     gaps = [CellWeights(0 * cell.W, 0 * cell.U, 0 * cell.b)]
     for step in full_descent(pair)[0]:
-        difference = step.run.against(max(batch.spec.T - k, 0), gaps[-1])
+        difference = step.run.gradient_gap(max(batch.spec.T - k, 0), gaps[-1])
         moved_parts = vars(gaps[-1]).copy()
         for name, gap in split_gradient(step.run, difference).items():
             radius = float(getattr(batch.omega, name)[0])
@@ -119,9 +119,9 @@ def projected_gap(full: ProjectedPart, gap: arb_mat, radius: float, name: str) -
         return gap
     other_proposed = full.proposed - gap
     norm = block_norm(name)(other_proposed)
-    if full.size <= radius and norm <= radius:
+    if full.norm <= radius and norm <= radius:
         return gap
-    return full.nearest - other_proposed * shrink_factor(norm, radius, other_proposed, name)
+    return full.projection - other_proposed * shrink_factor(norm, radius, other_proposed, name)
 
 
 def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
@@ -140,7 +140,7 @@ def w_gap_ball(before: int) -> Callable[[BallPair, int], arb]:
 def trained_gap_ball(pair: BallPair, k: int) -> arb:
     """‖C(h_T(w_{N+1}) − h_T^k(ŵ_{N+1}))‖ in balls."""
     here, moved = full_descent(pair)[1], cached_weight_gaps(pair, k)[-1]
-    gap = here.drift(max(pair.batch.spec.T - k, 0), moved).last
+    gap = here.state_drift(max(pair.batch.spec.T - k, 0), moved).last
     return euclidean_ball(matrix_entries(ball_matrix(pair.batch.C[0]) * gap))
 
 

@@ -40,9 +40,9 @@ Tensor = torch.Tensor
 Square = Callable[[Batch, int], fmpq | None]
 # Which part of the difference from a run that starts later a quantity measures.
 WINDOW_PARTS: dict[str, Callable[[FullRun, int], Any]] = {
-    "grad_gap": lambda run, start: run.against(start),
-    "tbptt_gap": lambda run, start: run.sums[start],
-    "tb_gap": lambda run, start: run.drift_contribution(run.drift(start)),
+    "grad_gap": lambda run, start: run.gradient_gap(start),
+    "tbptt_gap": lambda run, start: run.cumulative_gradients[start],
+    "tb_gap": lambda run, start: run.drift_contribution(run.state_drift(start)),
 }
 WINDOW_READINGS = {
     "grad_gap": (gradient_gaps, gradient_gap_error),
@@ -114,7 +114,7 @@ def ball_arithmetic(batch: Batch) -> PairArithmetic:
     rho = batch.cell.activation
     return PairArithmetic(
         number=arb, matrix=arb_mat, rho=rho.ball, slope=rho.ball_derivative,
-        gradient=batch.loss.ball_gradient, linear=rho.name == "identity",
+        loss_gradient=batch.loss.ball_gradient, is_linear=rho.name == "identity",
     )  # fmt: skip
 
 
@@ -138,8 +138,8 @@ def rational_arithmetic(batch: Batch) -> PairArithmetic | None:
     rho = batch.cell.activation
     return PairArithmetic(
         number=rational, matrix=fmpq_mat, rho=known(rho.name, rho.rational),
-        slope=known(rho.name, rho.rational_slope), gradient=lambda h: exactly(h) or [],
-        linear=rho.name == "identity",
+        slope=known(rho.name, rho.rational_slope), loss_gradient=lambda h: exactly(h) or [],
+        is_linear=rho.name == "identity",
     )  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def window_gap_entries(run: FullRun, name: str, k: int) -> list[Any]:
 def weight_gap_entries(run: FullRun, batch: Batch) -> list[Any]:
     """∇p_T(w) − ∇p_T(w') of a pair, as a vector."""
     other = exact_cell(run.arithmetic, batch.other or batch.cell)
-    return matrix_entries(run.against(0, run.cell.subtract(other)))
+    return matrix_entries(run.gradient_gap(0, run.cell.subtract(other)))
 
 
 def window_gap_ball(name: str) -> Callable[[BallPair, int], arb]:

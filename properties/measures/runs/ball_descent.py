@@ -26,15 +26,15 @@ Blocks = dict[str, list[arb]]
 class BallWeights(Balls):
     """Parameters of one system that are balls themselves, row by row."""
 
-    known: Mapping[str, list[arb]] = field(default_factory=dict)
+    entries: Mapping[str, list[arb]] = field(default_factory=dict)
 
     def vector(self, name: str, rows: slice = ALL) -> Columns:
         """A parameter vector."""
-        return Columns([[a] for a in self.known[name][rows]])
+        return Columns([[a] for a in self.entries[name][rows]])
 
     def _matrix(self, weight: str, rows: slice) -> arb_mat:
         height, width = self.parameters[weight].shape
-        entries = self.known[weight]
+        entries = self.entries[weight]
         return arb_mat([entries[i * width : (i + 1) * width] for i in range(height)[rows]])
 
 
@@ -46,25 +46,25 @@ class BallDescent:
     k: int
 
     @property
-    def start(self) -> Blocks:
+    def initial_weights(self) -> Blocks:
         """w_1."""
         cells = self.pair.batch.require_cells
         named = cells.parameters.items()
         return {name: [arb(v) for v in part.flatten().tolist()] for name, part in named}
 
-    def weights(self, blocks: Blocks) -> BallWeights:
+    def arithmetic(self, blocks: Blocks) -> BallWeights:
         """The arithmetic of these weights."""
         cells = self.pair.batch.require_cells
         shapes = {name: part[0] for name, part in cells.parameters.items()}
-        return BallWeights(shapes, known=blocks)
+        return BallWeights(shapes, entries=blocks)
 
     def gradients(self, w: Blocks, gap: Blocks) -> tuple[list[arb], list[arb]]:
         """∇p_T(w), and ∇p_T(w) − ∇p_T^k(w − gap)."""
         batch, cells = self.pair.batch, self.pair.batch.require_cells
         seeds: Any = BALLS.directions(cells.parameters, 0, 0, tuple(cells.parameters))
 
-        plain = Duals(self.weights(w), seeds)
-        paired = OtherWeights(plain, Duals(self.weights(gap)))
+        plain = Duals(self.arithmetic(w), seeds)
+        paired = OtherWeights(plain, Duals(self.arithmetic(gap)))
         inputs = [seeds.still(x) for x in batch.x[0, :, :, 0].tolist()]
         state, cut_time = seeds.still([0.0] * cells.units), max(len(inputs) - self.k, 0)
         for x in inputs[:cut_time]:
@@ -82,9 +82,9 @@ class BallDescent:
         )
         return (g * D).entries(), (dg * D + (g - dg) * E).entries()
 
-    def run(self, steps: int) -> Blocks:
+    def weight_gap(self, steps: int) -> Blocks:
         """w − ŵ after so many steps."""
-        batch, start = self.pair.batch, self.start
+        batch, start = self.pair.batch, self.initial_weights
         alpha = arb(float(batch.step_size[0, 0, 0]))
         radii = {name: float(radius[0]) for name, radius in batch.omega_of_cells.radii.items()}
         offset = {name: [arb(0)] * len(part) for name, part in start.items()}
@@ -132,5 +132,5 @@ def project_with_gap(y: list[arb], gap: list[arb], radius: float) -> tuple[list[
 
 def w_gap_ball(pair: BallPair, k: int) -> arb:
     """‖w_{N+1} − ŵ_{N+1}‖ of one pair."""
-    gap = BallDescent(pair, k).run(pair.batch.spec.steps)
+    gap = BallDescent(pair, k).weight_gap(pair.batch.spec.steps)
     return euclidean_ball([a for part in gap.values() for a in part])

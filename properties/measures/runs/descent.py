@@ -50,7 +50,7 @@ class DescentBatch:
         return repeated.repeat(self.batch.K + 2, *[1] * (part.ndim - 1))
 
     @cached_property
-    def start(self) -> Weights:
+    def initial_weights(self) -> Weights:
         """w_1."""
         return {
             name: self.repeat(part) for name, part in self.batch.require_cells.parameters.items()
@@ -68,7 +68,7 @@ class DescentBatch:
         return x.repeat(self.batch.K + 2, 1, 1, 1)
 
     @cached_property
-    def starts(self) -> Tensor:
+    def start_times(self) -> Tensor:
         """From when on the state is not held at zero, (M, 1, 1)."""
         windows = torch.arange(self.batch.K + 1, device=self.batch.x.device)
         times = torch.cat([torch.zeros_like(windows[:1]), self.batch.spec.T - windows])
@@ -92,7 +92,7 @@ class DescentBatch:
         for t, x in enumerate(self.x.unbind(1)):
             state, is_running = (
                 cells.cell.program(arithmetic, state, seeds.still(x)),
-                self.starts <= t,
+                self.start_times <= t,
             )
             state = Dual(
                 state.value.zero_unless(is_running),
@@ -101,9 +101,9 @@ class DescentBatch:
         h, D = (part.part(part.size - cells.n, part.size) for part in (state.value, state.tangent))
         return contract_rows(gradient(self.loss, h), D)[:, 0]
 
-    def nearest(self, name: str, y: Tensor) -> tuple[Tensor, Tensor]:
+    def project(self, name: str, y: Tensor) -> tuple[Tensor, Tensor]:
         """Π y of a block, certainly in Ω or nearly so, and at most how far that is from it."""
-        start, radius = self.start[name], self.radii[name]
+        start, radius = self.initial_weights[name], self.radii[name]
         size = norm_up(magnitude(y, start).flatten(1))
         is_inside = size <= radius
         shape = (-1, *[1] * (y.ndim - 1))
@@ -116,10 +116,10 @@ class DescentBatch:
         distance = torch.where(is_inside | (radius == 0), 0.0, distance)
         return torch.where(is_inside.reshape(shape), y, scaled), distance
 
-    def inside(self, weights: Weights) -> Tensor:
+    def is_in_omega(self, weights: Weights) -> Tensor:
         """Mask the runs (M,) whose weights certainly lie in Ω."""
         checks = [
-            norm_up(magnitude(part, self.start[name]).flatten(1)) <= self.radii[name]
+            norm_up(magnitude(part, self.initial_weights[name]).flatten(1)) <= self.radii[name]
             for name, part in weights.items()
         ]
         return torch.stack(checks).all(0)
@@ -141,7 +141,7 @@ class DescentBatch:
             rounded_sum = torch.where(slope == 0, 0.0, y)
             lengths = add_up(norm_up(step.flatten(1)), norm_up(rounded_sum.flatten(1)))
             underflow_loss = underflow(mul_up(rate, norm_up(slope.flatten(1))))
-            moved[name], distance = self.nearest(name, y)
+            moved[name], distance = self.project(name, y)
             error = add_up(
                 error, add_up(distance, add_up(mul_up(2 * UNIT, lengths), underflow_loss))
             )
@@ -150,7 +150,7 @@ class DescentBatch:
     @cached_property
     def descents(self) -> list[tuple[Weights, Tensor]]:
         """w_1 … w_{N+1} of all with their errors, (M,) each."""
-        spec, weights = self.batch.spec, self.start
+        spec, weights = self.batch.spec, self.initial_weights
         growth, alpha = (
             self.repeat(self.batch.x.new_tensor(constants).flatten())
             for constants in (self.batch.constant("beta").hi, self.batch.step_size)
@@ -162,7 +162,7 @@ class DescentBatch:
             propagated = mul_up(add_up(1.0, mul_up(ROUND_UP * rate, growth)), error)
             weights, step_error = self.step(weights, rate)
             total = add_up(torch.where(error == 0, 0.0, propagated), step_error)
-            total = torch.where(self.inside(weights), total, torch.inf)
+            total = torch.where(self.is_in_omega(weights), total, torch.inf)
             iterates.append((weights, total.nan_to_num(torch.inf, torch.inf)))
         return iterates
 

@@ -77,7 +77,7 @@ def output_gaps(batch: Batch) -> Rounded:
 
 def prediction_gaps(batch: Batch) -> Rounded:
     """C (h_T − h_T^k), (B, p, K+1, S)."""
-    return output_gaps(batch).mapped(batch.C)
+    return output_gaps(batch).apply_matrix(batch.C)
 
 
 def contract_rows(rows: Rounded, matrix: Rounded) -> Rounded:
@@ -127,7 +127,7 @@ def enclose_input_jacobians(batch: Batch) -> Interval:
     batch_runs, T = runs(batch), batch.spec.T
     jacobians = [
         operator_product(
-            output_part(batch_runs.transitions[k], batch), batch_runs.local[T - 1 - k].E
+            output_part(batch_runs.transitions[k], batch), batch_runs.step_derivatives[T - 1 - k].E
         )
         for k in range(min(batch.K, T - 1) + 1)
     ]

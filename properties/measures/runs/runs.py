@@ -63,7 +63,7 @@ class CellRuns:
         return self.x.shape[3]
 
     @cached_property
-    def plain(self) -> RoundedCells:
+    def arithmetic(self) -> RoundedCells:
         """The arithmetic of the cells."""
         return RoundedCells(self.parameters)
 
@@ -77,7 +77,7 @@ class CellRuns:
     @cached_property
     def paired_states(self) -> list[Difference[Rounded]]:
         """Both runs of the windows k ≥ 1 before each of the last K steps, and after the last."""
-        arithmetic, pairs = Differences(self.plain), []
+        arithmetic, pairs = Differences(self.arithmetic), []
         current: Difference[Rounded] | None = None
         for t in range(self.T - self.K, self.T):
             longest = Difference(self.states[t], self.states[t])
@@ -108,10 +108,10 @@ class CellRuns:
         )
 
     @cached_property
-    def local(self) -> list[StepDerivatives]:
+    def step_derivatives(self) -> list[StepDerivatives]:
         """The derivatives of the full run's T steps, S columns each."""
         x = Rounded.exact(torch.cat(self.x.unbind(1), dim=2))
-        derivatives = self.at(join_parts(self.states[:-1], dim=2), x)
+        derivatives = self.derivatives_at(join_parts(self.states[:-1], dim=2), x)
         return [derivatives.columns(t * self.S, (t + 1) * self.S) for t in range(self.T)]
 
     @cached_property
@@ -129,44 +129,47 @@ class CellRuns:
         offsets = [sum(counts[:i]) for i in range(len(counts) + 1)]
         return [derivatives.columns(a, b) for a, b in pairwise(offsets)]
 
-    def at(self, s: Rounded, x: Rounded) -> StepDerivatives:
+    def derivatives_at(self, s: Rounded, x: Rounded) -> StepDerivatives:
         """The derivatives of one step of M columns."""
-        arithmetic = Duals(self.plain, self.directions)
-        return self.split(self.program(arithmetic, *self.moving(s, x)).tangent)
+        arithmetic = Duals(self.arithmetic, self.directions)
+        return self.split_tangent(self.program(arithmetic, *self.with_directions(s, x)).tangent)
 
     def derivative_gaps_at(self, both: Difference[Rounded], x: Rounded) -> StepDerivatives:
         """The differences of both runs' derivatives of one step of M columns."""
-        (s, input_dual), zero = self.moving(both.value, x), Rounded.exact(torch.zeros_like(x.value))
+        (s, input_dual), zero = (
+            self.with_directions(both.value, x),
+            Rounded.exact(torch.zeros_like(x.value)),
+        )
         unmoved = (
             Dual(both.gap, s.tangent - s.tangent),
             Dual(zero, input_dual.tangent - input_dual.tangent),
         )
-        arithmetic = Differences(Duals(self.plain, self.directions))
+        arithmetic = Differences(Duals(self.arithmetic, self.directions))
         result = self.program(
             arithmetic, Difference(s, unmoved[0]), Difference(input_dual, unmoved[1])
         )
-        return self.split(result.gap.tangent)
+        return self.split_tangent(result.gap.tangent)
 
-    def moving(self, s: Rounded, x: Rounded) -> tuple[Dual[Rounded], Dual[Rounded]]:
+    def with_directions(self, s: Rounded, x: Rounded) -> tuple[Dual[Rounded], Dual[Rounded]]:
         """States and inputs as directions of their own."""
         seeds = self.directions
         return Dual(s, seeds.unit(s, 0)), Dual(x, seeds.unit(x, self.units))
 
-    def split(self, tangent: Rounded) -> StepDerivatives:
+    def split_tangent(self, tangent: Rounded) -> StepDerivatives:
         """A step's derivative by the state, the input and the parameters."""
         of = self.directions
         return StepDerivatives(
             tangent[..., of.state_slice],
-            tangent[..., of.of_input],
+            tangent[..., of.input_slice],
             tangent[..., of.parameter_slice],
         )
 
     @cached_property
     def sensitivities(self) -> list[Rounded]:
         """D_0 … D_T of the full run, (B, N, S, P) each."""
-        zero = self.local[0].B.value * 0
+        zero = self.step_derivatives[0].B.value * 0
         values = [Rounded.exact(zero)]
-        for step in self.local:
+        for step in self.step_derivatives:
             values.append(operator_product(step.A, values[-1]) + step.B)
         return values
 
@@ -176,7 +179,7 @@ class CellRuns:
         gap: Rounded | None = None
         for i, step_gap in enumerate(self.step_derivative_gaps):
             t = self.T - self.K + i
-            D, step = self.sensitivities[t], self.local[t]
+            D, step = self.sensitivities[t], self.step_derivatives[t]
             gap = D if gap is None else join_parts([gap, D], dim=2)
             A, D = (repeat_columns(part, i + 1) for part in (step.A, D))
             gap = (
@@ -189,7 +192,7 @@ class CellRuns:
         """∂s_T/∂s_{T−k} for k = 0 … K, (B, N, S, N) each."""
         identity = torch.eye(self.units, dtype=self.x.dtype, device=self.x.device)
         products = [Rounded.exact(identity[None, :, None].expand(len(self.x), -1, self.S, -1))]
-        for step in reversed(self.local[self.T - self.K :]):
+        for step in reversed(self.step_derivatives[self.T - self.K :]):
             products.append(operator_product(products[-1], step.A))
         return products
 

@@ -74,22 +74,22 @@ class Difference(Scalable, Generic[V]):
 
     def softplus(self) -> Difference[V]:
         """log(1 + eᵃ)."""
-        return self.through(lambda v: v.softplus())
+        return self.apply_function(lambda v: v.softplus())
 
     def sin(self) -> Difference[V]:
         """sin a."""
-        return self.through(lambda v: v.sin())
+        return self.apply_function(lambda v: v.sin())
 
     def cos(self) -> Difference[V]:
         """cos a."""
-        return self.through(lambda v: v.cos())
+        return self.apply_function(lambda v: v.cos())
 
     def reciprocal(self) -> Difference[V]:
         """1/a, and −δ/(a a′)."""
         there = self.value.reciprocal()
         return Difference(there, -(self.gap * (there * self.other.reciprocal())))
 
-    def through(self, f: Callable[[V], V]) -> Difference[V]:
+    def apply_function(self, f: Callable[[V], V]) -> Difference[V]:
         """Any function: its values are subtracted, but where they are those of one number."""
         there = f(self.value)
         return Difference(there, zero_where_equal(there - f(self.other), self.gap))
@@ -129,11 +129,11 @@ class Differences(Generic[V]):
         if name in ("tanh", "sigmoid"):
             found: Difference[V] = getattr(v, name)()
             return found
-        return v.through(lambda a: self.base.activate(name, a))
+        return v.apply_function(lambda a: self.base.activate(name, a))
 
     def slope(self, name: str, v: Difference[V]) -> Difference[V]:
         """ρ′(v)."""
-        return v.through(lambda a: self.base.slope(name, a))
+        return v.apply_function(lambda a: self.base.slope(name, a))
 
     def mix(self, gate: Difference[V], a: Difference[V], b: Difference[V]) -> Difference[V]:
         """g∘a + (1 − g)∘b, and g′∘δa + (1 − g′)∘δb + δg∘(a − b)."""
@@ -151,18 +151,20 @@ class Differences(Generic[V]):
 class OtherWeights(Differences[V]):
     """Both runs over `base`, whose parameters differ by those of `moved`."""
 
-    moved: Arithmetic[V]
+    weight_gap: Arithmetic[V]
 
     def affine(
         self, weight: str, bias: str | None, v: Difference[V], rows: slice = ALL
     ) -> Difference[V]:
         """W v + b, and W δ + δW v′ + δb."""
         found = super().affine(weight, bias, v, rows)
-        return Difference(found.value, found.gap + self.moved.affine(weight, bias, v.other, rows))
+        return Difference(
+            found.value, found.gap + self.weight_gap.affine(weight, bias, v.other, rows)
+        )
 
     def vector(self, name: str, rows: slice = ALL) -> Difference[V]:
         """A parameter vector, and its difference."""
-        return Difference(self.base.vector(name, rows), self.moved.vector(name, rows))
+        return Difference(self.base.vector(name, rows), self.weight_gap.vector(name, rows))
 
 
 def half_tanh(a: Any) -> Any:

@@ -16,9 +16,9 @@ from rnnbounds.properties.read.numbers.rounded import Rounded, join_parts
 def gradient(loss: Loss, h: Rounded) -> Rounded:
     """∇p(h), (B, n, M)."""
     if isinstance(loss, Squared):
-        return h.mapped(loss.C, -loss.y).mapped(loss.C.mT)
+        return h.apply_matrix(loss.C, -loss.y).apply_matrix(loss.C.mT)
     if isinstance(loss, CrossEntropy):
-        return weighted_rows(loss, softmax(h.mapped(loss.C)))
+        return weighted_rows(loss, softmax(h.apply_matrix(loss.C)))
     assert isinstance(loss, Linear)
     return Rounded.exact(loss.C[:, 0, :, None].expand(h.value.shape))
 
@@ -26,9 +26,9 @@ def gradient(loss: Loss, h: Rounded) -> Rounded:
 def gradient_gap(loss: Loss, h: Rounded, delta: Rounded) -> Rounded:
     """∇p(h) − ∇p(h − δ), exactly 0 where δ is."""
     if isinstance(loss, Squared):
-        return delta.mapped(loss.C).mapped(loss.C.mT)
+        return delta.apply_matrix(loss.C).apply_matrix(loss.C.mT)
     if isinstance(loss, CrossEntropy):
-        parts = softmax(h.mapped(loss.C)) - softmax((h - delta).mapped(loss.C))
+        parts = softmax(h.apply_matrix(loss.C)) - softmax((h - delta).apply_matrix(loss.C))
         return weighted_rows(loss, parts).zero_unless(delta.nonzero_mask.any(1, keepdim=True))
     return Rounded.exact(torch.zeros_like(delta.value))
 

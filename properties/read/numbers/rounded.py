@@ -71,26 +71,26 @@ class Rounded(Scalable):
     @property
     def nonzero_mask(self) -> Tensor:
         """Mask of the entries whose true value may be nonzero, as a tensor."""
-        return as_tensor(self.reached)
+        return as_tensor(self.nonzero_array)
 
     @property
-    def reached(self) -> Floats:
+    def nonzero_array(self) -> Floats:
         """Mask of the entries whose true value may be nonzero, as an array."""
         return (self.v != 0) | (self.e != 0)
 
     def __add__(self, other: Rounded) -> Rounded:
         one, two = match_axes(self, other)
-        return one.summed(two.v, two.e)
+        return one.add_numbers(two.v, two.e)
 
     def __neg__(self) -> Rounded:
         return Rounded(-self.v, self.e)
 
     def __sub__(self, other: Rounded) -> Rounded:
         one, two = match_axes(self, other)
-        return one.summed(-two.v, two.e)
+        return one.add_numbers(-two.v, two.e)
 
     @without_warnings
-    def summed(self, v: Floats, e: Floats) -> Rounded:
+    def add_numbers(self, v: Floats, e: Floats) -> Rounded:
         """The sum with numbers that are off by so much."""
         value = self.v + v
         return Rounded(value, (self.e + e + UNIT * abs(value)) * ROUND_UP)
@@ -109,7 +109,7 @@ class Rounded(Scalable):
         return Rounded.exact(zeros_like(self.v) + c)
 
     @without_warnings
-    def mapped(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
+    def apply_matrix(self, A: Tensor, offset: Tensor | None = None) -> Rounded:
         """A v + offset for an exact A (B, m, N) and an exact offset (B, m)."""
         W, trailing = as_array(A), self.v.shape[2:]
         columns = (*self.v.shape[:2], math.prod(trailing))
@@ -123,7 +123,7 @@ class Rounded(Scalable):
         carried = gamma(W.shape[2] + 2) * size + weights @ error
         may_underflow = carried > 0
         if not may_underflow.all():  # of products that underflow nothing else tells
-            present = Rounded(value, error).reached
+            present = Rounded(value, error).nonzero_array
             may_underflow = offset_size + mask_times(W != 0, 1.0) @ mask_times(present, 1.0) != 0
         shape = (*sums.shape[:2], *trailing)
         return Rounded(
@@ -140,7 +140,7 @@ class Rounded(Scalable):
         error = (rho.slope * self.e + library_error + rho.floor) * ROUND_UP
         if name == "relu":  # a unit that is certainly off is exactly 0
             error = error * (v >= -self.e)
-        return Rounded(rho(self.value), error * self.reached if rho.at_zero == 0 else error)
+        return Rounded(rho(self.value), error * self.nonzero_array if rho.at_zero == 0 else error)
 
     def slope(self, name: str) -> Rounded:
         """ρ′."""
@@ -221,7 +221,7 @@ class RoundedCells:
     def affine(self, weight: str, bias: str | None, v: Rounded, rows: slice = ALL) -> Rounded:
         """W v + b."""
         b = None if bias is None else self.parameters.get(bias)
-        return v.mapped(self.parameters[weight][:, rows], None if b is None else b[:, rows])
+        return v.apply_matrix(self.parameters[weight][:, rows], None if b is None else b[:, rows])
 
     def vector(self, name: str, rows: slice = ALL) -> Rounded:
         """A parameter vector, one column."""

@@ -33,7 +33,7 @@ class Directions:
     trained: tuple[str, ...]
 
     @cached_property
-    def starts(self) -> dict[str, int]:
+    def offsets(self) -> dict[str, int]:
         """The first direction of each parameter that moves."""
         offsets, position = {}, self.units + self.inputs
         for name in self.trained:
@@ -52,7 +52,7 @@ class Directions:
         return slice(self.units)
 
     @property
-    def of_input(self) -> slice:
+    def input_slice(self) -> slice:
         """The directions of the input's units."""
         return slice(self.units, self.units + self.inputs)
 
@@ -69,8 +69,10 @@ class RoundedDirections(Directions):
 
     def affine(self, weight: str, bias: str | None, v: Rounded, rows: slice = ALL) -> Rounded:
         """Ẇ v + ḃ in every direction."""
-        velocity = Rounded(self.outer(weight, v.value, rows), self.outer(weight, v.error, rows))
-        if bias is None or bias not in self.starts:
+        velocity = Rounded(
+            self.outer_product(weight, v.value, rows), self.outer_product(weight, v.error, rows)
+        )
+        if bias is None or bias not in self.offsets:
             return velocity
         return Rounded(velocity.value + self.vector(bias, rows).value, velocity.error)
 
@@ -79,8 +81,8 @@ class RoundedDirections(Directions):
         like = self.parameters[name]
         eye = torch.eye(like.shape[1], dtype=like.dtype, device=like.device)[rows]
         found = like.new_zeros(len(like), len(eye), 1, self.count)
-        if name in self.starts:
-            found[..., self.starts[name] : self.starts[name] + eye.shape[1]] = eye[None, :, None]
+        if name in self.offsets:
+            found[..., self.offsets[name] : self.offsets[name] + eye.shape[1]] = eye[None, :, None]
         return Rounded.exact(found)
 
     def still(self, value: Tensor) -> Dual[Rounded]:
@@ -88,14 +90,14 @@ class RoundedDirections(Directions):
         flat = Rounded.exact(value.new_zeros(*value.shape, self.count))
         return Dual(Rounded.exact(value), flat)
 
-    def outer(self, weight: str, v: Tensor, rows: slice) -> Tensor:
+    def outer_product(self, weight: str, v: Tensor, rows: slice) -> Tensor:
         """e_i v_j at the direction of W_ij."""
         r, c = self.parameters[weight].shape[1:]
         eye = torch.eye(r, dtype=v.dtype, device=v.device)[rows]
         block = eye[None, :, None, :, None] * v.mT[:, None, :, None, :]
         found = v.new_zeros(len(v), len(eye), v.shape[2], self.count)
-        if weight in self.starts:
-            found[..., self.starts[weight] : self.starts[weight] + r * c] = block.flatten(3)
+        if weight in self.offsets:
+            found[..., self.offsets[weight] : self.offsets[weight] + r * c] = block.flatten(3)
         return found
 
     def unit(self, v: Rounded, first: int) -> Rounded:
@@ -118,20 +120,20 @@ class EntryDirections(Directions):
         """Ẇ v + ḃ in every direction."""
         places = range(self.parameters[weight].shape[1])[rows]
         velocity = self.zeros(len(places))
-        if weight in self.starts:
+        if weight in self.offsets:
             width = self.parameters[weight].shape[2]
             for i, row in zip(places, velocity, strict=True):
-                at = self.starts[weight] + i * width
+                at = self.offsets[weight] + i * width
                 row[at : at + width] = [unit[0] for unit in v.units]
         product = self.entries(velocity)
-        if bias is None or bias not in self.starts:
+        if bias is None or bias not in self.offsets:
             return product
         return product + self.vector(bias, rows)
 
     def vector(self, name: str, rows: slice = ALL) -> Any:
         """A parameter vector's velocity."""
         places = range(self.parameters[name].shape[1])[rows]
-        first = self.starts.get(name)
+        first = self.offsets.get(name)
         return self.unit_rows([None if first is None else first + i for i in places])
 
     def still(self, values: Sequence[float]) -> Dual[Any]:

@@ -25,17 +25,17 @@ ONE = fmpq(1)
 
 @dataclass(frozen=True, eq=False)
 class Size:
-    """A number ≥ 0 in balls; ``known`` finds its square, if that is rational."""
+    """A number ≥ 0 in balls; ``find_square`` finds its square, if that is rational."""
 
     ball: arb
-    known: Callable[[], Square] = lambda: None
+    find_square: Callable[[], Square] = lambda: None
 
     @cached_property
     def square(self) -> Square:
         """Its square, None where that is not known."""
-        return self.known()
+        return self.find_square()
 
-    def at_most(self, limit: fmpq) -> bool | None:
+    def is_at_most(self, limit: fmpq) -> bool | None:
         """True if the number is ≤ limit, by its exact square or its ball; None if that is open."""
         if self.square is not None:
             return bool(limit >= 0 and self.square <= limit**2)
@@ -151,9 +151,9 @@ class SpectralSize(Size):
 
     blocks: Sequence[Size]
 
-    def at_most(self, limit: fmpq) -> bool | None:
+    def is_at_most(self, limit: fmpq) -> bool | None:
         """True if each block's norm is ≤ limit, False if one is not; None if that is open."""
-        answers = [block.at_most(limit) for block in self.blocks]
+        answers = [block.is_at_most(limit) for block in self.blocks]
         return False if False in answers else None if None in answers else True
 
 
@@ -162,14 +162,14 @@ class BlockSize(Size):
     """‖A‖₂ of several rows."""
 
     rows: Sequence[Row] = ()
-    over: fmpq = ONE
+    divisor_square: fmpq = ONE
 
-    def at_most(self, limit: fmpq) -> bool | None:
+    def is_at_most(self, limit: fmpq) -> bool | None:
         """Exactly, where all entries are known to be rational; else as the ball says."""
         matrix = rational_matrix(self.rows)
         if matrix is None:
-            return super().at_most(limit)
-        return bool(limit >= 0) and is_square_at_most(matrix, limit * limit * self.over)
+            return super().is_at_most(limit)
+        return bool(limit >= 0) and is_square_at_most(matrix, limit * limit * self.divisor_square)
 
 
 def spectral_size(rows: Sequence[Row], divisor_square: fmpq = ONE) -> Size:

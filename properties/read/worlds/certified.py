@@ -41,7 +41,7 @@ class CertifiedWorld(RecurrentWorld):
         """In norms that grow with every unit."""
         cells = self.batch.cells
         assert isinstance(cells, Certified)
-        monotone = not any(part.rows for part in state_norms(cells)[0] or ())
+        monotone = not any(part.matrix for part in state_norms(cells)[0] or ())
         return super().range_square(term) if monotone else None
 
 

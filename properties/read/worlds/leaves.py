@@ -77,7 +77,7 @@ def unbounded_state(place: int) -> Callable[[Batch], Tensor]:
     def of(batch: Batch) -> Tensor:
         if batch.gated_cells is None:
             raise AbsentError
-        return batch.gated_cells.wide[place]
+        return batch.gated_cells.unbounded_states[place]
 
     return of
 
@@ -157,7 +157,7 @@ def unitary_outputs(batch: Batch, *run: Term) -> Tensor:
 def trained_vector(batch: Batch, other: bool) -> Tensor:
     """The trained weights, as one vector a system, (B, P, S)."""
     if batch.cells is not None:
-        parts = batch.omega_of_cells.other if other else batch.require_cells.parameters
+        parts = batch.omega_of_cells.other_weights if other else batch.require_cells.parameters
     else:
         cell = batch.other if other and batch.other is not None else batch.cell
         parts = {name: getattr(cell, name) for name in batch.spec.trained}

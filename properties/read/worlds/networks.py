@@ -44,7 +44,7 @@ class MemberWorld(StepWorld):
         self.inputs = len(member.tables()["U"][0])
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """0."""
         return self.carrier.vector([0.0] * self.units)
 
@@ -63,12 +63,12 @@ class MemberWorld(StepWorld):
         """The identity."""
         return IDENTITY
 
-    def linear(self, A: fmpq_mat, v: Value) -> Value:
+    def apply_matrix(self, A: fmpq_mat, v: Value) -> Value:
         """A v, of a pair too."""
         if v is ZERO:
             return v
         if isinstance(v, Difference):
-            return Difference(self.linear(A, v.value), self.linear(A, v.gap))
+            return Difference(self.apply_matrix(A, v.value), self.apply_matrix(A, v.gap))
         return self.carrier.times(self.carrier.rows(A.tolist()), v)
 
 
@@ -94,11 +94,11 @@ class ModeWorld(ShippedWorld):
 
     def turned(self, known: Sequence[Term], s: Value) -> Value:
         """A s."""
-        return self.linear(self.member.A, s)
+        return self.apply_matrix(self.member.A, s)
 
     def pushed(self, known: Sequence[Term], x: Value) -> Value:
         """B x."""
-        return self.linear(self.member.B, x)
+        return self.apply_matrix(self.member.B, x)
 
 
 class StackWorld(ShippedWorld):
@@ -163,22 +163,22 @@ class JordanWorld(MemberWorld):
 class ScanWorld(MemberWorld):
     """One unit, whose decay is of the input alone; its state and its inputs are numbers."""
 
-    def of_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
+    def apply_to_input(self, f: Callable[[fmpq], fmpq], x: Value) -> Value:
         """Apply f to an input, or to both inputs of a pair."""
         if isinstance(x, Difference):
-            one = self.of_input(f, x.value)
+            one = self.apply_to_input(f, x.value)
             return Difference(
-                one, x.gap if x.gap is ZERO else one - self.of_input(f, x.value - x.gap)
+                one, x.gap if x.gap is ZERO else one - self.apply_to_input(f, x.value - x.gap)
             )
         return self.carrier.number(f(fmpq(0) if x is ZERO else x.units[0][0]))
 
     def decay(self, known: Sequence[Term], x: Value) -> Value:
         """a(x)."""
-        return self.of_input(self.member.decay, x)
+        return self.apply_to_input(self.member.decay, x)
 
     def fed(self, known: Sequence[Term], x: Value) -> Value:
         """u x + v."""
-        return self.of_input(lambda x: self.member.u * x + self.member.v, x)
+        return self.apply_to_input(lambda x: self.member.u * x + self.member.v, x)
 
     def of_least_decay(self, x: Term, s: Any, j: Any) -> Value:
         """The least of the decays of these steps, 1 of none."""
@@ -213,7 +213,7 @@ class RationalWorld(MemberWorld):
         return m.activate(self.activation, driven)
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """Initial state of the run."""
         return self.carrier.vector(self.start)
 
@@ -256,7 +256,7 @@ class NetworkWorld(RationalWorld):
         return self.carrier.rows(rows) if rows else ZERO
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """Initial state of the unitary equivalent."""
         return self.carrier.vector(self.member.equivalent.initial)
 

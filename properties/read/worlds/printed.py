@@ -39,15 +39,16 @@ SIZES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class NormPart:
-    """‖Q s‖, ‖(d_i s_i)‖ or ‖(s_i/v_i)‖ of the states from start on, before stop, over ``by``."""
+    """‖Q s‖, ‖(d_i s_i)‖ or ‖(s_i/v_i)‖ of the states from start on, before stop, over
+    ``layer_weight``."""
 
     start: int
     stop: int
-    size: str
-    times: tuple[float, ...] = ()
-    over: tuple[float, ...] = ()
-    rows: tuple[tuple[float, ...], ...] = ()
-    by: float = 1.0
+    kind: str
+    factors: tuple[float, ...] = ()
+    divisors: tuple[float, ...] = ()
+    matrix: tuple[tuple[float, ...], ...] = ()
+    layer_weight: float = 1.0
 
 
 def norm_parts(certificate: Certificate, widths: Sequence[int]) -> list[NormPart] | None:
@@ -78,15 +79,23 @@ def layer_norm_parts(
         block = width // len(weights)
         return [
             NormPart(
-                start + i * block, start + (i + 1) * block, kind, over=(w,) * block, by=layer_weight
+                start + i * block,
+                start + (i + 1) * block,
+                kind,
+                divisors=(w,) * block,
+                layer_weight=layer_weight,
             )
             for i, w in enumerate(weights)
         ]
     if name == "quadratic":
-        return [NormPart(start, stop, kind, rows=matrix_rows(weights, width), by=layer_weight)]
+        return [
+            NormPart(
+                start, stop, kind, matrix=matrix_rows(weights, width), layer_weight=layer_weight
+            )
+        ]
     divisors = tuple(weights) if kind == "largest" else ()
     factors = () if kind == "largest" else tuple(weights)
-    return [NormPart(start, stop, kind, factors, divisors, by=layer_weight)]
+    return [NormPart(start, stop, kind, factors, divisors, layer_weight=layer_weight)]
 
 
 def matrix_rows(weights: Any, width: int) -> tuple[tuple[float, ...], ...]:
@@ -113,18 +122,18 @@ def broadcast_units(numbers: Rounded, like: Rounded) -> Rounded:
 def part_norm(part: NormPart, s: Rounded) -> tuple[Tensor, Tensor]:
     """One part of states (B, N, …), and the error."""
     v = s.part(part.start, part.stop)
-    if part.rows:
-        v = v.mapped(
-            torch.tensor(part.rows, dtype=torch.float64)[None].expand(len(v.value), -1, -1)
+    if part.matrix:
+        v = v.apply_matrix(
+            torch.tensor(part.matrix, dtype=torch.float64)[None].expand(len(v.value), -1, -1)
         )
-    if part.times:
-        v = v * broadcast_units(Rounded.exact(torch.tensor(part.times, dtype=torch.float64)), v)
-    if part.over:
-        v = v * broadcast_units(rounded_inverse(part.over), v)
-    v = v * broadcast_units(rounded_inverse([part.by] * v.size), v)
-    if part.size == "two":
+    if part.factors:
+        v = v * broadcast_units(Rounded.exact(torch.tensor(part.factors, dtype=torch.float64)), v)
+    if part.divisors:
+        v = v * broadcast_units(rounded_inverse(part.divisors), v)
+    v = v * broadcast_units(rounded_inverse([part.layer_weight] * v.size), v)
+    if part.kind == "two":
         return vector_lengths(v, 1)
-    gather: Callable[[Tensor], Tensor] = lambda a: a.amax(1) if part.size == "largest" else a.sum(1)  # noqa: E731
+    gather: Callable[[Tensor], Tensor] = lambda a: a.amax(1) if part.kind == "largest" else a.sum(1)  # noqa: E731
     value, error = gather(v.value.abs()), gather(v.error)
     return value, (error + gamma(v.size + 2) * value) * ROUND_UP
 
@@ -147,14 +156,14 @@ def part_norm_of_state(part: NormPart, v: list[Any]) -> Size:
     """One part of one state."""
     exact = type(v[0])
     number = exact if exact is arb else rational
-    if part.rows:
-        rows = (zip(map(number, row), v, strict=True) for row in part.rows)
+    if part.matrix:
+        rows = (zip(map(number, row), v, strict=True) for row in part.matrix)
         v = [sum((q * a for q, a in row), exact(0)) for row in rows]
-    if part.times:
-        v = [number(d) * a for d, a in zip(part.times, v, strict=True)]
-    if part.over:
-        v = [a / number(w) for w, a in zip(part.over, v, strict=True)]
-    by: Size = as_size(number(part.by))
-    if part.size == "largest":
+    if part.factors:
+        v = [number(d) * a for d, a in zip(part.factors, v, strict=True)]
+    if part.divisors:
+        v = [a / number(w) for w, a in zip(part.divisors, v, strict=True)]
+    by: Size = as_size(number(part.layer_weight))
+    if part.kind == "largest":
         return largest_size(list(map(as_size, v))) / by
-    return (euclidean_size(v) if part.size == "two" else absolute_sum_size(v)) / by
+    return (euclidean_size(v) if part.kind == "two" else absolute_sum_size(v)) / by

@@ -46,7 +46,9 @@ class RecurrentWorld(StepWorld):
         """Of cells, those near theirs, which differ exactly; of networks the second ones."""
         if self.batch.cells is not None:
             omega = self.batch.omega_of_cells
-            return self.carrier.arithmetic(omega.other), self.carrier.arithmetic(omega.moved)
+            return self.carrier.arithmetic(omega.other_weights), self.carrier.arithmetic(
+                omega.weight_gap
+            )
         if self.batch.other is None or not isinstance(self.carrier, EntryCarrier):
             raise AbsentError
         other = self.batch.other.parameters
@@ -55,10 +57,10 @@ class RecurrentWorld(StepWorld):
             for parameters in (self.parameters, other)
         )
         gap = {name: part - others[name] for name, part in own.items()}
-        return self.carrier.arithmetic(other), self.carrier.exactly(gap)
+        return self.carrier.arithmetic(other), self.carrier.exact_arithmetic(gap)
 
     @cached_property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """0."""
         x = self.batch.x
         return self.carrier.column(x.new_zeros(len(x), self.units, x.shape[3]))

@@ -40,7 +40,7 @@ class StepWorld(World):
         self.locals: dict[tuple[int, int], tuple[Value, Value, Value]] = {}
 
     @property
-    def rest(self) -> Value:
+    def initial_state(self) -> Value:
         """The state in which runs start."""
         raise NotImplementedError
 
@@ -71,7 +71,7 @@ class StepWorld(World):
             return self.carrier.divide_units(v, A.weights)
         return self.carrier.times(A, v)
 
-    def of_numbers(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
+    def number_function(self, head: str, known: Sequence[Term], values: Sequence[Value]) -> Value:
         """A function of numbers in the carrier."""
         return self.carrier.of_numbers(head, known, values)
 
@@ -101,17 +101,17 @@ class StepWorld(World):
 
     def state(self, s: Value) -> Value:
         """A state."""
-        return self.rest if s is ZERO else s
+        return self.initial_state if s is ZERO else s
 
     def pair(self, s: Value) -> Difference[Any]:
         """Two states, or two inputs."""
         if s is ZERO:
-            return Difference(self.rest, self.rest.constant(0.0))
+            return Difference(self.initial_state, self.initial_state.constant(0.0))
         if s.value is ZERO:
-            return Difference(self.rest, subtract_values(self.rest, -s.gap))
+            return Difference(self.initial_state, subtract_values(self.initial_state, -s.gap))
         return Difference(s.value, s.value.constant(0.0) if s.gap is ZERO else s.gap)
 
-    def local(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
+    def cached_derivatives(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """The derivatives of φ in all directions, made once at each state."""
         key = id(s), id(x)
         if key not in self.locals:
@@ -122,9 +122,9 @@ class StepWorld(World):
         """Evaluate φ's derivatives in all directions at (s, x), or at a pair, without the cache."""
         arithmetic, run = Duals(self.plain, self.directions), self.cell.program
         if not isinstance(x, Difference):
-            return run(arithmetic, *self.moving(self.state(s), x)).tangent
+            return run(arithmetic, *self.with_directions(self.state(s), x)).tangent
         states, inputs = self.pair(s), self.pair(x)
-        moving = self.moving(states.value, inputs.value)
+        moving = self.with_directions(states.value, inputs.value)
         ends = (
             Difference(dual, Dual(pair.gap, dual.tangent.constant(0.0)))
             for dual, pair in zip(moving, (states, inputs), strict=True)
@@ -132,27 +132,36 @@ class StepWorld(World):
         result = run(self.paired_arithmetic(weights, arithmetic), *ends)
         return Difference(result.value.tangent, result.gap.tangent)
 
-    def moving(self, s: Value, x: Value) -> tuple[Any, Any]:
+    def with_directions(self, s: Value, x: Value) -> tuple[Any, Any]:
         """A state and an input as directions of their own."""
         unit = self.directions.unit
         return Dual(s, unit(s, 0)), Dual(x, unit(x, self.units))
 
     def d_state(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂s."""
-        return self.cut(self.local(weights, s, x), self.directions.state_slice)
+        return self.select_directions(
+            self.cached_derivatives(weights, s, x), self.directions.state_slice
+        )
 
     def d_input(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂x."""
-        return self.cut(self.local(weights, s, x), self.directions.of_input)
+        return self.select_directions(
+            self.cached_derivatives(weights, s, x), self.directions.input_slice
+        )
 
     def d_weights(self, weights: Sequence[Term], s: Value, x: Value) -> Value:
         """∂φ/∂w."""
-        return self.cut(self.local(weights, s, x), self.directions.parameter_slice)
+        return self.select_directions(
+            self.cached_derivatives(weights, s, x), self.directions.parameter_slice
+        )
 
-    def cut(self, tangent: Value, columns: slice) -> Value:
+    def select_directions(self, tangent: Value, columns: slice) -> Value:
         """Some directions."""
         if isinstance(tangent, Difference):
-            return Difference(self.cut(tangent.value, columns), self.cut(tangent.gap, columns))
+            return Difference(
+                self.select_directions(tangent.value, columns),
+                self.select_directions(tangent.gap, columns),
+            )
         return self.carrier.cut(tangent, columns)
 
     def shown(self, s: Value) -> Value:
@@ -162,8 +171,8 @@ class StepWorld(World):
     def size(self, head: str, term: Term, value: Value) -> Value:
         """A norm of a vector or of an operator."""
         if value is IDENTITY:
-            return self.of_numbers("Abs", (), [self.number(1)])
-        value = self.rest.constant(0.0) if value is ZERO else value
+            return self.number_function("Abs", (), [self.number(1)])
+        value = self.initial_state.constant(0.0) if value is ZERO else value
         values, arguments = term_space(term)
         match head:
             case "norm":

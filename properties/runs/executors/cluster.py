@@ -53,7 +53,7 @@ class Cluster:
         self, address: str, client: Any, tell: Callable[[str], None] = lambda line: None
     ) -> None:
         self.address, self._client, self._tell = address, client, tell
-        self._told, self._retired = set[str](), 0
+        self._reported, self._retired = set[str](), 0
 
     @property
     def workers(self) -> int:
@@ -66,7 +66,7 @@ class Cluster:
         for error in self._unfit_workers().values():
             raise error
 
-    def each(
+    def map_calls(
         self, work: Callable[..., Any], calls: Iterable[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """As `Executor.each`; the scheduler chooses the workers, whatever the affinity is.
@@ -135,9 +135,9 @@ class Cluster:
                 text = f"the worker {worker} has been silent for {seconds} s"
                 if len(silent) < len(heard):
                     self._retire(worker, f"{text}; other workers do its parts; start it again")
-                elif worker not in self._told:
+                elif worker not in self._reported:
                     self._tell(f"{text}, and so have all others; start another to go on")
-                    self._told.add(worker)
+                    self._reported.add(worker)
 
     def _wait(self) -> None:
         """Raise ClusterError if no worker is there and none comes."""

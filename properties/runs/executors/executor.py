@@ -22,7 +22,7 @@ class Executor(Protocol):
         """Number of calls that are done at a time."""
         ...
 
-    def each(
+    def map_calls(
         self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """`work(*call)` of each call, in the order in which they end. An error of `work` is raised
@@ -36,7 +36,7 @@ class InProcess:
 
     workers = 1
 
-    def each(
+    def map_calls(
         self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """`work(*call)` of each call, in their order."""
@@ -52,7 +52,7 @@ class TaskQueue:
         for call in calls:
             self._remaining.setdefault(affinity(call), deque()).append(call)
 
-    def take(
+    def take_call(
         self, last: Hashable, busy_affinities: Collection[Hashable]
     ) -> tuple[Hashable, Call] | None:
         """The next call and its affinity: that of the worker's last call (`last`) if any is left,

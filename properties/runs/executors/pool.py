@@ -87,7 +87,7 @@ class WorkerPool:
                 child_end.close()
                 self._processes[parent_end] = process
 
-    def each(
+    def map_calls(
         self, work: Callable[..., Any], calls: Sequence[Call], affinity: Affinity = no_affinity
     ) -> Generator[Any, None, None]:
         """As `Executor.each`. Raises WorkerError if a process dies. Leaving the iteration before
@@ -104,7 +104,7 @@ class WorkerPool:
 
         def send_next(connection: Connection) -> None:
             others = {last_affinity[other] for other in busy}
-            if taken := queue.take(last_affinity.get(connection), others):
+            if taken := queue.take_call(last_affinity.get(connection), others):
                 last_affinity[connection], call = taken
                 busy.add(connection)
                 with suppress(OSError):  # it has ended: that is its answer

@@ -71,7 +71,7 @@ def scale_draws(spec: SystemSpec, name: str, z: Array) -> Array:
 class CausalModels(Networks):
     """Feed-forward models, and networks of zeros in the place of cells."""
 
-    models: tuple[torch.nn.Module, ...] = ()
+    modules: tuple[torch.nn.Module, ...] = ()
 
 
 class CausalRoute(NetworkRoute):
@@ -79,15 +79,15 @@ class CausalRoute(NetworkRoute):
 
     causal: ClassVar[bool] = True
 
-    def parts(self, spec: SystemSpec, device: str) -> BatchParts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The models of all members."""
-        network_parts = super().parts(spec, device)
+        network_parts = super().build_parts(spec, device)
         models = tuple(build_module(spec, member).to(device) for member in spec.members)
         return network_parts._replace(
-            systems=CausalModels(**vars(network_parts.systems), models=models)
+            systems=CausalModels(**vars(network_parts.systems), modules=models)
         )
 
-    def reach(self, batch: Batch) -> Array:
+    def forgotten_bound(self, batch: Batch) -> Array:
         """Return 0: nothing is forgotten, as no state runs."""
         return np.zeros((1, 1, 1))
 
@@ -99,7 +99,7 @@ class CausalRoute(NetworkRoute):
             np.full((1, 1, 1), values[name]) if name in values else super().parameter(batch, name)
         )
 
-    def named(self, spec: SystemSpec) -> str:
+    def display_name(self, spec: SystemSpec) -> str:
         """Name a model in explanations, by its kind."""
         return spec.kind
 
@@ -107,7 +107,7 @@ class CausalRoute(NetworkRoute):
 def batch_modules(batch: Batch) -> tuple[torch.nn.Module, ...]:
     """The models of a batch, one for each member."""
     assert isinstance(batch.systems, CausalModels)
-    return batch.systems.models
+    return batch.systems.modules
 
 
 def draw_causal_numbers(spec: SystemSpec, member: int) -> dict[str, Array]:

@@ -42,7 +42,7 @@ class Cells:
     raw_other: Tensor
     whole: tuple[Cells, int] | None = field(default=None, kw_only=True, repr=False)
     other: ClassVar[None] = None
-    bounded: ClassVar[bool] = True
+    has_input_bound: ClassVar[bool] = True
 
     @property
     def constants(self) -> dict[str, Tensor]:
@@ -53,16 +53,16 @@ class Cells:
         """An upper bound on every ‖x_t‖₂ of a system, (B,)."""
         return self.B_x
 
-    def within(self, x: Tensor) -> Tensor:
+    def move_into_set(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved to where they may be."""
         return x
 
-    def allows(self, x: Tensor) -> Tensor:
+    def is_allowed(self, x: Tensor) -> Tensor:
         """True where all inputs (B, T, d, S) of a sequence are there, ‖x‖₂ ≤ B_x, (B, S)."""
         found: Tensor = norm_up(x.detach().transpose(2, 3)).amax(1) <= self.B_x[:, None]
         return found
 
-    def furthest(self, C: Tensor, T: int, S: int) -> Array:
+    def furthest_inputs(self, C: Tensor, T: int, S: int) -> Array:
         """The inputs that move a state furthest, (B, S, T, d): the row of the inputs' weights that
         has the largest norm against its unit's weight."""
         inputs = self.comparison.inputs.detach()
@@ -71,7 +71,7 @@ class Cells:
         return np.broadcast_to(found, (len(row), S, T, found.shape[-1]))
 
     @per_system
-    def held(self) -> InvariantBox:
+    def invariant_box(self) -> InvariantBox:
         """Prove the box that the cell states invariant, for each system."""
         found: InvariantBox = self.cell.held(self.B_x[:, None])
         return found
@@ -85,7 +85,7 @@ class Cells:
     @per_system
     def box(self) -> Tensor:
         """The invariant box |s_j| ≤ box_j, (B, N), infinite where none is proved."""
-        return self.held.box
+        return self.invariant_box.box
 
     @per_system
     def v(self) -> Tensor:
@@ -127,7 +127,7 @@ class Cells:
         return dict(self.cell.parameters)
 
     @property
-    def written(self) -> tuple[Tensor, Tensor]:
+    def explicit_states(self) -> tuple[Tensor, Tensor]:
         """The pairs as a spec writes them out."""
         return self.raw, self.raw_other
 
@@ -137,7 +137,7 @@ class Cells:
         box = self.box.clamp(max=LARGEST_STATE)[:, :, None]
         return self.raw.clamp(-box, box), self.raw_other.clamp(-box, box)
 
-    def near(self, share: float) -> dict[str, Tensor]:
+    def nearby_weights(self, share: float) -> dict[str, Tensor]:
         """Other weights, each within that share of its own; the shares of a mix stand still."""
         weights = {}
         for name, part in self.parameters.items():
@@ -147,7 +147,7 @@ class Cells:
         return weights
 
     @property
-    def tensors(self) -> dict[str, Tensor]:
+    def named_weights(self) -> dict[str, Tensor]:
         """The weights by name, as a dump has them."""
         return self.parameters
 

@@ -34,12 +34,12 @@ class OmegaConstants:
 
     def __init__(self, batch: Batch) -> None:
         self.loss, self.omega = batch.loss, batch.omega_of_cells
-        self.known: dict[str, Tensor] = {}
+        self.cache: dict[str, Tensor] = {}
 
     def __getitem__(self, name: str) -> Tensor:
-        if name not in self.known:
-            self.known[name] = self._read(name).nan_to_num(torch.inf, torch.inf)
-        return self.known[name]
+        if name not in self.cache:
+            self.cache[name] = self._read(name).nan_to_num(torch.inf, torch.inf)
+        return self.cache[name]
 
     def _read(self, name: str) -> Tensor:
         omega, v = self.omega, self.omega.v

@@ -34,19 +34,21 @@ class CellsOmega:
     whole: tuple[CellsOmega, int] | None = None
 
     @per_system
-    def other(self) -> dict[str, Tensor]:
+    def other_weights(self) -> dict[str, Tensor]:
         """The other weights, (B, …) by name."""
-        return self.cells.near(min(self.share, LARGEST_SHARE))
+        return self.cells.nearby_weights(min(self.share, LARGEST_SHARE))
 
     @per_system
-    def moved(self) -> dict[str, Tensor]:
+    def weight_gap(self) -> dict[str, Tensor]:
         """w − w′, exactly."""
-        return {name: part - self.other[name] for name, part in self.cells.parameters.items()}
+        return {
+            name: part - self.other_weights[name] for name, part in self.cells.parameters.items()
+        }
 
     @per_system
     def radii(self) -> dict[str, Tensor]:
         """At least the distance of either's parameters from the other's, (B,) by name."""
-        return {name: norm_up(part.flatten(1)) for name, part in self.moved.items()}
+        return {name: norm_up(part.flatten(1)) for name, part in self.weight_gap.items()}
 
     @per_system
     def box(self) -> Tensor:

@@ -38,7 +38,7 @@ class BoxRoute(Route):
         """Return a constant in the norm of the box."""
         return cell_constant(batch, name)
 
-    def reach(self, batch: Batch) -> Array:
+    def forgotten_bound(self, batch: Batch) -> Array:
         """Bound the output's state that a run of any length forgets."""
         size, drive, lam = (batch.constant(name).hi for name in ("C_box", "S_0_box", "lam_box"))
         found: Array = size * drive / (1 - lam)
@@ -49,24 +49,22 @@ class BoxRoute(Route):
 class CellRoute(BoxRoute):
     """Cells of the name that a spec says, of these float64 numbers of all members."""
 
-    numbers: Numbers
+    draw: Numbers
     cell: Callable[[SystemSpec], str]
-    batch: ClassVar[type[Cells]] = Cells
+    cells_class: ClassVar[type[Cells]] = Cells
 
-    def parts(self, spec: SystemSpec, device: str) -> BatchParts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The cells under inputs a little inside of their bound, and the pairs of states."""
-        numbers = batch_numbers(
-            spec, self.numbers, lambda known: self.driving_matrices(spec, known)
-        )
+        numbers = batch_numbers(spec, self.draw, lambda known: self.driving_matrices(spec, known))
         x = to_tensor(device, numbers["x"], 2, 3, 1)
         x = x * INWARD if spec.values is None else x
         h, h_other = (to_tensor(device, numbers[name], 2, 1) for name in ("h", "h_other"))
         weights = {
             name: to_tensor(device, part, *range(1, part.ndim))
-            for name, part in self.weights(numbers).items()
+            for name, part in self.select_weights(numbers).items()
         }
         name = self.cell(spec)
-        cells = self.batch(
+        cells = self.cells_class(
             kind_of(name).build(weights), name, drawn_input_bound(spec, x), h, h_other
         )
         y = to_tensor(device, numbers["y"], 1) if "y" in numbers else None
@@ -76,12 +74,12 @@ class CellRoute(BoxRoute):
         """α of a share c of 1/β, of cells that are trained."""
         return batch.step_size if batch.spec.steps else super().step_size(batch)
 
-    def named(self, spec: SystemSpec) -> str:
+    def display_name(self, spec: SystemSpec) -> str:
         """Name a cell in explanations, by its kind."""
         return spec.kind
 
     @abstractmethod
-    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+    def select_weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
         """The weights among the numbers, by their own names."""
 
     @abstractmethod
@@ -94,7 +92,7 @@ class CellRoute(BoxRoute):
 class ProgramRoute(CellRoute):
     """Cells that are written as their step alone."""
 
-    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+    def select_weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
         """Weights of the cell, which have a prefix among the numbers."""
         return {
             name.removeprefix(CELL_PREFIX): part
@@ -107,7 +105,9 @@ class ProgramRoute(CellRoute):
     ) -> tuple[Array, Array]:
         """The cell's own U, if it has one for the output's units, and W = I/2."""
         count, _, n = numbers["C"].shape
-        weights = {name: torch.from_numpy(part) for name, part in self.weights(numbers).items()}
+        weights = {
+            name: torch.from_numpy(part) for name, part in self.select_weights(numbers).items()
+        }
         U = kind_of(self.cell(spec)).build(weights).U.numpy()  # type: ignore[attr-defined]
         W = np.broadcast_to(np.eye(n) / 2, (count, n, n))
         return W, U if U.shape[1] == n else np.ones((count, n, spec.d))
@@ -116,9 +116,9 @@ class ProgramRoute(CellRoute):
 class GatedRoute(CellRoute):
     """LSTMs and GRUs, whose weights torch stacks."""
 
-    batch = GatedCells
+    cells_class = GatedCells
 
-    def weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
+    def select_weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
         """The stacked ones."""
         return {name: numbers[part] for part, name in TORCH_NAMES.items()}
 

@@ -57,7 +57,7 @@ class Certified(StoredCells):
     boxes: tuple[InvariantBox, ...] = ()
 
     @cached_property
-    def held(self) -> InvariantBox:
+    def invariant_box(self) -> InvariantBox:
         """The box, infinite where the certificate speaks of all states."""
         if self.boxes:
             fields = ((one.box, one.proposed, one.moved, one.refused) for one in self.boxes)
@@ -73,18 +73,18 @@ class Certified(StoredCells):
         )
 
     @property
-    def sets(self) -> list[InputSet | None]:
+    def input_sets(self) -> list[InputSet | None]:
         """The inputs of each member, None for the ball."""
         return [one.inputs for one in self.certificates]
 
-    def within(self, x: Tensor) -> Tensor:
+    def move_into_set(self, x: Tensor) -> Tensor:
         """Inputs (B, T, d, S) moved into the sets, a little inside of boxes."""
-        return move_into_sets(x, self.sets, INWARD)
+        return move_into_sets(x, self.input_sets, INWARD)
 
-    def allows(self, x: Tensor) -> Tensor:
+    def is_allowed(self, x: Tensor) -> Tensor:
         """True where all inputs (B, T, d, S) of a sequence are of the sets, (B, S)."""
         masks = []
-        for sequence, inputs in zip(x, self.sets, strict=True):
+        for sequence, inputs in zip(x, self.input_sets, strict=True):
             if inputs is None:
                 masks.append(torch.ones_like(sequence[0, 0], dtype=torch.bool))
             elif inputs.rows is None:
@@ -93,7 +93,7 @@ class Certified(StoredCells):
             else:
                 is_row = sequence[:, None] == inputs.rows[None, :, :, None]
                 masks.append(is_row.all(2).any(1).all(0))
-        return super().allows(x) & torch.stack(masks)
+        return super().is_allowed(x) & torch.stack(masks)
 
     def member(self, index: int) -> Self:
         """One model, as a batch of one."""
@@ -103,7 +103,7 @@ class Certified(StoredCells):
         }
         return replaced(super().member(index), **own_fields)
 
-    def near(self, share: float) -> dict[str, Tensor]:
+    def nearby_weights(self, share: float) -> dict[str, Tensor]:
         """Other weights whose norms are no larger: of those alone training is certified."""
         weights = {}
         for name, part in self.parameters.items():

@@ -121,9 +121,9 @@ class CertifiedRoute(BoxRoute):
     """Real models with their certificates, whose printed numbers are their constants; a certificate
     costs more than what runs on its model."""
 
-    most: ClassVar[tuple[int, int]] = (2, 6)
+    max_size: ClassVar[tuple[int, int]] = (2, 6)
 
-    def parts(self, spec: SystemSpec, device: str) -> BatchParts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The models as they are read."""
         return build_certified(spec)
 

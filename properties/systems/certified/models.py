@@ -122,17 +122,17 @@ def draw_torch_layers(spec: SystemSpec, rng: Generator, gates: int, layers: int)
 class StoredCells(Cells):
     """Cells with the weights as they are stored, in float64: each bias by itself."""
 
-    parts: dict[str, Tensor] = field(default_factory=dict)
+    stored_weights: dict[str, Tensor] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Tensor]:
         """The weights as stored."""
-        return self.parts
+        return self.stored_weights
 
     def member(self, index: int) -> Self:
         """One model, as a batch of one."""
-        parts = {role: part[index : index + 1] for role, part in self.parts.items()}
-        return dataclasses.replace(super().member(index), parts=parts)
+        parts = {role: part[index : index + 1] for role, part in self.stored_weights.items()}
+        return dataclasses.replace(super().member(index), stored_weights=parts)
 
 
 def unbounded_box(raw: Tensor) -> InvariantBox:

@@ -150,9 +150,9 @@ def first_order_width(spec: SystemSpec, member: int, first_input: int) -> float:
 class NearRoute(BoxRoute):
     """Models near recorded inputs."""
 
-    most: ClassVar[tuple[int, int]] = (1, 4)
+    max_size: ClassVar[tuple[int, int]] = (1, 4)
 
-    def parts(self, spec: SystemSpec, device: str) -> BatchParts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The models, and inputs near those that are recorded."""
         return build_near(spec)
 

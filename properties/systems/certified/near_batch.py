@@ -43,7 +43,7 @@ class NearCells(StoredCells):
     """Models of which no box is asked."""
 
     @cached_property
-    def held(self) -> InvariantBox:
+    def invariant_box(self) -> InvariantBox:
         """All states."""
         return unbounded_box(self.raw)
 

@@ -44,17 +44,17 @@ class EstimatedCells(GatedCells):
         return torch.cat(parts, dim=1).clamp(max=LARGEST_STATE)
 
     @cached_property
-    def driven(self) -> Tensor:
+    def input_effect(self) -> Tensor:
         """How far the inputs move the pre-activations, (B, g n)."""
         reach: Tensor = torch.linalg.vector_norm(self.cell.U + 1e-30, dim=2) * self.B_x[:, None]
         return reach
 
-    def fed(self, h: Tensor) -> Tensor:
+    def recurrent_effect(self, h: Tensor) -> Tensor:
         """|W| h, (B, g n)."""
         found: Tensor = (self.cell.W.abs() @ h[:, :, None])[:, :, 0]
         return found
 
-    def norms(self, gates: str) -> dict[str, Tensor]:
+    def gate_norms(self, gates: str) -> dict[str, Tensor]:
         """‖W‖_∞ of each gate."""
         rows = self.cell.W.abs().sum(dim=2).chunk(len(gates), dim=1)
         return {f"W_{gate}_inf": part.amax(1) for gate, part in zip(gates, rows, strict=True)}
@@ -62,29 +62,32 @@ class EstimatedCells(GatedCells):
 
 def lstm_estimates(gated: EstimatedCells, h: Tensor) -> dict[str, Tensor]:
     """The constants of an LSTM with |h_j| ≤ ``h``, and what h is then bounded by."""
-    middle, reach = gated.cell.b_ih + gated.cell.b_hh, gated.driven + gated.fed(h)
+    middle, reach = (
+        gated.cell.b_ih + gated.cell.b_hh,
+        gated.input_effect + gated.recurrent_effect(h),
+    )
     i, f, _, o = (middle + reach).sigmoid().chunk(4, dim=1)
     g = (middle.abs() + reach).tanh().chunk(4, dim=1)[2]
     c = i * g / (1 - f).clamp(min=1e-12)
     gates = {"i_bar": i, "f_bar": f, "g_bar": g, "o_bar": o, "B_c": c, "tau": c.tanh()}
-    found = {name: gate.amax(1) for name, gate in gates.items()} | gated.norms("ifgo")
+    found = {name: gate.amax(1) for name, gate in gates.items()} | gated.gate_norms("ifgo")
     return found | {"c": c, "h": torch.minimum(h, o * c.tanh())}
 
 
 def gru_estimates(gated: EstimatedCells, h: Tensor) -> dict[str, Tensor]:
     """The constants of a GRU with |h_j| ≤ ``h``, and what h is then bounded by."""
     cell, n = gated.cell, gated.cell.n
-    middle, reach = cell.b_ih + cell.b_hh, gated.driven + gated.fed(h)
+    middle, reach = cell.b_ih + cell.b_hh, gated.input_effect + gated.recurrent_effect(h)
     (r, z), (_, low) = (
         (middle + sign * reach)[:, : 2 * n].sigmoid().chunk(2, dim=1) for sign in (1, -1)
     )
-    c_n, driven = cell.b_hh[:, 2 * n :], gated.driven[:, 2 * n :]
+    c_n, driven = cell.b_hh[:, 2 * n :], gated.input_effect[:, 2 * n :]
     if gated.kind == "gru":
-        inner = r * (gated.fed(h)[:, 2 * n :] + c_n.abs())
+        inner = r * (gated.recurrent_effect(h)[:, 2 * n :] + c_n.abs())
         size = cell.b_ih[:, 2 * n :].abs() + driven + inner
     else:
-        size = middle[:, 2 * n :].abs() + driven + gated.fed(r * h)[:, 2 * n :]
-    found = {"r_bar": r.amax(1), "z_low": low.amin(1), "z_bar": z.amax(1)} | gated.norms("rzn")
+        size = middle[:, 2 * n :].abs() + driven + gated.recurrent_effect(r * h)[:, 2 * n :]
+    found = {"r_bar": r.amax(1), "z_low": low.amin(1), "z_bar": z.amax(1)} | gated.gate_norms("rzn")
     return found | {"c_n_inf": c_n.abs().amax(1), "h": torch.minimum(h, size.tanh())}
 
 
@@ -103,7 +106,7 @@ class GatedAscent:
         state_room = batch.gated_cells.box.clamp(max=1)[:, :, None]
         pair = batch.gated_cells.raw, batch.gated_cells.raw_other
         h, other_state = (0.5 * state_room * raw.clamp(-1, 1) for raw in pair)
-        tensors = batch.gated_cells.tensors | {
+        tensors = batch.gated_cells.named_weights | {
             "x": batch.x, "h": h, "h_other": other_state, "C": batch.C,
         }  # fmt: skip
         leaves = {name: tensor.clone().requires_grad_() for name, tensor in tensors.items()}

@@ -50,7 +50,7 @@ class GatedCells(Cells):
         return own | {"B_x": self.B_x}
 
     @property
-    def wide(self) -> tuple[Tensor, Tensor]:
+    def unbounded_states(self) -> tuple[Tensor, Tensor]:
         """The pair as it is, but for |c| ≤ 1000 and |h| ≤ 1."""
         ends = torch.ones_like(self.box)
         ends[:, : ends.shape[1] - self.cell.n] = FAR_STATE
@@ -58,7 +58,7 @@ class GatedCells(Cells):
         return self.raw.clamp(-far, far), self.raw_other.clamp(-far, far)
 
     @property
-    def tensors(self) -> dict[str, Tensor]:
+    def named_weights(self) -> dict[str, Tensor]:
         """The stacked weights by name, as a spec writes them out."""
         cell = self.cell
         return {"W": cell.W, "U": cell.U, "b": cell.b_ih, "b_hh": cell.b_hh}

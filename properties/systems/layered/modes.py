@@ -48,7 +48,7 @@ class Mode(ShippedMember):
     def eigenvalue(self) -> tuple[fmpq, fmpq]:
         """Re λ and Im λ."""
         named = ("lambda_re", "lambda_im")
-        re, im = (self.vector(name)[0] if name in self.parts else ZERO for name in named)
+        re, im = (self.exact_vector(name)[0] if name in self.weights else ZERO for name in named)
         return re, im
 
     @property
@@ -60,8 +60,8 @@ class Mode(ShippedMember):
     @property
     def B(self) -> fmpq_mat:
         """Input matrix, real rows above imaginary ones."""
-        names = (name for name in ("B_re", "B_im") if name in self.parts)
-        return fmpq_mat([row for name in names for row in self.exact.rows(name)])
+        names = (name for name in ("B_re", "B_im") if name in self.weights)
+        return fmpq_mat([row for name in names for row in self.exact_weights.rows(name)])
 
     def constants(self) -> dict[str, float]:
         """λ of a linear system is |λ|, as certified."""
@@ -88,7 +88,7 @@ def mode_member(spec: SystemSpec, member: int) -> Mode:
         weights = {"lambda_re": dyadic_row([re]), "lambda_im": dyadic_row([im])}
     B, zero_states = (
         random_eighths_matrix(len(weights), spec.d, draw),
-        [(ZERO,) * len(weights)] * len(spec.chosen),
+        [(ZERO,) * len(weights)] * len(spec.sequence_range),
     )
     rows = (dyadic_tensor(fmpq_mat([row])) for row in B.tolist())
     weights |= dict(zip(("B_re", "B_im"), rows, strict=False))

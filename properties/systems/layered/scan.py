@@ -30,22 +30,22 @@ LEAST_GATE = fmpq(1, 64)  # of minLSTM's gates, which are divided by
 
 @dataclass(frozen=True)
 class Gate:
-    """hs(w x + c), or ``least`` where that is less."""
+    """hs(w x + c), or ``lower_clip`` where that is less."""
 
     w: fmpq
     c: fmpq
-    least: fmpq = ZERO
+    lower_clip: fmpq = ZERO
 
     def __call__(self, x: fmpq) -> fmpq:
         """Its value."""
-        return min(max((self.w * x + self.c) / 4 + fmpq(1, 2), self.least), ONE)
+        return min(max((self.w * x + self.c) / 4 + fmpq(1, 2), self.lower_clip), ONE)
 
     @property
     def kinks(self) -> list[fmpq]:
         """Inputs at which the gate begins to be clipped; empty if w = 0."""
         if self.w == 0:
             return []
-        return [((end - fmpq(1, 2)) * 4 - self.c) / self.w for end in (self.least, ONE)]
+        return [((end - fmpq(1, 2)) * 4 - self.c) / self.w for end in (self.lower_clip, ONE)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,18 +27,18 @@ class ShippedMember(ExactMember):
     h_other: list[Vector]
 
     @cached_property
-    def parts(self) -> dict[str, torch.Tensor]:
+    def weights(self) -> dict[str, torch.Tensor]:
         """The weights of this one system."""
         return {name: part[0] for name, part in self.cell.parameters.items()}
 
     @cached_property
-    def exact(self) -> Rationals:
+    def exact_weights(self) -> Rationals:
         """The weights as rationals."""
-        return Rationals(self.parts)
+        return Rationals(self.weights)
 
-    def vector(self, name: str) -> Vector:
+    def exact_vector(self, name: str) -> Vector:
         """A weight that is a vector."""
-        return tuple(v for (v,) in self.exact.rows(name))
+        return tuple(v for (v,) in self.exact_weights.rows(name))
 
 
 def dyadic_tensor(A: fmpq_mat) -> torch.Tensor:

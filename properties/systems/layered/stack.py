@@ -54,11 +54,12 @@ class StackMember(ShippedMember):
 
     def tables(self) -> dict[str, Table]:
         """The lower layer stands for the cell, the upper one, driven by it, for the other."""
-        n, rows = self.spec.n, self.exact.rows
+        n, rows = self.spec.n, self.exact_weights.rows
         h, other = ([state[:n] for state in states] for states in (self.h, self.h_other))
-        low = rows("weight_hh_l0"), rows("weight_ih_l0"), self.vector("bias_ih_l0")
+        low = rows("weight_hh_l0"), rows("weight_ih_l0"), self.exact_vector("bias_ih_l0")
         return recurrence_tables(*low, self.x, h, other) | {
-            "W2": rows("weight_hh_l1"), "U2": rows("weight_ih_l1"), "b2": self.vector("bias_ih_l1"),
+            "W2": rows("weight_hh_l1"), "U2": rows("weight_ih_l1"),
+            "b2": self.exact_vector("bias_ih_l1"),
         }  # fmt: skip
 
     def constants(self) -> dict[str, float]:
@@ -107,7 +108,8 @@ def stack_member(spec: SystemSpec, member: int) -> StackMember:
         weights[f"bias_ih_l{l}"] = dyadic_row(bias)[0]
     model = load_model(weights, PREFIX + vanilla_cell(spec))
     pairs = [
-        stack_states(n, member_random(spec, member, f"states {s}"), positive) for s in spec.chosen
+        stack_states(n, member_random(spec, member, f"states {s}"), positive)
+        for s in spec.sequence_range
     ]
     return StackMember(
         spec, model.cell, bounded_inputs(spec, member), [h for h, _ in pairs],

@@ -48,26 +48,31 @@ FACTORS = (fmpq(1, 2), fmpq(3, 4), ONE, fmpq(1, 4), fmpq(5, 4), fmpq(3, 2))
 class Layered(ShippedMember):
     """One transition, whose certified factor is the one that is judged.
 
-    ``sizes`` and ``radii`` are ‖W_l‖₂ and r(W_l) where these are known exactly, ``is_isometric``
-    says that every W_l is a multiple of an isometry.
+    ``layer_norms`` and ``layer_radii`` are ‖W_l‖₂ and r(W_l) where these are known exactly,
+    ``is_isometric`` says that every W_l is a multiple of an isometry.
     """
 
     cell: DeepCell
-    sizes: tuple[fmpq, ...] | None
-    radii: tuple[fmpq, ...] | None
+    layer_norms: tuple[fmpq, ...] | None
+    layer_radii: tuple[fmpq, ...] | None
     is_isometric: bool
 
     @property
     def W(self) -> list[fmpq_mat]:
         """W_1, …, W_L."""
-        rows = (self.exact.rows(f"transition_{i + 1}_weight") for i in range(self.cell.depth))
+        rows = (
+            self.exact_weights.rows(f"transition_{i + 1}_weight") for i in range(self.cell.depth)
+        )
         return [fmpq_mat(A) for A in rows]
 
     def tables(self) -> dict[str, Table]:
         """The first layer stands for the weights."""
-        W, b = self.exact.rows("transition_1_weight"), self.vector("transition_1_bias")
+        W, b = (
+            self.exact_weights.rows("transition_1_weight"),
+            self.exact_vector("transition_1_bias"),
+        )
         return recurrence_tables(
-            W, self.exact.rows("input_weight"), b, self.x, self.h, self.h_other
+            W, self.exact_weights.rows("input_weight"), b, self.x, self.h, self.h_other
         )
 
     @staticmethod
@@ -97,10 +102,12 @@ class Layered(ShippedMember):
         """The products of what is known exactly of the layers."""
         power = rational(self.cell.activation.slope) ** self.cell.depth
         return {
-            "W_product": inf if self.sizes is None else upper_float(reduce(mul, self.sizes)),
+            "W_product": inf
+            if self.layer_norms is None
+            else upper_float(reduce(mul, self.layer_norms)),
             "lam_radii": inf
-            if self.radii is None
-            else upper_float(power * reduce(mul, self.radii)),
+            if self.layer_radii is None
+            else upper_float(power * reduce(mul, self.layer_radii)),
         }
 
     def constants(self) -> dict[str, float]:
@@ -136,12 +143,14 @@ def layered_member(spec: SystemSpec, member: int) -> Layered:
             f"transition_{i}_bias": dyadic_row(b),
         }
     cell = cast(DeepCell, kind_of(f"deep-{spec.activation}").build(layer_weights))
-    pairs = [layered_states(n, member_random(spec, member, f"states {s}")) for s in spec.chosen]
+    pairs = [
+        layered_states(n, member_random(spec, member, f"states {s}")) for s in spec.sequence_range
+    ]
     return Layered(
         spec, cell, bounded_inputs(spec, member), [first for first, _ in pairs],
         [second for _, second in pairs],
-        sizes=tuple(map(layer_norm, W)) if has_known_norms else None,
-        radii=tuple(layer_radius(A, spec.regime) for A in W) if has_known_norms else None,
+        layer_norms=tuple(map(layer_norm, W)) if has_known_norms else None,
+        layer_radii=tuple(layer_radius(A, spec.regime) for A in W) if has_known_norms else None,
         is_isometric=spec.regime in ("zero", "identity", "signed"),
     )  # fmt: skip
 

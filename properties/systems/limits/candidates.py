@@ -29,7 +29,7 @@ ATTEMPTS = 64
 class LinearizedStep:
     """A ReLU network at one time: pre-activations (m,), and how they change with all inputs."""
 
-    before: Vector
+    preactivations: Vector
     slopes: Sequence[Sequence[fmpq]]
     states: Vector
     tangents: fmpq_mat
@@ -37,12 +37,14 @@ class LinearizedStep:
     @property
     def is_kinked(self) -> bool:
         """True if a unit that depends on the inputs lies exactly on its kink."""
-        return any(z == 0 and any(row) for z, row in zip(self.before, self.slopes, strict=True))
+        return any(
+            z == 0 and any(row) for z, row in zip(self.preactivations, self.slopes, strict=True)
+        )
 
     @property
     def pattern(self) -> tuple[bool, ...]:
         """The active units; one that is zero all around counts as inactive."""
-        return tuple(z > 0 for z in self.before)
+        return tuple(z > 0 for z in self.preactivations)
 
 
 def linearize_run(network: RationalRNN, inputs: Sequence[Vector]) -> list[LinearizedStep]:
@@ -87,7 +89,7 @@ class UnitaryCandidate(ExactMember):
     urnn: RationalRNN
     E: fmpq_mat
     e: Vector
-    at: SmoothCentre
+    centre_runs: SmoothCentre
 
     @property
     def parts(self) -> dict[str, fmpq_mat]:
@@ -107,20 +109,20 @@ class UnitaryCandidate(ExactMember):
     @property
     def pattern_constant(self) -> bool:
         """True if the candidate's active units are the same at all times."""
-        return len({step.pattern for step in self.at.candidate}) == 1
+        return len({step.pattern for step in self.centre_runs.candidate}) == 1
 
     @property
-    def active(self) -> int:
+    def active_count(self) -> int:
         """How many units of the candidate are active at the first time."""
-        return sum(self.at.candidate[0].pattern)
+        return sum(self.centre_runs.candidate[0].pattern)
 
     @cached_property
     def radius(self) -> fmpq:
         """A power of two δ ≤ 1: both patterns are constant where each input is within δ of the
         centre's. Every pre-activation changes there by at most half of itself."""
         radius = fmpq(1)
-        for step in (*self.at.network, *self.at.candidate):
-            for z, row in zip(step.before, step.slopes, strict=True):
+        for step in (*self.centre_runs.network, *self.centre_runs.candidate):
+            for z, row in zip(step.preactivations, step.slopes, strict=True):
                 sensitivity = 2 * sum((abs(v) for v in row), fmpq(0))
                 while sensitivity * radius > abs(z):
                     radius /= 2
@@ -129,10 +131,10 @@ class UnitaryCandidate(ExactMember):
     @cached_property
     def separation_square(self) -> fmpq:
         """max ‖y_t − ŷ_t‖₂² over all times and the centre and centre ± δ e_j, exactly."""
-        n, T = self.n, len(self.at.centre)
+        n, T = self.n, len(self.centre_runs.centre)
         count = 2 * n * T + 1
         inputs = []
-        for t, x in enumerate(self.at.centre):
+        for t, x in enumerate(self.centre_runs.centre):
             points = join_columns(*[column_matrix(x)] * count)
             for j in range(n):
                 points[j, 1 + 2 * (t * n + j)] += self.radius
@@ -145,7 +147,7 @@ class UnitaryCandidate(ExactMember):
     def tables(self) -> dict[str, Table]:
         """Both networks, the inputs around which they are compared and how far around."""
         rnn, urnn = self.rnn, self.urnn
-        x, start = [[list(x) for x in self.at.centre]], [list(rnn.initial)]
+        x, start = [[list(x) for x in self.centre_runs.centre]], [list(rnn.initial)]
         return recurrence_tables(rnn.W.tolist(), rnn.U.tolist(), list(rnn.b), x, start, start) | {
             "W2": urnn.W.tolist(), "U2": urnn.U.tolist(), "b2": list(urnn.b),
             "C2": self.E.tolist(), "e0": list(self.e), "start2": list(urnn.initial),

@@ -51,7 +51,7 @@ class OrthogonalView:
     T: fmpq_mat
 
     @cached_property
-    def back(self) -> fmpq_mat:
+    def inverse(self) -> fmpq_mat:
         """T⁻¹."""
         return self.T.inv()
 
@@ -59,7 +59,7 @@ class OrthogonalView:
     def W(self) -> fmpq_mat:
         """T A T⁻¹ with A the leading block of V."""
         n = range(self.T.nrows())
-        found: fmpq_mat = self.T * submatrix(self.V, n, n) * self.back
+        found: fmpq_mat = self.T * submatrix(self.V, n, n) * self.inverse
         return found
 
 
@@ -101,18 +101,20 @@ def candidate_from_view(
     n, rows = spec.n, orthogonal_view.V.nrows()
     rnn, centre = relu_network(spec, orthogonal_view.W, draw)
     runs = [rnn.initial, *rnn.states(centre)]
-    lowest = min(v for h in runs for v in matrix_entries(orthogonal_view.back * column_matrix(h)))
+    lowest = min(
+        v for h in runs for v in matrix_entries(orthogonal_view.inverse * column_matrix(h))
+    )
     # Without need of it the first units are the network's own.
     q = column_matrix([max(ZERO, ONE - lowest) if identity(n) != orthogonal_view.T else ZERO] * n)
-    inside = [orthogonal_view.back * column_matrix(h) + q for h in runs]
+    inside = [orthogonal_view.inverse * column_matrix(h) + q for h in runs]
     leading = range(n)
     A, lower = (
         submatrix(orthogonal_view.V, leading, leading),
         submatrix(orthogonal_view.V, range(n, rows), leading),
     )
-    d = [*matrix_entries(orthogonal_view.back * column_matrix(rnn.b) + q - A * q)]
+    d = [*matrix_entries(orthogonal_view.inverse * column_matrix(rnn.b) + q - A * q)]
     d += [-ONE - max(matrix_entries(lower * s)[i] for s in inside) for i in range(rows - n)]
-    G = orthogonal_view.back.tolist() + [[ZERO] * n] * (rows - n)
+    G = orthogonal_view.inverse.tolist() + [[ZERO] * n] * (rows - n)
     E = join_columns(orthogonal_view.T, fmpq_mat(n, rows - n)) if rows > n else orthogonal_view.T
     urnn = RationalRNN(
         orthogonal_view.V, fmpq_mat(G), tuple(d), (*matrix_entries(inside[0]), *[ZERO] * (rows - n))

@@ -51,39 +51,40 @@ class CandidateSearch:
     Shapes: free[name] (R, …), signs (R, m); the skew S has the free entries below its diagonal.
     """
 
-    free: dict[str, Tensor]
+    parameters: dict[str, Tensor]
     signs: Tensor
 
     @property
     def V(self) -> Tensor:
         """The orthogonal matrices, (R, m, m)."""
         m = self.signs.shape[1]
-        low = torch.tril(self.free["S"], -1)
+        low = torch.tril(self.parameters["S"], -1)
         S, one = low - low.mT, torch.eye(m, dtype=torch.float64)
         found: Tensor = self.signs[:, :, None] * torch.linalg.solve(one + S, one - S, left=False)
         return found
 
     def descend(self, loss: Callable[[CandidateSearch], Tensor], steps: int) -> Tensor:
         """Steps of Adam on the losses (R,) of all candidates; the losses at the end."""
-        for tensor in self.free.values():
+        for tensor in self.parameters.values():
             tensor.requires_grad_()
-        optimiser = Adam(self.free.values())
+        optimiser = Adam(self.parameters.values())
         for i in range(steps):
             optimiser.step(loss(self).sum(), learning_rate(i / steps))
-        for tensor in self.free.values():
+        for tensor in self.parameters.values():
             tensor.requires_grad_(False)
         with torch.no_grad():
             return loss(self)
 
-    def cut(self, grid: float) -> CandidateSearch:
+    def rounded(self, grid: float) -> CandidateSearch:
         """Round all free parameters to the nearest multiples of 1/grid."""
         return CandidateSearch(
-            {name: round_to_grid(v.detach(), grid) for name, v in self.free.items()}, self.signs
+            {name: round_to_grid(v.detach(), grid) for name, v in self.parameters.items()},
+            self.signs,
         )
 
-    def written(self, r: int, **parts: Any) -> Written:
+    def explicit(self, r: int, **parts: Any) -> Written:
         """One candidate, written out."""
-        S, m = self.free["S"][r].tolist(), self.signs.shape[1]
+        S, m = self.parameters["S"][r].tolist(), self.signs.shape[1]
         skew = [S[i][j] for i in range(m) for j in range(i)]
         return Written(skew=skew, signs=self.signs[r].tolist(), **parts)
 
@@ -133,21 +134,21 @@ def fit_readouts(n: int, m: int, steps: int, seed: int) -> list[SystemSpec]:
     identity = torch.eye(n, dtype=torch.float64)
 
     def residual(at: CandidateSearch) -> Tensor:
-        G, E = at.free["G"], at.free["E"]
+        G, E = at.parameters["G"], at.parameters["E"]
         early, late = first[:, :, None] * G, second[:, :, None] * G
         carried = second[:, :, None] * (at.V @ early)
         parts = (E @ early - identity, E @ late - identity, E @ carried)
         return torch.stack([part.square().sum((1, 2)) for part in parts]).sum(0)
 
     best_runs = best_searches(search.descend(residual, steps))
-    rounded = search.cut(GRID)
+    rounded = search.rounded(GRID)
     base = CandidateSpec(regime="solved", n=n, d=n, T=2, lam=0.0, states=m)
     return [
         replace(
             base,
-            found=rounded.written(
+            found=rounded.explicit(
                 r,
-                G=rounded.free["G"][r].tolist(),
+                G=rounded.parameters["G"][r].tolist(),
                 s=preactivation_levels(first[r]),
                 d=preactivation_levels(second[r]),
             ),
@@ -201,14 +202,14 @@ def fit_sigmoid(
     y = torch.stack(targets, 1).flatten()
     search, _ = start_search(m, seed + m, {"g": (m, 1), "d": (m, 1), "s": (m, 1)})
     # Units near the network's own.
-    search.free["S"] *= 0.25
+    search.parameters["S"] *= 0.25
     unit_of_copy = torch.arange(m) % n
-    search.free["g"] += f[unit_of_copy, None]
-    search.free["d"] += b[unit_of_copy, None]
+    search.parameters["g"] += f[unit_of_copy, None]
+    search.parameters["d"] += b[unit_of_copy, None]
 
     def design(at: CandidateSearch) -> Tensor:
-        V, s, rows = at.V, at.free["s"].expand(-1, -1, len(x)), []
-        for pushed in (at.free["g"] * x.T[:, None, None] + at.free["d"]).unbind():
+        V, s, rows = at.V, at.parameters["s"].expand(-1, -1, len(x)), []
+        for pushed in (at.parameters["g"] * x.T[:, None, None] + at.parameters["d"]).unbind():
             s = rho(torch.baddbmm(pushed, V, s))
             rows.append(s)
         states = torch.stack(rows, 3).flatten(2).mT
@@ -228,13 +229,13 @@ def fit_sigmoid(
     best_runs = best_searches(search.descend(error, steps))
     specs = []
     for grid in (GRID, COARSE):
-        rounded = search.cut(grid)
+        rounded = search.rounded(grid)
         e = round_to_grid(readout(design(rounded)), GRID)
-        g, d, s = (rounded.free[name][:, :, 0].tolist() for name in ("g", "d", "s"))
+        g, d, s = (rounded.parameters[name][:, :, 0].tolist() for name in ("g", "d", "s"))
         for r in best_runs:
             parts = {
                 "G": [[v] for v in g[r]], "d": d[r], "s": s[r], "E": [e[r, :m].tolist()],
                 "e0": [e[r, m].item()],
             }  # fmt: skip
-            specs.append(replace(spec, found=rounded.written(r, **parts)))
+            specs.append(replace(spec, found=rounded.explicit(r, **parts)))
     return specs

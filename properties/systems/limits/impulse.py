@@ -126,7 +126,9 @@ class Responses(ExactMember):
         impulse = [[fmpq(t == 0)] for t in range(self.spec.T)]
         parts = {name: part.tolist() for name, part in self.parts.items()}
         W, U, C, W2, U2, C2 = (parts[name] for name in ("W", "f_in", "C_out", "V", "g_in", "E_out"))
-        first = recurrence_tables(W, U, [ZERO] * len(W), [impulse] * len(self.spec.chosen), C=C)
+        first = recurrence_tables(
+            W, U, [ZERO] * len(W), [impulse] * len(self.spec.sequence_range), C=C
+        )
         return first | {"W2": W2, "U2": U2, "b2": [ZERO] * len(W2), "C2": C2}
 
     def constants(self) -> dict[str, float]:

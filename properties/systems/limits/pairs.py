@@ -45,25 +45,26 @@ class MergedOrthogonal:
 
     factor: fmpq
     Q: fmpq_mat
-    sizes: tuple[int, ...]
+    copy_counts: tuple[int, ...]
 
     @property
     def W(self) -> fmpq_mat:
         """λ D⁻¹ Q D."""
-        D = diagonal([rational_root(fmpq(k)) for k in self.sizes])
+        D = diagonal([rational_root(fmpq(k)) for k in self.copy_counts])
         found: fmpq_mat = self.factor * D.inv() * self.Q * D
         return found
 
     @property
     def unit_of_copy(self) -> list[int]:
         """The unit that each copy is one of."""
-        return [i for i, k in enumerate(self.sizes) for _ in range(k)]
+        return [i for i, k in enumerate(self.copy_counts) for _ in range(k)]
 
     @property
     def V(self) -> fmpq_mat:
         """B Q Bᵀ + I − B Bᵀ, where the orthonormal columns of B are the units' copies, scaled."""
         B = fmpq_mat([
-            [1 / rational_root(fmpq(k)) if i == unit else ZERO for i, k in enumerate(self.sizes)]
+            [1 / rational_root(fmpq(k)) if i == unit else ZERO for i,
+            k in enumerate(self.copy_counts)]
             for unit in self.unit_of_copy
         ])  # fmt: skip
         found: fmpq_mat = B * self.Q * B.transpose() + identity(B.nrows()) - B * B.transpose()
@@ -161,7 +162,7 @@ def copied_candidate(
         )
     else:
         unit_of_copy, V = merged.unit_of_copy, merged.V
-    tanh_network, added = network.normal, m - len(unit_of_copy)
+    tanh_network, added = network.as_tanh, m - len(unit_of_copy)
     e = [small_rational(draw) for _ in unit_of_copy]
     for unit, c in enumerate(tanh_network.e):
         last = max(i for i, copy in enumerate(unit_of_copy) if copy == unit)
@@ -235,7 +236,7 @@ def can_build(regime: str, net: SigmoidNetwork, merged: MergedOrthogonal, m: int
     if net.activation == "relu" and (len(net.d) > 1 or regime == "mixed"):
         return False
     if regime == "held":
-        return 2 * len(net.d) <= m and max(merged.sizes) == 1 and can_dilate(merged.factor)
+        return 2 * len(net.d) <= m and max(merged.copy_counts) == 1 and can_dilate(merged.factor)
     return len(merged.unit_of_copy) <= m
 
 

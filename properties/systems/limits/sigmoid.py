@@ -52,7 +52,7 @@ class SigmoidNetwork:
     e0: fmpq = ZERO
 
     @cached_property
-    def normal(self) -> SigmoidNetwork:
+    def as_tanh(self) -> SigmoidNetwork:
         """Equivalent tanh network, by σ(z) = (1 + tanh(z/2))/2; itself for other activations."""
         if self.activation != "sigmoid":
             return self

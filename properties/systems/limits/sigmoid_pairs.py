@@ -35,34 +35,34 @@ class SigmoidPair(ExactMember):
     @cached_property
     def is_same_map(self) -> bool:
         """True if lumping proves equal outputs of both networks for all inputs at all times."""
-        one, other = self.network.normal, self.candidate.normal
+        one, other = self.network.as_tanh, self.candidate.as_tanh
         return {one.activation, other.activation} == {"tanh"} and is_same_map(one, other)
 
     @cached_property
-    def equal(self) -> bool:
+    def is_equal(self) -> bool:
         """True if both outputs are proved equal at all times, for all inputs |x| ≤ BOUND."""
         return self.is_same_map or is_relu_equivalent(self.network, self.candidate)
 
     def ball_gap(self) -> arb:
         """max |y − ŷ| over the probes in balls of the current precision."""
-        if self.equal:
+        if self.is_equal:
             return arb(0)
-        both = zip(self.network.normal.outputs(), self.candidate.normal.outputs(), strict=True)
+        both = zip(self.network.as_tanh.outputs(), self.candidate.as_tanh.outputs(), strict=True)
         gaps = [gap for y, z in both for gap in (y - z).entries()]
         return reduce(arb.max, map(arb.abs_lower, gaps)).union(
             reduce(arb.max, map(arb.abs_upper, gaps))
         )
 
-    def most(self) -> arb:
+    def gap_bound(self) -> arb:
         """At least |y − ŷ| at all times for all inputs |x| ≤ BOUND; NaN where nothing is known."""
-        if self.equal:
+        if self.is_equal:
             return arb(0)
-        one, other = self.network.normal, self.candidate.normal
+        one, other = self.network.as_tanh, self.candidate.as_tanh
         known = {one.activation, other.activation} == {"tanh"}
         return tanh_gap_bound(one, other) if known else arb("nan")
 
     @cached_property
-    def gap(self) -> arb:
+    def probe_gap(self) -> arb:
         """Output gap at the probes, at the first precision that separates it from 0, if any."""
         ball = arb(0)
         for precision in PRECISIONS:

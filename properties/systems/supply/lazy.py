@@ -15,12 +15,12 @@ class LazyMapping(Mapping[str, T]):
 
     def __init__(self, names: Collection[str], read: Callable[[str], T]) -> None:
         self.names, self.read = names, read
-        self.known: dict[str, T] = {}
+        self.cache: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        if name not in self.known:
-            self.known[name] = self.read(name)
-        return self.known[name]
+        if name not in self.cache:
+            self.cache[name] = self.read(name)
+        return self.cache[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -37,9 +37,9 @@ def cached_reading(read: Callable[[Any], T]) -> Callable[[Any], T]:
 
     @wraps(read)
     def cached(batch: Any) -> T:
-        if cached not in batch.made:
-            batch.made[cached] = read(batch)
-        result: T = batch.made[cached]
+        if cached not in batch.readings:
+            batch.readings[cached] = read(batch)
+        result: T = batch.readings[cached]
         return result
 
     return cached

@@ -35,17 +35,17 @@ INWARD = 1 - 2.0**-40
 @cached_reading
 def other_inputs(batch: Batch) -> Tensor:
     """x′ (B, T, d, S)."""
-    if batch.whole is not None and other_inputs in batch.whole[0].made:
+    if batch.whole is not None and other_inputs in batch.whole[0].readings:
         parent, i, s = batch.whole
         return other_inputs(parent)[i : i + 1, :, :, s : s + 1]
-    return batch.systems.within(batch.x + input_moves(batch))
+    return batch.systems.move_into_set(batch.x + input_moves(batch))
 
 
 def x_gap(batch: Batch) -> Array:
     """δ ≥ ‖x_t − x′_t‖₂ for every t, (B, S, 1); infinite of cells where x′ may exceed B_x."""
     x, other = (inputs.detach().transpose(2, 3) for inputs in (batch.x, other_inputs(batch)))
     apart = norm_up(torch.maximum(add_up(x, -other), add_up(other, -x))).amax(1)
-    apart = torch.where(batch.systems.allows(other_inputs(batch)), apart, torch.inf)
+    apart = torch.where(batch.systems.is_allowed(other_inputs(batch)), apart, torch.inf)
     return np.asarray(apart.cpu().numpy()[:, :, None])
 
 
@@ -56,14 +56,14 @@ def input_moves(batch: Batch) -> Tensor:
     places = np.arange(x.shape[1]) if spec.sequence is None else np.array([spec.sequence])
     choices = (places + spec.seed) % 3 if spec.sequences > 1 else np.array([FURTHEST])
     choices, shrink = (a[:, None, None] for a in (choices, np.ldexp(1.0, -3 * (places // 3))))
-    direction = normalize(batch.systems.furthest(batch.C, spec.T, len(places)))
+    direction = normalize(batch.systems.furthest_inputs(batch.C, spec.T, len(places)))
     if (choices == DRAWN).any():
         direction = np.where(
             choices == DRAWN, normalize(drawn_directions(batch, places)), direction
         )
     bound = np.maximum(batch.B_x.detach().cpu().numpy(), spec.scale)[:, None, None, None]
     move = spec.distance * bound * shrink * direction
-    if batch.systems.bounded:
+    if batch.systems.has_input_bound:
         move = shorten_to_bound(x + move * inward_signs(direction, x), bound) - x
     is_negated = (choices == NEGATED) & (x != 0).any(axis=(2, 3), keepdims=True)
     offsets = np.where(is_negated, -2 * x, move)

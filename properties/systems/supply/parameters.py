@@ -29,7 +29,7 @@ def spec_number(read: Callable[[SystemSpec], float]) -> ParameterReader:
 def target_error(batch: Batch) -> Array:
     """The spec's share of what may be forgotten; 0 where no bound on that is known."""
     with np.errstate(all="ignore"):
-        reach = batch.route.reach(batch)
+        reach = batch.route.forgotten_bound(batch)
         found: Array = np.where(np.isfinite(reach) & (reach > 0), batch.spec.epsilon * reach, 0.0)
     return found
 

@@ -35,18 +35,18 @@ class Route(ABC):
     """A family of systems.
 
     rational: whether they are decided in rationals. causal: whether they are feed-forward models.
-    learning: whether there is a loss, and certified gradients. most: systems and sequences that one
-    example has at most, where a system costs much. parameters: the names of all parameters.
+    learning: whether there is a loss, and certified gradients. max_size: systems and sequences that
+    one example has at most, where a system costs much. parameters: the names of all parameters.
     """
 
     rational: ClassVar[bool] = False
     causal: ClassVar[bool] = False
     learning: ClassVar[bool] = False
-    most: ClassVar[tuple[int, int] | None] = None
+    max_size: ClassVar[tuple[int, int] | None] = None
     parameters: ClassVar[Collection[str]] = PARAMETER_READERS
 
     @abstractmethod
-    def parts(self, spec: SystemSpec, device: str) -> BatchParts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The systems that a spec describes, the chosen sequences of each."""
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Route(ABC):
         """The weights for which the constants of gradients hold; None of systems without a loss."""
         return None
 
-    def reach(self, batch: Batch) -> Array:
+    def forgotten_bound(self, batch: Batch) -> Array:
         """Bound the norm of the state forgotten by a run of any length: S_0/(1 − λ), (B, 1, 1)."""
         return batch.constant("S_0").hi / (1 - batch.constant("lam").hi)
 
@@ -70,7 +70,7 @@ class Route(ABC):
         """A number of the spec, along (batch, sequence, window); NaN of what other families add."""
         return PARAMETER_READERS[name](batch)
 
-    def named(self, spec: SystemSpec) -> str:
+    def display_name(self, spec: SystemSpec) -> str:
         """Name a system in explanations, by its activation."""
         return spec.activation
 
@@ -104,5 +104,5 @@ def batch_numbers(
         return stack_numbers([explicit_arrays(spec.values)])
     numbers = draw(spec)
     numbers["x"] = make_inputs(spec, numbers["x"], *driving_matrices(numbers), numbers["C"])
-    chosen = slice(spec.chosen.start, spec.chosen.stop)
+    chosen = slice(spec.sequence_range.start, spec.sequence_range.stop)
     return numbers | {name: numbers[name][:, chosen] for name in ("x", "h", "h_other")}

@@ -49,7 +49,9 @@ class OrthogonalBlock(ExactMember):
     def tables(self) -> dict[str, Table]:
         """W and V; there are no inputs."""
         spec, n, m = self.spec, self.spec.n, self.V.nrows()
-        x, rest = ([row] * len(spec.chosen) for row in ([[ZERO] * spec.d] * spec.T, [ZERO] * n))
+        x, rest = (
+            [row] * len(spec.sequence_range) for row in ([[ZERO] * spec.d] * spec.T, [ZERO] * n)
+        )
         U, b = [[ZERO] * spec.d] * n, [ZERO] * n
         return recurrence_tables(self.W.tolist(), U, b, x, rest, rest) | {
             "W2": self.V.tolist(), "U2": [[ZERO] * spec.d] * m, "b2": [ZERO] * m,

@@ -79,11 +79,11 @@ def recurrence_tables(
 class ExactNetworks(Networks):
     """The float images of members in rationals, and the members, each of all chosen sequences.
 
-    made: a member anew, from its number and the place of the one sequence that it has then.
+    make_member: a member anew, from its number and the place of the one sequence that it has then.
     """
 
     members: tuple[ExactMember, ...] = field(kw_only=True)
-    made: Callable[[int, int], ExactMember] = field(kw_only=True)
+    make_member: Callable[[int, int], ExactMember] = field(kw_only=True)
     whole: tuple[ExactNetworks, int] | None = field(default=None, kw_only=True)
 
     @per_system
@@ -99,7 +99,7 @@ class ExactNetworks(Networks):
     def pair(self, i: int, s: int) -> Self:
         """One member with one sequence: it is read at its first."""
         one = super().pair(i, s)
-        members = self.members[i : i + 1] if self.h.shape[2] == 1 else (self.made(i, s),)
+        members = self.members[i : i + 1] if self.h.shape[2] == 1 else (self.make_member(i, s),)
         return replace(one, members=members, whole=(self, i))
 
 

@@ -34,7 +34,7 @@ def equivalent_gap(bound: Callable[[ReluNetwork], fmpq | None]) -> Square:
         if limit is None:
             return None
         return largest_gap_square(
-            member.C, member.states[s], member.unitary(limit).run(member.x[s])
+            member.C, member.states[s], member.unitary_network(limit).run(member.x[s])
         )
 
     return reading
@@ -42,12 +42,12 @@ def equivalent_gap(bound: Callable[[ReluNetwork], fmpq | None]) -> Square:
 
 def undamped_bound(member: ReluNetwork) -> fmpq:
     """max(‖h_{−1}‖, S_0): the 1/(1 − λ) is forgotten."""
-    return max(norm_above(member.rnn.initial), member.pushed)
+    return max(norm_above(member.rnn.initial), member.drive_bound)
 
 
 def unstarted_bound(member: ReluNetwork) -> fmpq | None:
     """S_0/(1 − λ): the initial state is forgotten."""
-    return None if member.lam == 1 else member.pushed / (1 - member.lam)
+    return None if member.lam == 1 else member.drive_bound / (1 - member.lam)
 
 
 def beyond_bound_gap(member: ReluNetwork, s: int) -> fmpq | None:
@@ -67,7 +67,7 @@ def rescaled_gap(member: ReluNetwork, s: int) -> fmpq | None:
     """The equivalent of the network with the states D h, by the D that needs fewest states."""
     other = member.rescaled_equivalent
     if other is None:
-        return equivalent_gap(lambda m: m.bound)(member, s)  # no D is better than I
+        return equivalent_gap(lambda m: m.state_bound)(member, s)  # no D is better than I
     D, unitary = other
     back = Unreduced.of(diagonal([1 / entry for entry in D]))
     seen = [back @ p.first(len(D)) for p in unitary.run(member.x[s])]

@@ -183,7 +183,7 @@ def draw_block_spec(draw: st.DrawFn, wanted: DrawRequest) -> SystemSpec:
 KINDS = (
     Kind(
         Unitary, draw_unitary_spec, ExactRoute(network_member), network_cells(Unitary),
-        Instances(worst_unitary, NETWORKS), contracts=True,
+        Instances(worst_unitary, NETWORKS), is_contractive=True,
     ),
     Kind(
         Urnn, draw_urnn_spec, ExactRoute(recurrent_member), network_cells(Urnn),

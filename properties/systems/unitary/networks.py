@@ -44,14 +44,14 @@ NEAR = (4, 16, 100, 1000)
 class ReluNetwork(ExactMember):
     """h_t = ReLU(W h_{t−1} + U x_t + b) from h_{−1} with y = C h, inputs ‖x_t‖ ≤ B, and V ⊃ W.
 
-    ``drive`` is ‖U‖ exactly.
+    ``input_norm`` is ‖U‖ exactly.
     """
 
     spec: SystemSpec
     contraction: RationalContraction
     rnn: RationalRNN
     C: fmpq_mat
-    drive: fmpq
+    input_norm: fmpq
     x: list[list[Vector]]
 
     @property
@@ -60,37 +60,37 @@ class ReluNetwork(ExactMember):
         return self.contraction.norm
 
     @property
-    def pushed(self) -> fmpq:
+    def drive_bound(self) -> fmpq:
         """S_0 = ‖U‖ B + ‖b‖: rounded up where ‖b‖ is irrational."""
-        return self.drive * rational(self.spec.scale) + norm_above(self.rnn.b)
+        return self.input_norm * rational(self.spec.scale) + norm_above(self.rnn.b)
 
     @property
-    def bound(self) -> fmpq:
+    def state_bound(self) -> fmpq:
         """B_h = max(‖h_{−1}‖, S_0/(1 − λ)); where λ = 1, what T steps can reach."""
         network, B = self.rnn, rational(self.spec.scale)
         if self.lam == 1:
-            return norm_above(network.initial) + self.spec.T * self.pushed
-        return state_bound(self.lam, self.drive, network.b, network.initial, B)
+            return norm_above(network.initial) + self.spec.T * self.drive_bound
+        return state_bound(self.lam, self.input_norm, network.b, network.initial, B)
 
     @cached_property
     def V(self) -> fmpq_mat:
         """The orthogonal V with the fewest rows and leading block W."""
         return self.contraction.dilation()
 
-    def unitary(self, bound: fmpq) -> RationalRNN:
+    def unitary_network(self, bound: fmpq) -> RationalRNN:
         """The URNN whose added units have the bias −bound ‖row of W_3‖."""
         return to_unitary(self.rnn, self.V, bound)
 
     @cached_property
     def equivalent(self) -> RationalRNN:
         """The unitary equivalent for inputs up to B."""
-        return self.unitary(self.bound)
+        return self.unitary_network(self.state_bound)
 
     @cached_property
     def rescaled_equivalent(self) -> tuple[Vector, RationalRNN] | None:
         """D and the equivalent of the network with the states D h, by the rational D found that
         needs fewest states; None if none needs fewer than D = I."""
-        return fewest_states(self.rnn, self.bound)
+        return fewest_states(self.rnn, self.state_bound)
 
     @cached_property
     def states(self) -> list[list[Unreduced]]:
@@ -106,12 +106,12 @@ class ReluNetwork(ExactMember):
         )
         return found | {
             "W2": other.W.tolist(), "U2": other.U.tolist(), "b2": other.b,
-            "sigma": self.contraction.sigma, "bound": [self.bound],
+            "sigma": self.contraction.sigma, "bound": [self.state_bound],
         }  # fmt: skip
 
     def dump_tables(self) -> dict[str, Table]:
         """Add B, ‖U‖ and, if a change of scale saves states, D and the URNN of D h to `tables`."""
-        found = self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.drive]}
+        found = self.tables() | {"scale": [rational(self.spec.scale)], "drive": [self.input_norm]}
         if self.rescaled_equivalent is not None:
             D, other = self.rescaled_equivalent
             found |= {
@@ -125,9 +125,9 @@ class ReluNetwork(ExactMember):
         lam, scale = upper_float(self.lam), self.spec.scale
         return {
             "lam": lam, "W_norm": lam, "L_rho": 1.0, "B_x": scale,
-            "U_norm": upper_float(self.drive),
-            "L_x": upper_float(self.drive), "L_f": upper_float(norm_above(self.C.entries())),
-            "S_0": upper_float(self.pushed), "B_h": upper_float(self.bound),
+            "U_norm": upper_float(self.input_norm),
+            "L_x": upper_float(self.input_norm), "L_f": upper_float(norm_above(self.C.entries())),
+            "S_0": upper_float(self.drive_bound), "B_h": upper_float(self.state_bound),
         }  # fmt: skip
 
     def parameters(self) -> dict[str, float]:

@@ -96,7 +96,7 @@ def make_sequences(
         return scale_vector(-ONE, one) if spec.inputs == "alternating" and t % 2 else one
 
     found = []
-    for s in spec.chosen:
+    for s in spec.sequence_range:
         draw = member_random(spec, member, f"inputs {s}")
         one = first(draw)
         found.append([step(t, one, draw) for t in range(spec.T)])

@@ -24,7 +24,7 @@ class ExactRoute(Route):
     member: Callable[[SystemSpec, int], ExactMember]
     rational: ClassVar[bool] = True
 
-    def parts(self, spec: SystemSpec, device: str) -> BatchParts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """The members and their float images."""
         members = tuple(self.member(spec, i) for i in spec.members)
         found = network_parts(spec, float_images(members), device)
@@ -32,7 +32,7 @@ class ExactRoute(Route):
         def make_pair(i: int, s: int) -> ExactMember:
             return self.member(spec.select_pair(spec.members[i], s), spec.members[i])
 
-        exact = ExactNetworks(**vars(found.systems), members=members, made=make_pair)
+        exact = ExactNetworks(**vars(found.systems), members=members, make_member=make_pair)
         return found._replace(systems=exact)
 
     def constant(self, batch: Batch, name: str) -> Array:

@@ -60,11 +60,11 @@ class Ascent:
             b=p["b"] * (self.spec.scale if "y" in p else 1.0),
             activation=ACTIVATIONS[self.spec.activation],
         )  # fmt: skip
-        other = self.other(cell, unit(p["V"])) if "V" in p else None
+        other = self.second_weights(cell, unit(p["V"])) if "V" in p else None
         systems = Networks(cell, p["h"], p["h_other"], other)
         return Batch(self.spec, systems, unit(p["C"]), x, p.get("y"))
 
-    def other(self, cell: RNN, direction: Tensor) -> RNN:
+    def second_weights(self, cell: RNN, direction: Tensor) -> RNN:
         """The second weights, about the spec's distance away, the recurrent ones in the same set;
         what is not trained stays."""
         tau, p, trained = self.spec.distance, self.parameters, self.spec.trained

@@ -65,11 +65,11 @@ class DescentMember(ExactMember):
         mean = [sum(entry, ZERO) / len(gaps) for entry in zip(*gaps, strict=True)]
         return {
             "beta": self.spec.lam,
-            "eps_k": upper_float(max((self.size(each) for each in gaps), default=ZERO)),
-            "eps_mean": upper_float(self.size(mean)),
+            "eps_k": upper_float(max((self.gap_bound(each) for each in gaps), default=ZERO)),
+            "eps_mean": upper_float(self.gap_bound(mean)),
         }
 
-    def size(self, gap: Sequence[fmpq]) -> fmpq:
+    def gap_bound(self, gap: Sequence[fmpq]) -> fmpq:
         """Bound ‖δb∘w + δc‖₂ on Ω for a gap (δb, δc), by the sum of its entries."""
         bent, off = (sum(map(abs, half), ZERO) for half in split_sample(gap))
         return off if self.radius is None else self.radius * bent + off
@@ -94,7 +94,7 @@ def gradient_gap(sample: Vector) -> Vector:
 def saddle_member(spec: SystemSpec, member: int) -> DescentMember:
     """The member of a ``saddle`` spec, with different starts of entries up to 2 ``scale``."""
     size, starts = rational(spec.scale), []
-    for s in spec.chosen:
+    for s in spec.sequence_range:
         draw = member_random(spec, member, f"starts {s}")
         one, two = (random_eighths(spec.n, draw) for _ in range(2))
         two = (one[0] + ONE, *one[1:]) if one == two else two
@@ -121,7 +121,7 @@ def samples_member(spec: SystemSpec, member: int) -> DescentMember:
     draw, equal = member_random(spec, member, "samples"), spec.regime == "equal"
     every = [draw_sample(spec, draw) for _ in range(SAMPLE_COUNT)]
     start = (ZERO,) * spec.n if equal else random_eighths(spec.n, draw)
-    orders = (member_random(spec, member, f"order {s}") for s in spec.chosen)
+    orders = (member_random(spec, member, f"order {s}") for s in spec.sequence_range)
     x = [[order.choice(every) for _ in range(spec.steps)] for order in orders]
     return DescentMember(spec, [(start, start)] * len(x), x, every, None if equal else RADIUS)
 

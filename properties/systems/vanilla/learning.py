@@ -224,14 +224,14 @@ def loss_kind(
         network_cells(make),
         Instances(worst, specs_of_kind(make, instances.NAMED_SPECS)),
         AscentSearch(partial(start_specs, make), Ascent.start, slowness=2),
-        contracts=True,
+        is_contractive=True,
     )
 
 
 TRAINING = Kind(
     Training, draw_training_spec, TrainingRoute(draw_networks, omega_region),
     network_cells(Training),
-    Instances(instances.worst_training), contracts=True,
+    Instances(instances.worst_training), is_contractive=True,
 )  # fmt: skip
 QUADRATIC = Kind(
     Quadratic, draw_quadratic_spec, FixedConstantsRoute(draw_networks, quadratic_constants),

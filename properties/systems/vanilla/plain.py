@@ -188,7 +188,7 @@ def contractive_kind(
         ),
         AscentSearch(partial(start_specs, make), Ascent.start),
         columns,
-        contracts=True,
+        is_contractive=True,
     )  # fmt: skip
 
 

@@ -29,11 +29,11 @@ from rnnbounds.properties.systems.vanilla.networks import Networks
 class NetworkRoute(Route):
     """Networks of these float64 numbers of all members by name, stacked."""
 
-    numbers: Numbers
+    draw: Numbers
 
-    def parts(self, spec: SystemSpec, device: str) -> BatchParts:
+    def build_parts(self, spec: SystemSpec, device: str) -> BatchParts:
         """Networks with second weights where there are some among the numbers."""
-        numbers = batch_numbers(spec, self.numbers, lambda known: (known["W"], known["U"]))
+        numbers = batch_numbers(spec, self.draw, lambda known: (known["W"], known["U"]))
         return network_parts(spec, numbers, device)
 
     def constant(self, batch: Batch, name: str) -> Array:
@@ -66,12 +66,12 @@ def network_parts(
 class LossRoute(NetworkRoute):
     """Networks with a loss, and the weights for which the constants of its gradients hold."""
 
-    weights: Callable[[Batch], Region]
+    region_of: Callable[[Batch], Region]
     learning: ClassVar[bool] = True
 
     def region(self, batch: Batch) -> Region:
         """Return the weights for which constants of gradients hold."""
-        return self.weights(batch)
+        return self.region_of(batch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +91,11 @@ class TrainingRoute(LossRoute):
 class FixedConstantsRoute(NetworkRoute):
     """Networks whose constants the spec gives: these, and no others."""
 
-    given: Callable[[SystemSpec], Mapping[str, float]]
+    constants_of: Callable[[SystemSpec], Mapping[str, float]]
 
     def constant(self, batch: Batch, name: str) -> Array:
         """The number given, at each window where there are windows."""
-        value = np.full((len(batch.spec.members), 1, 1), self.given(batch.spec).get(name, np.inf))
+        value = np.full(
+            (len(batch.spec.members), 1, 1), self.constants_of(batch.spec).get(name, np.inf)
+        )
         return np.repeat(value, batch.K + 1, axis=2) if name == "eps_k" else value

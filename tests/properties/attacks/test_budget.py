@@ -55,12 +55,18 @@ def test_batches_are_as_small_as_the_costliest_quantity() -> None:
     budget = profile("quick")
     plain = [form for form in claim("truncation").forms if form.about == "rnn"]
     assert batch_size(budget, plain) == (budget.batch, budget.sequences)
-    rooms = [measure.needs.room[0] for measure in MEASURES.values() if measure.needs.room]
+    rooms = [
+        measure.needs.efficient_size[0]
+        for measure in MEASURES.values()
+        if measure.needs.efficient_size
+    ]
     for entry in CLAIMS:
         batch, sequences = batch_size(budget, entry.forms)
         assert 1 <= batch <= max(budget.batch, *rooms)
         assert 1 <= sequences <= budget.sequences
-    assert batch_size(budget, claim("rounding-state").forms) == MEASURES["h_rounding"].needs.most
+    assert (
+        batch_size(budget, claim("rounding-state").forms) == MEASURES["h_rounding"].needs.max_size
+    )
 
 
 def test_what_asks_is_measured_or_certified() -> None:

@@ -30,7 +30,7 @@ def shown(budget: Budget, block: int = 0, most: float = 1e9, about: str = "rnn")
         found.append(batch.spec.text)
         return [judge(FORM.statement, (), batch)]
 
-    pool = replace(pool_for([FORM], budget), about=about)
+    pool = replace(pool_for([FORM], budget), kind_name=about)
     watcher = Observer([FORM.statement], judged, most)
     attack_pool(pool, "random", [watcher], budget=budget, seed=0, block=block)
     return found
@@ -41,7 +41,7 @@ def test_who_asks_alike_shares_a_pool() -> None:
     pools = [
         claim_pools(claim(id), QUICK) for id in ("state-bound", "prediction", "rounding-state")
     ]
-    plain, same, rounding = (next(p for p in found if p.about == "rnn") for found in pools)
+    plain, same, rounding = (next(p for p in found if p.kind_name == "rnn") for found in pools)
     assert plain == same
     assert plain.name == f"rnn-{QUICK.batch}x{QUICK.sequences}"
     assert rounding.name == "rnn-4x2-rounding"
@@ -53,7 +53,7 @@ def test_who_asks_alike_shares_a_pool() -> None:
 def test_breadth_is_of_plain_pools_alone() -> None:
     """More sequences where few are asked of nobody, as in pools without a costly quantity."""
     entry = claim("truncation")
-    sizes = {pool.about: pool.size for pool in claim_pools(entry, QUICK)}
+    sizes = {pool.kind_name: pool.example_size for pool in claim_pools(entry, QUICK)}
     assert sizes["rnn"] == (QUICK.batch, entry.breadth * QUICK.sequences)
     assert sizes["cell"] == (16, 2)
 
@@ -64,8 +64,8 @@ def test_a_variant_rides_where_it_asks_for_nothing_more() -> None:
     (own,) = pools = claim_pools(entry, QUICK)
     assert variant_pool(entry, entry.variant("root-twice"), QUICK, pools) == own
     apart = variant_pool(entry, entry.variant("spectral-radius"), QUICK, pools)
-    assert apart.size == (8, 8)
-    assert "wide" in apart.asked
+    assert apart.example_size == (8, 8)
+    assert "wide" in apart.requirements
 
 
 @pytest.mark.slow
@@ -97,7 +97,9 @@ def test_who_has_had_its_examples_leaves(small: Budget) -> None:
 def test_what_a_form_costs_beside_the_first() -> None:
     """A bound has its price in those of the first form; a target, which is no bound, has none."""
     truncation = claim("truncation")
-    (group,) = (one for pool, one in claim_pools(truncation, QUICK).items() if pool.about == "rnn")
+    (group,) = (
+        one for pool, one in claim_pools(truncation, QUICK).items() if pool.kind_name == "rnn"
+    )
     seen = empty_evidence(truncation, group.forms)
     spec = make_spec(n=2, T=16, K=16, lam=0.5, sequences=2, batch=2)
     evidence_judge(group, seen)(build_batch(spec))

@@ -64,11 +64,11 @@ def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A field is enough: smaller batches, room for more systems, forms apart, wider draws."""
     budget = profile("quick")
     assert batch_size(budget, [FORM]) == (budget.batch, budget.sequences)
-    monkeypatch.setitem(NEEDS, "h_norm", Needs(most=(3, 2), apart=True, wide=True))
+    monkeypatch.setitem(NEEDS, "h_norm", Needs(max_size=(3, 2), own_pool=True, wide=True))
     assert batch_size(budget, [FORM]) == (3, 2)
     assert needs_own_pool(FORM)
     assert any(one.wide for one in Case("rnn", [FORM.statement], budget, (1, 1), 0).needs)
-    monkeypatch.setitem(NEEDS, "h_norm", Needs(room=(500, 1)))
+    monkeypatch.setitem(NEEDS, "h_norm", Needs(efficient_size=(500, 1)))
     assert batch_size(budget, [FORM]) == (500, 1)
 
 

@@ -86,7 +86,7 @@ def test_a_walk_ends_after_so_many_failures(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("rnnbounds.properties.attacks.shrink.find_violation", none_but_the_first)
     found = shrunk(FALSE, BIG)
     assert found is not None
-    assert found.spec == BIG.told
+    assert found.spec == BIG.explicit_fields
     assert len(tried) <= 1 + len(SHORT_LENGTHS) + TRIES
     for name in ("n", "T"):
         sizes = [getattr(spec, name) for spec in tried[1 + len(SHORT_LENGTHS) :]]

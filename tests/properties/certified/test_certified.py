@@ -88,7 +88,7 @@ def test_other_systems_have_none() -> None:
         measure = MEASURES[name]
         assert np.isnan(measure.enclose(batch).hi).all()
         assert measure.exact_square(batch, 0, 64) is None
-        assert measure.at_most(batch, fmpq(1), 0) is None
+        assert measure.is_at_most(batch, fmpq(1), 0) is None
     assert np.isinf(batch.constant("gain_told").hi).all()
 
 
@@ -185,7 +185,7 @@ def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: s
     cells = build_batch(spec).cells
     assert cells is not None
     if not hasattr(cells.cell, "held"):
-        assert cells.held.box.isinf().all()
+        assert cells.invariant_box.box.isinf().all()
         return
     free = torch.tensor([one.states.startswith(ALL) for one in cells.certificates])[:, None]
     for i, (model, told) in enumerate(zip(cells.models, cells.certificates, strict=True)):
@@ -212,8 +212,8 @@ def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
 def test_no_range_bounds_states_that_are_no_values_of_an_activation(cell: str) -> None:
     """A gated cell has no activation to ask, a leaky one keeps a part, and ReLU has no bound."""
     batch = build_batch(replace(ALIKE, cell=cell, regime="gaussian"))
-    assert MEASURES["h_norm"].cap(batch, 0) is None
-    assert MEASURES["state_told"].cap(batch, 0) is None
+    assert MEASURES["h_norm"].bound_square(batch, 0) is None
+    assert MEASURES["state_told"].bound_square(batch, 0) is None
 
 
 def test_the_range_of_an_activation_bounds_states() -> None:
@@ -222,7 +222,7 @@ def test_the_range_of_an_activation_bounds_states() -> None:
         replace(ALIKE, cell="rnn-tanh", norm="perron", regime="gaussian", sequences=1)
     )
     weights = batch.require_cells.certificates[0].weights
-    assert MEASURES["h_norm"].cap(batch, 0) == 2
-    assert MEASURES["state_told"].cap(batch, 0) == max(
+    assert MEASURES["h_norm"].bound_square(batch, 0) == 2
+    assert MEASURES["state_told"].bound_square(batch, 0) == max(
         1 / rational(v) ** 2 for v in weights or (1.0,)
     )

@@ -33,7 +33,7 @@ def doubled(monkeypatch):
         return replace(found, lo=2 * found.lo, hi=2 * found.hi)
 
     path = FastPath("h_norm", enclosure=enclosure)
-    monkeypatch.setitem(MEASURES.made, "h_norm", Measure("h_norm", (path,)))
+    monkeypatch.setitem(MEASURES.cache, "h_norm", Measure("h_norm", (path,)))
     for kept in (campaign._cached_batch, cached_system):
         kept.cache_clear()
     yield
@@ -53,13 +53,13 @@ def test_what_is_shrunk_agrees_where_it_is_recorded(monkeypatch):
     cached_system.cache_clear()
     found = find_violation(FALSE, (), SPEC)
     assert found is not None
-    batch, k = found.batch, found.at[2]
+    batch, k = found.batch, found.position[2]
     seen = batch.cache["enclosure of h_norm"]
     doubled = replace(seen, lo=seen.lo.copy(), hi=seen.hi.copy())
     doubled.lo[1] *= 2
     doubled.hi[1] *= 2
     monkeypatch.setitem(batch.cache, "enclosure of h_norm", doubled)
-    require_agreement(FALSE, batch, found.seen)
+    require_agreement(FALSE, batch, found.judgement)
     last = found._replace(spec=SPEC.select_pair(1, 1), at=(1, 1, k))
     monkeypatch.setattr(
         "rnnbounds.properties.attacks.shrink.find_violation",

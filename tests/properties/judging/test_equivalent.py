@@ -146,7 +146,7 @@ def test_patience_ends() -> None:
     seen = judge(equality, (), build_batch(replace(TANH, n=1)), patience)
     assert isinstance(seen, Judgement)
     open_checks = int(np.sum(seen.verdicts == Verdict.UNDECIDED))
-    assert patience.left < 0
+    assert patience.remaining_work < 0
     assert open_checks >= patience.skipped > 0
 
 

@@ -29,10 +29,10 @@ def test_rows_that_share_columns_are_one_block() -> None:
 def test_an_exact_block_that_meets_a_number_is_decided_beside_one_of_balls() -> None:
     """The norm of (3, 4) is 5, to the last digit; that of the ball is below."""
     told = ScaledNorm(arb_mat([[3, 4, 0], [0, 0, BALL]]))
-    assert told.at_most(fmpq(5)) is True
-    assert told.at_most(5 - ATOM) is False
-    assert ScaledNorm(told.matrix, fmpq(25)).at_most(fmpq(1)) is True
-    assert ScaledNorm(told.matrix, fmpq(25)).at_most(1 - ATOM) is False
+    assert told.is_at_most(fmpq(5)) is True
+    assert told.is_at_most(5 - ATOM) is False
+    assert ScaledNorm(told.matrix, fmpq(25)).is_at_most(fmpq(1)) is True
+    assert ScaledNorm(told.matrix, fmpq(25)).is_at_most(1 - ATOM) is False
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_an_exact_block_that_meets_a_number_is_decided_beside_one_of_balls() -> 
 def test_what_balls_do_not_say_stays_open(rows: list[list[arb | float]]) -> None:
     """Where a block of balls may be the larger one, or hears a column of the exact one."""
     told = ScaledNorm(arb_mat(rows))
-    assert told.at_most(fmpq(1, 2)) is None
-    assert told.at_most(fmpq(1, 8)) is False
+    assert told.is_at_most(fmpq(1, 2)) is None
+    assert told.is_at_most(fmpq(1, 8)) is False

@@ -92,11 +92,11 @@ def test_fast_paths_read_what_definitions_say(pool: Pool) -> None:
         at = sum(map(len, held.values()))
         place = at % batch.cell.batch, at % batch.x.shape[3]
         for path in FAST if batch.spec.T <= SMALL else ():
-            if path.name in names and path is MEASURES[path.name].path(batch):
+            if path.name in names and path is MEASURES[path.name].path_for(batch):
                 held.setdefault(path.name, []).extend(hold(path, batch, place))
         return []
 
-    watcher = Observer(POOLS[pool], compared, most=EXAMPLES)
+    watcher = Observer(POOLS[pool], compared, max_examples=EXAMPLES)
     with torch.no_grad():
         attack_pool(pool, "random", [watcher], budget=QUICK, seed=0)
     assert bool(held) != (pool.name in WITHOUT)
@@ -158,7 +158,7 @@ def test_another_definition_is_measured_without_another_edit(
     found, root = quantity.enclose_batch("h_gap", batch), math.sqrt(float(4 * before))
     assert found.lo[0, 0, 1] <= root * (1 + 1e-15)
     assert found.hi[0, 0, 1] >= root * (1 - 1e-15)
-    (fast,) = (path for path in FAST if path.name == "h_gap" and path.where(batch))
+    (fast,) = (path for path in FAST if path.name == "h_gap" and path.applies(batch))
     with pytest.raises(AssertionError):
         list(hold(fast, batch))
 

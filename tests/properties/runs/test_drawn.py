@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rnnbounds.properties.judging.evidence import Evidence, tightest_checks, tightness_key
 from rnnbounds.properties.runs.replay import find_statement, replay
-from rnnbounds.properties.runs.worst_instance import LONGEST, worst_instance
+from rnnbounds.properties.runs.worst_instance import LONGEST_DRAWN_RUN, worst_instance
 from rnnbounds.theory import claim
 
 
@@ -66,7 +66,7 @@ def test_a_single_run():
 def test_what_cannot_be_drawn_is_left_out():
     """A single step, a run that is too long; the next check is taken instead."""
     entry = claim("truncation")
-    single, long = check_of(T=1, K=1), check_of(T=LONGEST + 1)
+    single, long = check_of(T=1, K=1), check_of(T=LONGEST_DRAWN_RUN + 1)
     assert worst_instance(entry, [single, long]) is None
     assert worst_instance(entry, [single, long, check_of()]).check == check_of()
     step = check_of("contraction-rnn", "euclidean")
@@ -132,7 +132,7 @@ def test_a_check_that_forms_share_is_kept_with_all_of_them():
     """The first three different checks of all forms, whatever form each is of."""
     entry = claim("truncation")
     one, two, three, four = (replace(check_of(T=T), ratio=1.0) for T in (12, 11, 10, 9))
-    forms = [Evidence.of(entry, form) for form in entry.forms[:2]]
+    forms = [Evidence.empty(entry, form) for form in entry.forms[:2]]
     forms[0].tightest = [one, two, three]
     forms[1].tightest = [
         replace(check, form="uniform", replay="another") for check in (one, three, four)

@@ -38,11 +38,11 @@ def unanswered(cells: Iterable[str]) -> list[str]:
 
 def seen(form: str = "finite", **cells: Tally) -> dict[str, Evidence]:
     """Evidence of one form of the truncation, by cell with _ for -."""
-    found = Evidence.of(TRUNCATION, TRUNCATION.form(form))
+    found = Evidence.empty(TRUNCATION, TRUNCATION.form(form))
     for name, tally in cells.items():
         vacuous = {"contractive": 1, "finite lam": tally.vacuous - 1}
         vacuous = {reason: count for reason, count in vacuous.items() if tally.vacuous and count}
-        found.count({name.replace("_", "-"): CellEvidence(tally, vacuous)})
+        found.add_cell_counts({name.replace("_", "-"): CellEvidence(tally, vacuous)})
     return {form: found}
 
 
@@ -166,8 +166,8 @@ def test_why_every_check_was_vacuous() -> None:
     found = matrix_entry(TRUNCATION, column("rnn-smooth"), drawn, (PROVED,))
     assert (found.standing, found.reason) == ("NOT TESTED", "no drawn system meets it: λ < 1")
     gap = claim("gradient-gap")
-    kinked = Evidence.of(gap, gap.forms[0])
-    kinked.count({"rnn-relu": CellEvidence(Tally(vacuous=1), {"finite beta_hh": 1})})
+    kinked = Evidence.empty(gap, gap.forms[0])
+    kinked.add_cell_counts({"rnn-relu": CellEvidence(Tally(vacuous=1), {"finite beta_hh": 1})})
     found = matrix_entry(gap, column("rnn-kinked"), {gap.forms[0].name: kinked}, (PROVED,))
     assert found.standing == "NOT APPLICABLE"
     assert "φ is smooth" in found.reason

@@ -111,7 +111,7 @@ def test_a_missing_part_fails_the_run(parts: list[PartResult]) -> None:
     """Each part in turn is missed, by the names of all that it would have told of."""
     for i, missing in enumerate(parts):
         partial = run(parts[:i] + parts[i + 1 :])
-        names = tuple(f"{claim}/{work}" for claim, work in missing.part.told)
+        names = tuple(f"{claim}/{work}" for claim, work in missing.part.claim_works)
         assert sorted(partial.missing_parts) == sorted(names)
         for name in names:
             assert f"the part {name!r} never reported" in run_problems(partial)

@@ -85,7 +85,7 @@ def numbers(batch: Batch, i: int | None = None, s: int | None = None) -> dict[st
     """The numbers of a batch, or of one of its pairs."""
     at = slice(None) if i is None else slice(i, i + 1)
     column = slice(None) if s is None else slice(s, s + 1)
-    raw, raw_other = batch.systems.written
+    raw, raw_other = batch.systems.explicit_states
     found = {name: part[at] for name, part in batch.weights.items()} | {"C": batch.C[at]}
     found |= {"x": batch.x[at, ..., column], "h": raw[at, ..., column]}
     found |= {"h_other": raw_other[at, ..., column]}

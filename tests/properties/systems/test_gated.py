@@ -99,7 +99,7 @@ def test_wide_states_leave_the_box() -> None:
     """Cells reach to ±1000 there, outputs to ±1."""
     batch = build_batch(GATED_SPECIAL["far-cells"])
     assert batch.gated_cells is not None
-    h, other = batch.gated_cells.wide
+    h, other = batch.gated_cells.unbounded_states
     assert h[0, :, 0].tolist() == [1000.0, 0.5]
     assert other[0, :, 0].tolist() == [1000.0, -0.5]
     assert (batch.h.abs() < 10).all()

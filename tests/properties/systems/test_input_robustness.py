@@ -154,7 +154,7 @@ def test_exact_squares(activation: str) -> None:
 def test_not_said_of_inputs_beyond_the_bound() -> None:
     """What leaves the ball on which a cell's constants hold is vacuous."""
     batch = build_batch(CELLS[0])
-    batch.made[other_inputs] = 3 * batch.x
+    batch.readings[other_inputs] = 3 * batch.x
     assert (x_gap(batch) == math.inf).all()
     seen = judge(CLAIM.form("box").statement, (), batch)
     assert seen.vacuous == {"finite x_gap": seen.verdicts.size}

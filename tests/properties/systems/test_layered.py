@@ -47,7 +47,7 @@ def test_a_member_is_the_transition_of_impl(activation: str, regime: str) -> Non
     for i, member in enumerate(batch.exact):
         assert isinstance(member, Layered)
         cell, constants = member.cell, member.constants()
-        told = certify(member.parts, 9.0, norm="spectral", cell=f"deep-{activation}")
+        told = certify(member.weights, 9.0, norm="spectral", cell=f"deep-{activation}")
         assert told.lam == constants["lam_deep"]
         for s, (x, *_) in enumerate(member.x):
             one, other = (cell.step(columns(h[s]), columns(x)) for h in (member.h, member.h_other))
@@ -88,10 +88,10 @@ def test_norms_are_what_they_are_said_to_be(regime: str) -> None:
     for n, member in product((1, 2, 3), range(3)):
         (found,) = build_batch(replace(LAYERED, n=n, regime=regime).select_pair(member, 0)).exact
         assert isinstance(found, Layered)
-        if found.sizes is None or found.radii is None:
+        if found.layer_norms is None or found.layer_radii is None:
             assert regime == "gaussian"
             continue
-        for W, size, radius in zip(found.W, found.sizes, found.radii, strict=True):
+        for W, size, radius in zip(found.W, found.layer_norms, found.layer_radii, strict=True):
             A = np.array(exact_floats(W))
             assert np.linalg.norm(A, 2) == pytest.approx(nearest_float(size), abs=1e-15)
             eigenvalues = np.abs(np.linalg.eigvals(A))

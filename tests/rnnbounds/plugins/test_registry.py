@@ -96,7 +96,7 @@ def test_a_reading_that_fails_is_told(words, monkeypatch):
     path = FastPath("seen", enclosure=early)
     defined = replace(NEW["seen"], definition=VOCABULARY["h_norm"].definition)
     monkeypatch.setitem(VOCABULARY, "seen", defined)
-    monkeypatch.setitem(MEASURES.made, "seen", Measure("seen", (path,)))
+    monkeypatch.setitem(MEASURES.cache, "seen", Measure("seen", (path,)))
     with pytest.raises(registry.UnsuppliedError) as refused:
         registry.check_registry(CLAIMS, [new(le(h_norm, S_0 * NEW["seen"].symbol))])
     line = str(refused.value)

@@ -91,12 +91,16 @@ def test_windows_share_what_came_before_them(activation: str, loss: str) -> None
         def of(start: int, end: int, run: FullRun = run) -> fmpq_mat:
             """The gradient of p(h_end) along the run on some of the inputs."""
             alone = dataclasses.replace(
-                run, known={}, later={}, over=[], inputs=run.inputs[start:end]
+                run,
+                adjoint_cache={},
+                drift_cache={},
+                omitted_cache=[],
+                inputs=run.inputs[start:end],
             )
             return alone.gradient() if start < end else 0 * run.gradient()
 
         for k in range(T + 1):
-            assert run.against(T - k) == of(0, T) - of(T - k, T)
+            assert run.gradient_gap(T - k) == of(0, T) - of(T - k, T)
             gaps = (of(0, end) - of(max(end - k, 0), end) for end in range(1, T + 1))
             assert run.gradient_gap_sum(k) == sum(gaps, 0 * run.gradient())
 

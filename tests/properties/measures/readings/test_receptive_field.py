@@ -58,7 +58,7 @@ def test_every_cell_has_the_field_of_its_window(kind: str, monkeypatch: pytest.M
 
     monkeypatch.setattr(FeedForward, "__init__", leaky)
     for batch in batches:
-        batch.forget()  # the modules that were made before
+        batch.clear_caches()  # the modules that were made before
     assert any((field.field_gap(batch).lo > 0).any() for batch in batches)
 
 

@@ -47,7 +47,7 @@ def test_no_operation_warns() -> None:
     W = torch.full((1, 2, 2), 1e200, dtype=torch.float64)
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
-        for found in (big * big, big.mapped(W), (big * big) - (big * big), big.tanh()):
+        for found in (big * big, big.apply_matrix(W), (big * big) - (big * big), big.tanh()):
             assert not (found.value.abs() + found.error < 1).any()
     assert without_warnings(lambda: np.float64(1.0) / np.float64(0.0))() == np.inf
 
@@ -58,7 +58,7 @@ def test_what_is_not_met_stays_zero(take, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(rounded, "as_array", take)
     v = Rounded.exact(torch.full((1, 2, 1), 1e-200, dtype=torch.float64))
     W = torch.tensor([[[0.0, 0.0], [0.0, 1e-200], [1.0, 0.0]]], dtype=torch.float64)
-    found = v.mapped(W)
+    found = v.apply_matrix(W)
     assert found.value[0, :, 0].tolist() == [0.0, 0.0, 1e-200]
     assert (found.error[0, :, 0] > 0).tolist() == [False, True, True]
     assert ((v * v).error > 0).all()
@@ -80,6 +80,6 @@ def test_norms_and_products_that_underflow_are_off() -> None:
 def test_no_numbers_at_all(shape: tuple[int, int, int]) -> None:
     """They are mapped too."""
     W = torch.zeros(shape[0], 4, shape[1], dtype=torch.float64)
-    found = Rounded.exact(torch.zeros(shape, dtype=torch.float64)).mapped(W)
+    found = Rounded.exact(torch.zeros(shape, dtype=torch.float64)).apply_matrix(W)
     assert found.value.shape == found.error.shape == (shape[0], 4, shape[2])
     assert not found.nonzero_mask.any()

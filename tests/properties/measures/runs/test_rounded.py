@@ -64,4 +64,4 @@ def test_errors_are_carried() -> None:
         assert (out.error >= 4e-7).all()
     assert (one.sigmoid().error >= 2.5e-7).all()
     W = torch.ones(1, 3, 2).double()
-    assert (one.mapped(W, torch.zeros(1, 3).double()).error >= 2e-6).all()
+    assert (one.apply_matrix(W, torch.zeros(1, 3).double()).error >= 2e-6).all()

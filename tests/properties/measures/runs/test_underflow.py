@@ -49,7 +49,7 @@ def test_products_of_small_numbers(arrays: bool, monkeypatch: pytest.MonkeyPatch
     if not arrays:
         monkeypatch.setattr(rounded, "held", lambda numbers: numbers)
     v, W = Rounded.exact(SMALL), torch.full((1, 1, 2), 1e-200, dtype=torch.float64)
-    for found in (v * v, v.mapped(W)):
+    for found in (v * v, v.apply_matrix(W)):
         assert (found.value == 0).all()
         assert (found.error >= TINY).all()
 

@@ -67,9 +67,9 @@ def test_a_process_that_dies_in_a_part(tmp_path) -> None:
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         connect_cluster("local", 1) as one,
     ):
-        assert list(one.each(die_once, [(str(tmp_path / "marker"), 7)])) == [7]
+        assert list(one.map_calls(die_once, [(str(tmp_path / "marker"), 7)])) == [7]
         with pytest.raises(ClusterError, match=r"a part ended every worker .* more memory"):
-            list(one.each(fail, [("dies",)]))
+            list(one.map_calls(fail, [("dies",)]))
 
 
 def test_everything_is_done_once(cluster, monkeypatch) -> None:
@@ -178,7 +178,7 @@ def test_all_workers_are_lost(monkeypatch) -> None:
     """Nothing is waited for that nobody does."""
     monkeypatch.setattr(module, "TIMEOUT_SECONDS", 0.01)
     with threads(n_workers=0) as there, Client(there, set_as_default=False) as client:
-        answers = Cluster("tcp://host:1", client).each(square, [(4,)])
+        answers = Cluster("tcp://host:1", client).map_calls(square, [(4,)])
         with pytest.raises(ClusterError, match=r"no worker is at .* at tcp://host:1; start some"):
             next(answers)
 
@@ -198,7 +198,7 @@ def test_a_scheduler_that_is_lost() -> None:
             there.close()
 
         with pytest.raises(ClusterError, match=r"at tcp://host:1 was lost; start it and run again"):
-            list(Cluster("tcp://host:1", client).each(square, calls()))
+            list(Cluster("tcp://host:1", client).map_calls(square, calls()))
 
 
 def test_a_scheduler_that_is_lost_while_it_is_asked_for_workers(cluster, monkeypatch) -> None:

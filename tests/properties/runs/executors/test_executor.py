@@ -31,7 +31,7 @@ def executor(request: pytest.FixtureRequest):
 def test_each_call_is_done_once(executor: Executor) -> None:
     """Whatever the number of calls; twice in a row."""
     for count in (7, 0, 3):
-        found = list(executor.each(square, [(n,) for n in range(count)]))
+        found = list(executor.map_calls(square, [(n,) for n in range(count)]))
         assert sorted(answer for answer, _ in found) == [n * n for n in range(count)]
 
 
@@ -46,22 +46,22 @@ def test_each_call_is_done_once(executor: Executor) -> None:
 def test_an_error_keeps_its_type_and_message(executor: Executor, kind, error, text) -> None:
     """One that cannot be pickled has the nearest type that can."""
     with pytest.raises(error, match=text):
-        list(executor.each(fail, [(kind,), (kind,)]))
+        list(executor.map_calls(fail, [(kind,), (kind,)]))
 
 
 def test_checks_of_workers_are_counted_here(executor: Executor) -> None:
     """By the meter that the progress bar shows. A worker of this cluster is in this process, and
     counts once more."""
     before, here = meter.total_checks(), type(executor).__name__ == "Cluster"
-    assert len(list(executor.each(meter.add_checks, [(5,), (7,)]))) == 2
+    assert len(list(executor.map_calls(meter.add_checks, [(5,), (7,)]))) == 2
     assert meter.total_checks() - before == 12 * (1 + here)
 
 
 def test_closing_ends_the_calls(executor: Executor) -> None:
     """Those that have not begun do not begin; the executor can be used again."""
-    with closing(executor.each(square, [(n,) for n in range(9)])) as answers:
+    with closing(executor.map_calls(square, [(n,) for n in range(9)])) as answers:
         next(answers)
-    assert len(list(executor.each(square, [(n,) for n in range(3)]))) == 3
+    assert len(list(executor.map_calls(square, [(n,) for n in range(3)]))) == 3
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.lists(st.integers(0, 2), max_size=30))
@@ -73,7 +73,7 @@ def test_a_queue_keeps_workers_at_one_affinity(keys: list[int], turns: list[int]
     for worker in turns + [0] * len(calls):
         left = {key for key, number in calls if (key, number) not in taken}
         others = {key for other, key in at.items() if other != worker}
-        found = queue.take(at.get(worker), others)
+        found = queue.take_call(at.get(worker), others)
         assert (found is None) == (not left)
         if found is None:
             break
@@ -94,7 +94,7 @@ def test_a_queue_keeps_workers_at_one_affinity(keys: list[int], turns: list[int]
 def test_a_queue_without_affinity_keeps_the_order() -> None:
     """Calls are taken as they come."""
     queue, calls = TaskQueue([(n,) for n in range(5)]), []
-    while found := queue.take(None, (None,)):
+    while found := queue.take_call(None, (None,)):
         calls.append(found[1])
     assert calls == [(n,) for n in range(5)]
 
@@ -106,7 +106,7 @@ def test_one_seed_ends_before_the_next_begins() -> None:
         [(part, "quick", seed, "cpu") for seed in (3, 1) for part in parts], part_affinity
     )
     own, seeds = None, []
-    while found := queue.take(own, ()):
+    while found := queue.take_call(own, ()):
         own, (_, _, seed, _) = found
         seeds.append(seed)
     assert seeds == [3] * len(parts) + [1] * len(parts)

@@ -17,7 +17,7 @@ from rnnbounds.properties.runs.executors.pool import WorkerError, local_executor
 def test_as_many_processes_as_asked():
     """None of which is this one."""
     with local_executor(2) as pool:
-        by = {process for _, process in pool.each(square, [(n,) for n in range(7)])}
+        by = {process for _, process in pool.map_calls(square, [(n,) for n in range(7)])}
     assert os.getpid() not in by
     assert len(by) == 2
 
@@ -32,7 +32,7 @@ def test_as_many_processes_as_asked():
 def test_a_process_that_dies_is_an_error(kind, text):
     """Its signal or exit code is in the message."""
     with pytest.raises(WorkerError, match=text), local_executor(2) as pool:
-        list(pool.each(fail, [(kind,), (kind,)]))
+        list(pool.map_calls(fail, [(kind,), (kind,)]))
 
 
 @pytest.mark.slow
@@ -41,20 +41,20 @@ def test_a_worker_that_ends_while_nothing_is_asked_of_it_is_an_error():
     many processes, fresh ones."""
     calls = [(n,) for n in range(4)]
     with local_executor(2) as pool:
-        assert len(list(pool.each(square, calls))) == 4
+        assert len(list(pool.map_calls(square, calls))) == 4
         for process in pool._processes.values():
             os.kill(process.pid, signal.SIGKILL)
             process.join()
         with pytest.raises(WorkerError, match="was ended by signal 9"):
-            list(pool.each(square, calls))
-        assert len({process for _, process in pool.each(square, calls)}) == 2
+            list(pool.map_calls(square, calls))
+        assert len({process for _, process in pool.map_calls(square, calls)}) == 2
 
 
 @pytest.mark.slow
 def test_fresh_processes_are_as_many_as_calls():
     """Up to all that may be."""
     with local_executor(2, fork=False) as pool:
-        first, second = ({by for _, by in pool.each(square, [(n,) for n in range(count)])}
+        first, second = ({by for _, by in pool.map_calls(square, [(n,) for n in range(count)])}
                          for count in (1, 5))  # fmt: skip
         assert len(first) == 1
         assert len(second) == 2

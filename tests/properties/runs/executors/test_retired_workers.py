@@ -39,7 +39,7 @@ def test_a_worker_of_other_code_that_comes_late_is_retired(monkeypatch) -> None:
             "unfit_reason",
             lambda here, dask_worker: "is old" if dask_worker.address == bad else "",
         )
-        found = list(cluster.each(square, [(n,) for n in range(9)]))
+        found = list(cluster.map_calls(square, [(n,) for n in range(9)]))
         assert sorted(answer for answer, _ in found) == [n * n for n in range(9)]
         assert said == [f"the run goes on without a worker: the worker {bad} is old"]
         assert bad not in cluster._client.nthreads()
@@ -61,7 +61,7 @@ def test_a_worker_that_lacks_what_is_asked_is_retired(monkeypatch) -> None:
             cluster, "_unfit",
             lambda: {bad: ClusterError("no it")} if bad in cluster._client.nthreads() else {},
         )  # fmt: skip
-        assert len(list(cluster.each(square, [(n,) for n in range(9)]))) == 9
+        assert len(list(cluster.map_calls(square, [(n,) for n in range(9)]))) == 9
         assert said == ["the run goes on without a worker: no it"]
 
 
@@ -90,7 +90,7 @@ def test_a_worker_that_stops_is_retired(monkeypatch) -> None:
             lambda: {worker: 0.0 if worker == bad else monotonic() for worker in seen()},
         )  # fmt: skip
         try:
-            found = list(cluster.each(square, [(n,) for n in range(9)]))
+            found = list(cluster.map_calls(square, [(n,) for n in range(9)]))
         finally:
             go.set()
         assert sorted(answer for answer, _ in found) == [n * n for n in range(9)]

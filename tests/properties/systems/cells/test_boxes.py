@@ -64,6 +64,6 @@ def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
         make_spec(kind="gru", regime="gaussian", inputs="zero", n=2, bias=0.0, T=2, K=2, batch=2)
     )
     assert batch.cells is not None
-    assert bool(batch.cells.held.refused.all())
+    assert bool(batch.cells.invariant_box.refused.all())
     found = judge(TRUNCATION.statement, TRUNCATION.assumptions, batch)
     assert bool((found.verdicts == Verdict.VACUOUS).all())

@@ -67,7 +67,7 @@ def test_gradients_at_two_weights_are_autograds(kind: str, i: int) -> None:
     assert batch.cells is not None
     seen = {name: MEASURES[name].enclose(batch) for name in ("grad_gap_weights", "weight_distance")}
     found = []
-    for weights in (batch.cells.parameters, batch.omega_of_cells.other):
+    for weights in (batch.cells.parameters, batch.omega_of_cells.other_weights):
         parts = leaves(weights, member)
         grads = torch.autograd.grad(
             loss_of(batch, parts, member, s), list(parts.values()),
@@ -127,8 +127,8 @@ def test_projected_descents_in_balls_are_those_in_floats(kind: str) -> None:
     batch = build_batch(spec)
     folded, seen = DescentBatch(batch), MEASURES["w_gap"].enclose(batch)
     weights, error = folded.descents[-1]
-    assert folded.inside(weights).all()
-    away = [flat({"": weights[n][0] - folded.start[n][0]}).norm() for n in weights]
+    assert folded.is_in_omega(weights).all()
+    away = [flat({"": weights[n][0] - folded.initial_weights[n][0]}).norm() for n in weights]
     edge = [folded.radii[name][0] for name in weights]
     assert any(a > 0.999 * r > 0 for a, r in zip(away, edge, strict=True))
     assert torch.isfinite(error).all()
@@ -144,8 +144,8 @@ def test_a_block_that_stands_still_is_projected_onto_itself() -> None:
     assert project_with_gap([], [], 0.0) == ([], [])
     spec = spec_of("leaky", 2, steps=2, alpha=1.0)
     folded = DescentBatch(build_batch(spec))
-    assert torch.equal(folded.descents[-1][0]["leak"], folded.start["leak"])
-    assert not torch.equal(folded.descents[-1][0]["W"], folded.start["W"])
+    assert torch.equal(folded.descents[-1][0]["leak"], folded.initial_weights["leak"])
+    assert not torch.equal(folded.descents[-1][0]["W"], folded.initial_weights["W"])
 
 
 def test_larger_sets_have_larger_constants() -> None:

@@ -47,7 +47,7 @@ def test_no_input_goes_beyond(regime: str, n: int) -> None:
             pair = sigmoid_pair_member(spec, 0)
         except KeyError:
             continue
-        most = float(pair.most())
+        most = float(pair.gap_bound())
         limit = float(BOUND)
         for x in (*rng.uniform(-limit, limit, (6, 200)), np.full(200, limit), np.full(200, -limit)):
             assert np.abs(run(pair.network, x) - run(pair.candidate, x)).max() <= most + 1e-12
@@ -58,7 +58,7 @@ def test_no_input_goes_beyond(regime: str, n: int) -> None:
 def test_what_is_held_is_near_for_all_inputs() -> None:
     """The more a unit is held the smaller the bound is."""
     bounds = [
-        float(sigmoid_pair_member(replace(PAIR, regime="held", states=2, seed=seed), 0).most())
+        float(sigmoid_pair_member(replace(PAIR, regime="held", states=2, seed=seed), 0).gap_bound())
         for seed in range(8)
     ]
     assert min(bounds) < 1e-12
@@ -68,7 +68,7 @@ def test_what_is_held_is_near_for_all_inputs() -> None:
 def test_probes_alone_do_not_say_near() -> None:
     """A fit that is near on probes is not called near: between both ends nothing is decided."""
     pair = sigmoid_pair_member(replace(PAIR, regime="unrelated", states=2), 0)
-    low, high = float(pair.gap), float(pair.most())
+    low, high = float(pair.probe_gap), float(pair.gap_bound())
     assert low < high
     batch = build_batch(replace(PAIR, regime="unrelated", states=2))
     verdicts = judge(le(sigmoid_gap, Rational((low + high) / 2)), (), batch).verdicts
@@ -113,6 +113,6 @@ class TestRelu:
 
 def test_equal_networks_have_no_gap() -> None:
     """The bound of a network against itself is 0, with one weight changed it is not."""
-    net = sigmoid_pair_member(replace(PAIR, regime="unrelated", states=1), 0).network.normal
+    net = sigmoid_pair_member(replace(PAIR, regime="unrelated", states=1), 0).network.as_tanh
     assert tanh_gap_bound(net, net) < 1e-12
     assert tanh_gap_bound(net, change(net, d=(net.d[0] + fmpq(1, 4),))) > 1e-3

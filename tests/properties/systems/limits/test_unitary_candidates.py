@@ -93,19 +93,25 @@ class TestCandidates:
             V = found.urnn.W
             assert V * V.transpose() == identity(spec.states)
             assert is_contraction(found.rnn.W)
-            assert all(all(step.pattern) for step in found.at.network)
+            assert all(all(step.pattern) for step in found.centre_runs.network)
             assert found.parameters() == {"states": spec.states}
-            assert not any(step.is_kinked for step in (*found.at.network, *found.at.candidate))
+            assert not any(
+                step.is_kinked
+                for step in (*found.centre_runs.network, *found.centre_runs.candidate)
+            )
 
     def test_tangents_are_differences(self) -> None:
         """In the cell both networks are affine, with the derivatives of the linearisation."""
         for regime in KINDS["candidate"].regimes:
             found = candidate_member(replace(CANDIDATE, regime=regime, lam=0.6, T=3, seed=5), 0)
-            for net, cell in ((found.rnn, found.at.network), (found.urnn, found.at.candidate)):
-                at = net.states(found.at.centre)
+            for net, cell in (
+                (found.rnn, found.centre_runs.network),
+                (found.urnn, found.centre_runs.candidate),
+            ):
+                at = net.states(found.centre_runs.centre)
                 assert at == [step.states for step in cell]
                 for t, j in product(range(3), range(2)):
-                    moved = [list(x) for x in found.at.centre]
+                    moved = [list(x) for x in found.centre_runs.centre]
                     moved[t][j] += found.radius
                     for here, there, step in zip(
                         at, net.states([tuple(x) for x in moved]), cell, strict=True
@@ -121,10 +127,14 @@ class TestCandidates:
             for signs in product((-1, 1), repeat=4):
                 corner = [
                     tuple(v + s * found.radius for v, s in zip(x, part, strict=True))
-                    for x, part in zip(found.at.centre, (signs[:2], signs[2:]), strict=True)
+                    for x, part in zip(
+                        found.centre_runs.centre, (signs[:2], signs[2:]), strict=True
+                    )
                 ]
                 there = linearize_run(found.urnn, corner)
-                assert [s.pattern for s in there] == [s.pattern for s in found.at.candidate]
+                assert [s.pattern for s in there] == [
+                    s.pattern for s in found.centre_runs.candidate
+                ]
 
     @pytest.mark.parametrize("regime", MATCHES)
     def test_matches_match_exactly(self, regime: str) -> None:
@@ -134,7 +144,7 @@ class TestCandidates:
                 found = candidate_member(replace(spec, regime=regime, lam=lam, T=4), 0)
                 assert found.separation_square == 0
                 off = fmpq_mat(found.E)
-                read = next(i for i, s in enumerate(found.at.candidate[0].pattern) if s)
+                read = next(i for i, s in enumerate(found.centre_runs.candidate[0].pattern) if s)
                 off[0, read] += fmpq(1, 2**80)
                 assert changed(found, E=off).separation_square > 0
                 shifted = changed(found, e=(found.e[0] + fmpq(1, 2**80), *found.e[1:]))
@@ -157,7 +167,11 @@ class TestCandidates:
                 seeds = [
                     candidate_member(replace(spec, regime="solved", seed=s), 0) for s in range(6)
                 ]
-                found = [c for c in seeds if c.pattern_constant and all(c.at.candidate[0].pattern)]
+                found = [
+                    c
+                    for c in seeds
+                    if c.pattern_constant and all(c.centre_runs.candidate[0].pattern)
+                ]
                 assert found
                 for one in found:
                     assert (one.separation_square == 0) == (spec.states >= 2 * units)
@@ -175,9 +189,9 @@ class TestCandidates:
     def test_agreement_at_the_centre_alone_is_none(self) -> None:
         """A candidate with the right value and no derivative is told apart."""
         found = candidate_member(CANDIDATE, 0)
-        level = found.at.network[0].states
+        level = found.centre_runs.network[0].states
         blind = changed(found, E=fmpq_mat(2, 4), e=level)
-        assert found.rnn.states(found.at.centre) == [level, level]
+        assert found.rnn.states(found.centre_runs.centre) == [level, level]
         assert blind.separation_square == found.radius**2
 
     def test_kinks_move_the_centre(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,13 +214,13 @@ class TestCandidates:
         """A multiple of the identity, patterns that change, and the units that are active."""
         found = candidate_member(replace(CANDIDATE, regime="scalar", lam=0.6, T=5), 0)
         assert identity(found.n) * found.rnn.W[0, 0] == found.rnn.W
-        assert (found.pattern_constant, found.active) == (True, 2)
+        assert (found.pattern_constant, found.active_count) == (True, 2)
         changing = next(
             c for c in (candidate_member(replace(CANDIDATE, regime="solved", seed=s),
             0) for s in range(9))
             if not c.pattern_constant
         )  # fmt: skip
-        assert len({step.pattern for step in changing.at.candidate}) == 2
+        assert len({step.pattern for step in changing.centre_runs.candidate}) == 2
 
     def test_a_regime_without_room_is_unrelated(self) -> None:
         """Too few states or a weight without a rational dilation: nothing matches or fails."""

@@ -65,11 +65,11 @@ class TestFits:
     def test_the_fit_convicts_a_unit_weight(self, name: str) -> None:
         """With |w| = 1 the best fit of one unit is exact; with w = 1/2 it is near and no more."""
         exact = [sigmoid_pair_member(s, 0) for s in fits.fit_sigmoid(name, 1, 300, 0, lam=1.0)]
-        assert any(pair.gap.is_zero() for pair in exact)
+        assert any(pair.probe_gap.is_zero() for pair in exact)
         near = [sigmoid_pair_member(s, 0) for s in fits.fit_sigmoid(name, 4, 100, 0)]
-        assert all(pair.gap > 0 for pair in near)
+        assert all(pair.probe_gap > 0 for pair in near)
         one = [sigmoid_pair_member(s, 0) for s in fits.fit_sigmoid(name, 1, 100, 0)]
-        assert min(float(p.gap) for p in near) < min(float(p.gap) for p in one)
+        assert min(float(p.probe_gap) for p in near) < min(float(p.probe_gap) for p in one)
 
 
 class TestJudged:
@@ -117,7 +117,7 @@ class TestJudged:
             for spec in order:
                 part = Evidence("claim", "form", windowed=False, asserts_difference=differ)
                 batch = build_batch(spec)
-                part.add(batch, judge(statement, (), batch))
+                part.add_batch(batch, judge(statement, (), batch))
                 whole.merge(part)
             return whole
 
@@ -126,7 +126,9 @@ class TestJudged:
         assert set(found.nearest) == {"2", "3"}
         for m, (apart, check) in found.nearest.items():
             gaps = [
-                float(sigmoid_pair_member(s, 0).gap.lower()) for s in specs if s.states == int(m)
+                float(sigmoid_pair_member(s, 0).probe_gap.lower())
+                for s in specs
+                if s.states == int(m)
             ]
             assert math.isclose(apart, min(gaps), rel_tol=1e-9)
             assert check.explanation == f"{m} states: the two sides differ by {apart} or more"

@@ -57,14 +57,14 @@ def test_a_radius_of_one_is_matched(name: str) -> None:
         spec = replace(VECTOR, activation=name, n=n, seed=seed)
         pair = sigmoid_pair_member(spec, 0)
         assert pair.is_same_map
-        assert pair.equal
+        assert pair.is_equal
         W = pair.network.V
         merged += W * W.transpose() != identity(n)
         assert pair.constants()["W_radius"] >= 1
         for lam in (0.5, 1 - 2.0**-20):
             other = sigmoid_pair_member(replace(spec, lam=lam), 0)
             assert not other.is_same_map
-            assert other.gap > 0
+            assert other.probe_gap > 0
     assert 0 < merged < 12
 
 
@@ -76,7 +76,7 @@ def test_mixed_activations_match_at_one_factor(name: str, lam: float) -> None:
             replace(VECTOR, activation=name, regime="mixed", lam=lam, n=n, seed=seed), 0
         )
         assert pair.parameters()["same_activation"] == 0
-        assert pair.gap.is_zero()
+        assert pair.probe_gap.is_zero()
 
 
 def test_held_units_come_near() -> None:
@@ -87,8 +87,8 @@ def test_held_units_come_near() -> None:
     for pair in pairs:
         V = pair.candidate.V
         assert V * V.transpose() == identity(4)
-        assert pair.gap > 0
-    assert min(float(pair.gap) for pair in pairs) < 1e-60
+        assert pair.probe_gap > 0
+    assert min(float(pair.probe_gap) for pair in pairs) < 1e-60
 
 
 def test_cancelling_readouts_are_matched() -> None:
@@ -155,4 +155,4 @@ def test_fits_of_several_units(name: str) -> None:
     first = sigmoid_pair_member(near[0], 0)
     assert first.candidate.V * first.candidate.V.transpose() == identity(3)
     far = sigmoid_pair_member(replace(near[0], found=None), 0)
-    assert min(float(sigmoid_pair_member(s, 0).gap) for s in near) < float(far.gap)
+    assert min(float(sigmoid_pair_member(s, 0).probe_gap) for s in near) < float(far.probe_gap)

@@ -42,10 +42,10 @@ def test_networks_are_what_their_constants_say(regime: str, units: int) -> None:
     spec = replace(NETWORK, regime=regime, units=units, n=3, inputs="saturating", scale=0.75)
     for member in build_batch(spec).exact:
         W, U = member.rnn.W, member.rnn.U
-        assert spectral_size(W.tolist()).at_most(member.lam)
+        assert spectral_size(W.tolist()).is_at_most(member.lam)
         assert (identity(3) * member.lam**2 - W.transpose() * W).det() == 0
-        assert spectral_size(U.tolist()).at_most(member.drive)
-        assert not spectral_size(U.tolist()).at_most(member.drive * fmpq(999, 1000))
+        assert spectral_size(U.tolist()).is_at_most(member.drive)
+        assert not spectral_size(U.tolist()).is_at_most(member.drive * fmpq(999, 1000))
         V = member.V
         assert V.transpose() * V == identity(V.nrows())
         assert [row[:3] for row in V.tolist()[:3]] == W.tolist()
@@ -172,7 +172,7 @@ def test_readings_of_other_kinds_are_none() -> None:
         assert np.isnan(MEASURES[name].enclose(block).hi).all()
     assert np.isnan(MEASURES["dh_dh"].enclose(block).hi).all()
     assert np.isnan(MEASURES["multiplicity"].enclose(build_batch(NETWORK)).hi).all()
-    assert MEASURES["dh_dh"].at_most(block, ONE, 0) is None
+    assert MEASURES["dh_dh"].is_at_most(block, ONE, 0) is None
     with ctx.workprec(64):
         assert MEASURES["dh_dh"].ball(plain, 0, 64).is_nan()
         assert MEASURES["unitary_gap"].ball(plain, 0, 64).is_nan()

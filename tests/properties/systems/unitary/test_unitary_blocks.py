@@ -116,12 +116,12 @@ def test_norms_are_decided_in_rationals() -> None:
     turned = fmpq_mat([[fmpq(3, 5), fmpq(-4, 5)], [fmpq(4, 5), fmpq(3, 5)]])
     A, tiny = turned * fmpq_mat([[1, 0], [0, fmpq(1, 2)]]) * turned, fmpq(1, 10**40)
     with ctx.workprec(128):
-        assert norm(A).at_most(ONE)
-        assert not norm(A).at_most(1 - tiny)
-        assert not norm(A).at_most(fmpq(-1))
+        assert norm(A).is_at_most(ONE)
+        assert not norm(A).is_at_most(1 - tiny)
+        assert not norm(A).is_at_most(fmpq(-1))
         assert norm(A).square == 1
         more = norm(turned * fmpq_mat([[1 + tiny, 0], [0, fmpq(1, 2)]]) * turned)
-        assert not more.at_most(ONE)
+        assert not more.is_at_most(ONE)
         assert more.square is None
         assert norm(fmpq_mat(2, 2)).square == 0
         assert norm(fmpq_mat([[3, 4], [0, 0]])).square == 25
