@@ -16,7 +16,7 @@ Estimates = dict[str, Callable[[], Tensor]]
 
 
 def largest_of_weights(batch: Batch, size: Callable[[RNN], Tensor]) -> Tensor:
-    """The larger of a size of the two weights, where there are two."""
+    """The larger size of both cells of a batch, or that of its only cell."""
     first = size(batch.cell)
     return first if batch.other is None else torch.maximum(first, size(batch.other))
 
@@ -93,7 +93,7 @@ def smoothness(batch: Batch, W: Tensor, lam: Tensor, B_x: Tensor, B_h: Tensor) -
 
 
 def identity(value: Tensor) -> Tensor:
-    """The value itself."""
+    """Return the argument."""
     return value
 
 

@@ -80,7 +80,7 @@ class Judgement:
 
     @property
     def sides(self) -> tuple[Interval, Interval]:
-        """Both."""
+        """(lhs, rhs)."""
         return self.lhs, self.rhs
 
 

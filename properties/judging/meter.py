@@ -11,22 +11,22 @@ _all: list[Any] = [_mine]
 
 
 def add_checks(checks: int) -> None:
-    """So many more."""
+    """Add a number of checks to this process's counter."""
     _mine.value += checks
 
 
 def total_checks() -> int:
-    """All of them so far."""
+    """Sum the checks of this process and of those that it started."""
     return sum(int(count.value) for count in _all)
 
 
 def new_counter() -> Any:
-    """The count of a process that is about to be started, which alone writes there."""
+    """Make the shared counter of a process about to be started, which alone writes to it."""
     _all.append(get_context("spawn").RawValue("q", 0))
     return _all[-1]
 
 
 def use_counter(count: Any) -> None:
-    """Count there from now on, in the process that was started with it."""
+    """Let this process count in the shared counter that it was started with."""
     global _mine
     _mine = count

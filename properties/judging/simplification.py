@@ -96,7 +96,8 @@ def largest_coefficient(lhs: Expr, rhs: Expr) -> Rational | None:
 
 
 def positivity_assumptions(statement: Statement) -> tuple[Assumption, ...]:
-    """That what the statement takes logarithms of is positive: elsewhere it has no value."""
+    """Assume that each argument of a logarithm is positive; the statement has no value
+    elsewhere."""
     logarithms = {node for side in (statement.lhs, statement.rhs) for node in side.atoms(log)}
     arguments = sorted({node.args[0] for node in logarithms if node.free_symbols}, key=str)
     return tuple(

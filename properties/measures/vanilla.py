@@ -126,19 +126,19 @@ def relative_max_norm(vectors: Vectors) -> Vectors:
 
 
 def run_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """A run's rounding, and the norm's."""
+    """Bound the error of ‖h_t‖: the run's rounding, and the norm's."""
     return state_rounding(batch) + norm_rounding(batch.spec.n, value)
 
 
 def gap_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Both rollouts' rounding, and the norm's."""
+    """Bound the error of ‖h_T − h_T^k‖: rounding of both rollouts, and the norm's."""
     return zero_full_window(
         batch, 2 * state_rounding(batch) + norm_rounding(batch.spec.n + 1, value)
     )
 
 
 def output_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Both rollouts' rounding through C, then C's own."""
+    """Bound the error of ‖C(h_T − h_T^k)‖: rounding of both rollouts through C, then C's own."""
     gaps = vector_norms(gap_vectors(batch)).transpose(1, 2)
     rollouts = mul_up(batch.constants["L_f"][:, None, None], 2 * state_rounding(batch))
     product_error = product_rounding(batch.C, gaps, torch.zeros_like(gaps), value)
@@ -167,7 +167,7 @@ def negated_past_gap(batch: Batch) -> Tensor:
 
 
 def two_run_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Two runs' rounding, and the norm's."""
+    """Bound the error of the norm of a difference of two runs: their rounding, and the norm's."""
     return 2 * state_rounding(batch) + norm_rounding(batch.spec.n + 1, value)
 
 
@@ -227,7 +227,7 @@ def rational_gaps(pair: Batch) -> list[fmpq] | None:
 
 
 def append_zero(columns: Ratios) -> Ratios:
-    """The columns, and one of zeros."""
+    """Append a column of zeros."""
     return Ratios([[*row, fmpq(0)] for row in columns.units])
 
 
@@ -238,7 +238,7 @@ def state_gap_square(pair: Batch, k: int) -> fmpq | None:
 
 
 def swept_path(name: str, value: Vectors, error: Callable[[Batch, Tensor], Tensor]) -> FastPath:
-    """A value and the bound on its error."""
+    """A fast path of a value in float64 and the bound on its error."""
     return FastPath(name, is_vanilla, value, enclose_with_error(value, error))
 
 

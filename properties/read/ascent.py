@@ -27,19 +27,19 @@ class AscentCarrier:
     """Vectors as rows (B, S, N)."""
 
     def arithmetic(self, parameters: Parameters) -> Floats:
-        """Of all systems."""
+        """Float arithmetic over the parameters of all systems."""
         return Floats(parameters)
 
     def column(self, tensor: Tensor) -> Rows:
-        """All vectors."""
+        """Rows (B, S, N) of a tensor (B, N, S)."""
         return Rows(tensor.mT)
 
     def matrix(self, tensor: Tensor) -> Tensor:
-        """The operators as they are."""
+        """The tensor (B, m, N) itself."""
         return tensor
 
     def number(self, value: float) -> float:
-        """A number."""
+        """Convert a number to a float."""
         return float(value)
 
     def times(self, A: Value, v: Value) -> Value:

@@ -26,13 +26,13 @@ class Carrier(ABC):
 
     @abstractmethod
     def arithmetic(self, parameters: Parameters) -> Any:
-        """In which the step of a cell runs, with parameters (B, …)."""
+        """The arithmetic that runs the step of a cell with parameters (B, …)."""
 
     @abstractmethod
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
-        """Those of a derivative by the state, the input and the trained parameters."""
+        """Directions of derivatives by the state, the input and the trained parameters."""
 
     @abstractmethod
     def column(self, tensor: Tensor) -> Value:

@@ -35,7 +35,7 @@ class EntryCarrier(Carrier):
         """A float or a rational, exactly."""
 
     def arithmetic(self, parameters: Parameters) -> Any:
-        """Of the first system."""
+        """Arithmetic over the parameters of the first system."""
         return self.arithmetic_class({name: part[0] for name, part in parameters.items()})
 
     @abstractmethod
@@ -45,11 +45,11 @@ class EntryCarrier(Carrier):
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
-        """Those of the first system."""
+        """Directions of derivatives of the first system."""
         return EntryDirections(parameters, units, inputs, trained, self.entry_class, self.number)
 
     def column(self, tensor: Tensor) -> Value:
-        """The first vector."""
+        """The first vector of a tensor (B, N, S)."""
         return self.vector(tensor[0, :, 0].tolist())
 
     def vector(self, values: Sequence[Any]) -> Value:
@@ -57,7 +57,7 @@ class EntryCarrier(Carrier):
         return self.entry_class([[self.number(v)] for v in values])
 
     def matrix(self, tensor: Tensor) -> Value:
-        """The first operator."""
+        """The first operator of a tensor (B, m, N)."""
         return self.rows(tensor[0].tolist())
 
     def rows(self, rows: Sequence[Sequence[Any]]) -> Value:
@@ -84,7 +84,7 @@ class EntryCarrier(Carrier):
         return sizes.as_size(values[0])
 
     def divide_units(self, v: Value, weights: Tensor) -> Value:
-        """Entry by entry."""
+        """v_j/w_j, entry by entry."""
         w = map(self.number, weights[0].tolist())
         return self.entry_class([[a / b for a in unit] for unit, b in zip(v.units, w, strict=True)])
 
@@ -93,7 +93,7 @@ class EntryCarrier(Carrier):
         return self.entry_class([row[columns] for row in tangent.units])
 
     def row(self, v: Value, before: int) -> Value:
-        """One row."""
+        """An operator with one row: `before` zeros, then v."""
         return self.entry_class([[self.number(0.0)] * before + [unit[0] for unit in v.units]])
 
     def gradient(self, loss: Loss, h: Value) -> Value:
@@ -154,7 +154,7 @@ class BallCarrier(EntryCarrier):
     arithmetic_class, entry_class = Balls, Columns
 
     def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Balls:
-        """In balls around these rationals."""
+        """Ball arithmetic of weights given as rationals."""
         at = {(name, str(ALL)): A for name, A in weights.items()}
         matrices = {key: arb_mat(A) for key, A in at.items()}
         vectors = {key: self.rows(A.tolist()) for key, A in at.items()}
@@ -176,7 +176,7 @@ class RationalCarrier(EntryCarrier):
     arithmetic_class, entry_class = Rationals, Ratios
 
     def exact_arithmetic(self, weights: Mapping[str, fmpq_mat]) -> Rationals:
-        """In rationals."""
+        """Rational arithmetic of weights given as rationals."""
         tables = {name: A.tolist() for name, A in weights.items()}
         return Rationals(dict.fromkeys(weights), tables)  # type: ignore[arg-type]
 
@@ -188,7 +188,7 @@ class RationalCarrier(EntryCarrier):
         return value if isinstance(value, fmpq) else rational(value)
 
     def rank(self, A: Value) -> fmpq:
-        """Of a matrix."""
+        """The rank of a matrix."""
         return fmpq(int(A.matrix.rank()))
 
     def is_scalar(self, A: Value) -> fmpq:

@@ -23,17 +23,17 @@ class FloatCarrier(Carrier):
     """Batches of B systems with S columns each, in float64 with bounds on the rounding."""
 
     def arithmetic(self, parameters: Parameters) -> Any:
-        """Of all systems."""
+        """Arithmetic of rounded floats over the parameters of all systems."""
         return RoundedCells(parameters)
 
     def directions(
         self, parameters: Parameters, units: int, inputs: int, trained: Names
     ) -> Directions:
-        """Those of all systems."""
+        """Directions of derivatives of all systems."""
         return RoundedDirections(parameters, units, inputs, trained)
 
     def column(self, tensor: Tensor) -> Rounded:
-        """All vectors."""
+        """The vectors (B, N, S) with error 0."""
         return Rounded.exact(tensor)
 
     def matrix(self, tensor: Tensor) -> Rounded:
@@ -42,7 +42,7 @@ class FloatCarrier(Carrier):
 
     @staticmethod
     def number(value: Any) -> Any:
-        """A rational, as it is."""
+        """The rational itself."""
         return value
 
     def times(self, A: Value, v: Value) -> Value:
@@ -58,12 +58,12 @@ class FloatCarrier(Carrier):
         return operator_product(A, v)
 
     def divide_units(self, v: Rounded, weights: Tensor) -> Rounded:
-        """By the rounded inverse."""
+        """v_j/w_j by a multiplication with the rounded 1/w_j."""
         w = (1 / weights)[:, :, None].expand(v.value.shape)
         return v * Rounded(w, 2 * UNIT * w)
 
     def cut(self, tangent: Rounded, columns: slice) -> Rounded:
-        """Some directions."""
+        """Select some directions of a tangent."""
         return tangent[..., columns]
 
     def row(self, v: Rounded, before: int) -> Rounded:
@@ -81,11 +81,11 @@ class FloatCarrier(Carrier):
         return losses.gradient_gap(loss, h, gap)
 
     def euclidean(self, v: Rounded) -> Interval:
-        """Of vectors, or of operators with one row."""
+        """‖v‖₂ of vectors, or of operators with one row."""
         return norms.euclidean_norm(v) if v.v.ndim == 3 else norms.euclidean_norm(v[:, 0], 2)
 
     def spectral(self, A: Rounded) -> Interval:
-        """Of rows that share no column that of the longest row."""
+        """‖A‖₂; the longest row's norm if rows share no column."""
         if (A.nonzero_array.sum(1) <= 1).all():
             return self.row_norm(A, torch.ones_like(A.value[:, :, 0, 0]))
         value, error = (part.permute(0, 2, 1, 3) for part in (A.value, A.error))

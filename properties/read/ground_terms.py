@@ -60,7 +60,7 @@ def is_number(term: Term) -> bool:
 
 
 def sum_terms(terms: list[Term]) -> Term:
-    """Their sum: numbers first."""
+    """The sum of terms, numbers collected first."""
     number = sum(filter(is_number, terms))
     rest = [term for term in terms if not is_number(term)]
     if not rest:
@@ -70,7 +70,7 @@ def sum_terms(terms: list[Term]) -> Term:
 
 
 def multiply_terms(factors: list[Term]) -> Term:
-    """Their product: numbers first."""
+    """The product of factors, numbers collected first."""
     number = reduce(mul, filter(is_number, factors), 1)
     rest = [factor for factor in factors if not is_number(factor)]
     if not rest or number == 0:

@@ -93,7 +93,7 @@ def pair_terms(terms: list[Term]) -> list[Term]:
 
 
 def negated_factor(term: Term) -> Term | None:
-    """p of −p."""
+    """The factor p of a term −p; None for other terms."""
     if is_number(term) or term[0] != "*" or term[1] != -1:
         return None
     return term[2] if len(term) == 3 else ("*", *term[2:])
@@ -114,7 +114,7 @@ VECTORS = ("state", "gated_run", "begun", "forward", "boxed", "computed", "compu
 
 
 def plan_pair(p: Term, q: Term) -> PlanStep:
-    """How p and p − q are computed."""
+    """Plan the pair (p, p − q): from pairs of arguments where both have one form."""
     if p == q:
         return PlanStep("still", (), (p,))
     if q == 0:

@@ -90,13 +90,13 @@ def ball_size(name: str, pair: Batch, k: int, precision: int) -> Size:
 
 
 def exact_square(name: str, pair: Batch, k: int, precision: int) -> fmpq | None:
-    """Its square where that is known: in rationals, or since the balls are points."""
+    """The square of a quantity where known: in rationals, or since its ball is a point."""
     square = rational_square(name, pair, k)
     return ball_size(name, pair, k, precision).square if square is None else square
 
 
 def rational_square(name: str, pair: Batch, k: int) -> fmpq | None:
-    """Its square, if it is read in rationals and known there."""
+    """The square of a quantity read in rationals; None if it is unknown there."""
     try:
         return read_size(name, pair, k, RATIONALS).square
     except (AbsentError, IrrationalError):
@@ -129,7 +129,7 @@ def pair_ends(name: str, batch: Batch, pair: tuple[int, int], k: int) -> Ends:
 
 
 def enclose_batch(name: str, batch: Batch) -> Interval:
-    """Its float64 enclosures, (B, S, K+1) with windows, else (B, S, 1); NaN where it has none."""
+    """Enclose a quantity in float64, (B, S, K+1) or (B, S, 1) without windows; NaN if absent."""
     windows = batch.K + 1 if VOCABULARY[name].windowed else 1
     shape = batch.cell.batch, batch.x.shape[3], windows
     low, high = np.full((2, *shape), np.nan)

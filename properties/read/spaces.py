@@ -22,7 +22,7 @@ OUTPUT_HEADS = (
 
 
 def term_space(term: Term) -> Space:
-    """Of a term: a state unless it is something else."""
+    """The space of a term's values and arguments; a state unless listed otherwise."""
     head, *arguments = term
     parts = [argument for argument in arguments if not is_number(argument)]
     if head in ("+", "-"):

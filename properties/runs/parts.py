@@ -91,7 +91,7 @@ class PartResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def encode_result(result: PartResult) -> bytes:
-    """As JSON, to travel between processes."""
+    """Encode a part's result as JSON, to travel between processes."""
     return msgspec.json.encode(result)
 
 

@@ -103,7 +103,7 @@ class ListedCells(CellNames):
     cells: tuple[str, ...] = field(kw_only=True)
 
     def all_cells(self, make: SpecType) -> tuple[str, ...]:
-        """The list."""
+        """All cells of the list."""
         return self.cells
 
 

@@ -13,7 +13,7 @@ def any_system(kind: str, **fields: object) -> SystemSpec:
 
 
 def as_kind(spec: SystemSpec, kind: str, **fields: object) -> SystemSpec:
-    """What a spec says, of another kind, but for some fields."""
+    """Convert a spec to another kind, with some fields changed."""
     told = {name: getattr(spec, name) for name in find_kind(kind).spec_type.__struct_fields__}
     return any_system(kind, **(told | fields))
 

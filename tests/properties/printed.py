@@ -149,6 +149,6 @@ def judged(place: str, table: dict[str, str]) -> str | None:
 
 
 def strangers(document: Any, table: dict[str, str]) -> list[str]:
-    """What is to be done about each number that is neither judged nor excepted."""
+    """List the numbers that are neither judged nor excepted, with the remedy."""
     places = dict.fromkeys(place for place, _ in numbers(document))
     return [MEND.format(place) for place in places if judged(place, table) is None]

@@ -1,4 +1,4 @@
-"""What tests see of systems: readings in each arithmetic, and what comes of a statement."""
+"""Readings of systems in each arithmetic, and judgements of statements, for tests."""
 
 import math
 from collections.abc import Iterable
@@ -29,14 +29,14 @@ class Reading:
 
     @property
     def held(self) -> bool:
-        """Whether the enclosure meets the ball, and the ball the root; NaN contains nothing."""
+        """True if the enclosure meets the ball, and the ball the root; NaN contains nothing."""
         nan = math.isnan(self.low) or math.isnan(self.high)
         apart = bool(arb(self.low) > self.ball) or bool(arb(self.high) < self.ball)
         return not nan and not apart and (self.root is None or self.root.overlaps(self.ball))
 
     @property
     def inside(self) -> bool:
-        """Whether the whole ball lies in the enclosure."""
+        """True if the whole ball lies in the enclosure."""
         return bool(arb(self.low) <= self.ball) and bool(self.ball <= arb(self.high))
 
 
@@ -62,6 +62,6 @@ def readings(
 
 
 def verdicts(text: str, spec: SystemSpec, *assumptions: Assumption) -> set[str]:
-    """What comes of a statement on the systems of a spec."""
+    """Judge a statement on the systems of a spec."""
     found = judge(parse_statement(text), assumptions, build_batch(spec)).verdicts
     return {Verdict(int(code)).name for code in found.ravel()}

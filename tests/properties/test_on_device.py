@@ -1,4 +1,4 @@
-"""What runs on a device waits for it as often for a long run as for a short one; verdicts are those
+"""Runs on a device wait for it no more often for a long run than a short one; verdicts are those
 of the CPU."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MADE = (
 
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
-    """What is asked of tensors within, by the method's name."""
+    """Count calls of tensor methods by name within a block."""
     asked: Counter[str] = Counter()
 
     def counting(name: str) -> Callable[..., Any]:
@@ -77,7 +77,7 @@ def test_no_step_waits(name) -> None:
 @pytest.mark.parametrize("name", MADE)
 @pytest.mark.parametrize("kind", ["rnn", "smooth", "lstm", "deep", "training"])
 def test_what_is_made_of_a_batch_lies_where_it_does(kind, name) -> None:
-    """What a measure makes without saying where would lie elsewhere, and meet it nowhere; but for
+    """Tensors that a measure creates without a device would lie elsewhere; but for
     numbers, which are made once."""
     spec = any_system(
         kind, regime="gaussian", n=2, T=4, K=2, lam=0.5, batch=2, sequences=1, steps=2

@@ -22,7 +22,7 @@ class MatrixNorm:
 
     @cached_property
     def ball(self) -> arb:
-        """The number."""
+        """The norm as a ball."""
         return ball_norm(self.matrix)
 
 
@@ -35,7 +35,7 @@ class ScaledNorm:
 
     @cached_property
     def ball(self) -> arb:
-        """The number."""
+        """The norm as a ball."""
         size = ball_norm(self.matrix)
         return size if self.divisor_square == 1 else size / arb(self.divisor_square).sqrt()
 

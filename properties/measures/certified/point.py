@@ -72,7 +72,7 @@ class ModelPoint:
 
     @cached_property
     def arithmetic(self) -> Balls:
-        """The arithmetic."""
+        """Ball arithmetic over the model's weights."""
         return Balls(self.weights)
 
     def step(self, s: Sequence[float | arb]) -> list[arb]:
@@ -112,7 +112,7 @@ class ModelPoint:
 
     @cached_property
     def decays(self) -> list[arb]:
-        """By how much each unit of a cell that is linear in its state is kept."""
+        """Decay of each unit, ‖φ(e_j, x) − φ(0, x)‖₂, of a cell linear in its state."""
         units, fixed = len(self.s), self.step([0.0] * len(self.s))
         images = (self.step([float(i == j) for i in range(units)]) for j in range(self.n))
         return [
@@ -121,7 +121,7 @@ class ModelPoint:
 
     @cached_property
     def training_states(self) -> tuple[Sequence[float], Sequence[float]]:
-        """Both states, cut to the bound within which training goes on."""
+        """Both states, shortened to norm B_h, within which training is certified."""
         assert self.certificate.training is not None
         bound = self.certificate.training.constants.B_h * INWARD
         clipped = [clip_norm(s, bound) for s in (self.s, self.other_state)]
@@ -130,7 +130,7 @@ class ModelPoint:
     def step_jacobians(
         self, s: Sequence[float], weights: Mapping[str, Tensor] | None = None
     ) -> StepJacobians:
-        """The derivatives of one step."""
+        """∂φ/∂s and ∂φ/∂w at the state s and the point's input."""
         batched = {name: part[None] for name, part in (weights or self.weights).items()}
         directions: Any = BALLS.directions(batched, len(s), 0, tuple(batched))
         start = Dual(ball_column(s), directions.unit(ball_column(s), 0))
@@ -148,7 +148,7 @@ class ModelPoint:
         return arb_mat([[a] for a in self.loss.ball_gradient([arb(v) for v in s])])
 
     def state_secant(self, f: Callable[[Sequence[float]], arb_mat]) -> RecomputedValue:
-        """The secant slope of something in the state."""
+        """‖f(s) − f(s')‖ / ‖s − s'‖ for the two training states."""
         first, second = self.training_states
         return secant_slope(f(first) - f(second), first, second)
 
@@ -199,7 +199,7 @@ class ModelPoint:
 def secant_slope(
     change: arb_mat, first: Sequence[float], second: Sequence[float]
 ) -> RecomputedValue:
-    """The norm of a change over that of what changed."""
+    """‖A‖₂ / ‖p − q‖₂ for a change A between the points p and q."""
     square = sum(
         ((rational(a) - rational(b)) ** 2 for a, b in zip(first, second, strict=True)), fmpq(0)
     )
@@ -207,18 +207,18 @@ def secant_slope(
 
 
 def clip_norm(s: Sequence[float], bound: float) -> list[float]:
-    """A state cut to a norm."""
+    """Shorten a state to at most `bound`, a little inside."""
     norm = hypot(*s)
     return [a * (bound / norm * INWARD) for a in s] if norm > bound else list(s)
 
 
 def ball_column(values: Sequence[float | arb]) -> Columns:
-    """One column of numbers."""
+    """A column of balls with these values."""
     return Columns([[arb(value)] for value in values])
 
 
 def column_values(column: Columns) -> list[arb]:
-    """The numbers of one column."""
+    """The entries of a column of balls."""
     return [row[0] for row in column.units]
 
 

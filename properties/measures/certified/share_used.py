@@ -57,7 +57,7 @@ def nearby_weights(batch: Batch) -> dict[str, Tensor]:
 
 
 def loss_targets(batch: Batch) -> Tensor:
-    """Those of the loss."""
+    """The targets y (B, p) of the batch's loss."""
     assert batch.y is not None
     return batch.y
 

@@ -41,7 +41,7 @@ def largest_slope(p: ModelPoint) -> arb:
 
 
 def largest_activation(p: ModelPoint) -> arb:
-    """The largest value of ρ there."""
+    """The largest |ρ(z)| on the grid."""
     return largest_modulus([p.rho.ball(z) for z in ACTIVATION_GRID])
 
 
@@ -242,12 +242,12 @@ def recomputed_training(p: ModelPoint) -> dict[str, tuple[RecomputedValue, float
 
 
 def frobenius_norm(part: Tensor) -> ScaledNorm:
-    """The root of all squares."""
+    """‖A‖_F of a tensor, as a norm of one row."""
     return ScaledNorm(arb_mat([[arb(a) for a in part.flatten().tolist()]]))
 
 
 def used_share(name: str, recomputed: RecomputedValue, printed: float) -> arb:
-    """Seen over told, or the other way round; 0 where nothing is seen."""
+    """recomputed/printed, or printed/recomputed for lower bounds; 0 if recomputed is 0."""
     size = recomputed.ball if isinstance(recomputed, MatrixNorm | ScaledNorm) else arb(recomputed)
     if size.is_zero():
         return arb(0)

@@ -43,7 +43,7 @@ def sigmoid_gap_ball(pair: BallPair, k: int) -> arb:
 
 
 def sigmoid_gap_square(batch: Batch, k: int) -> fmpq | None:
-    """Its square, where both networks are shown to be the same map."""
+    """0 if both sigmoid networks are proved to be the same map, else None."""
     member = only_member(batch)
     return fmpq(0) if isinstance(member, SigmoidPair) and member.is_equal else None
 

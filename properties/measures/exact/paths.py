@@ -42,7 +42,7 @@ def is_exact(batch: Batch) -> bool:
 
 
 def enclose_each_pair(ends: PairEnds) -> Callable[[Batch], Interval]:
-    """The ends for every member and sequence."""
+    """Build the enclosure (B, S, 1) from the ends of each member and sequence."""
 
     def enclosure(batch: Batch) -> Interval:
         S = len(batch.spec.sequence_range)

@@ -90,12 +90,12 @@ def hadamard(first: Vector, second: Vector) -> Vector:
 
 
 def add(first: Vector, second: Vector) -> Vector:
-    """The sum."""
+    """u + v, entry by entry."""
     return [v + w for v, w in zip(first, second, strict=True)]
 
 
 def subtract(first: Vector, second: Vector) -> Vector:
-    """The difference."""
+    """u − v, entry by entry."""
     return [v - w for v, w in zip(first, second, strict=True)]
 
 
@@ -189,7 +189,7 @@ class FullRun:
         return matrix_entries(matrix * self.arithmetic.matrix([[v] for v in q]))
 
     def adjoints(self, end: int, steps: int) -> Adjoints:
-        """Those of p(h_end), so many steps back, made once."""
+        """Adjoints of p(h_end) over at least `steps` steps back, cached."""
         if end not in self.adjoint_cache:
             self.adjoint_cache[end] = Adjoints(
                 [self.arithmetic.loss_gradient(matrix_entries(self.path[0][end]))]
@@ -287,7 +287,7 @@ class FullRun:
         return self.sum_terms(self.drift_terms(drift))
 
     def drift_terms(self, drift: StateDrift) -> list[tuple[Vector, Vector]]:
-        """The terms (q, f) of that sum."""
+        """The terms (q, f) whose sum is `drift_contribution`."""
         (states, preactivations), arithmetic, start, end = (
             self.path,
             self.arithmetic,

@@ -66,7 +66,7 @@ def full_descent(pair: BallPair) -> tuple[list[DescentStep], FullRun]:
 
 
 def cached_weight_gaps(pair: BallPair, k: int) -> list[CellWeights]:
-    """By how much the weights ŵ_1 … ŵ_{N+1} of one window differ from the full ones, made once."""
+    """w_t − ŵ_t, t = 1 … N+1, of full and truncated weights at window k, cached."""
     key = f"descents at {k}"
     if key not in pair.cache:
         pair.cache[key] = weight_gaps(pair, k)

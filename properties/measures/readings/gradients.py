@@ -169,7 +169,7 @@ def rational_run(batch: Batch) -> FullRun | None:
 
 
 def window_gap_entries(run: FullRun, name: str, k: int) -> list[Any]:
-    """One of the windowed differences of a pair, as a vector."""
+    """The entries of a windowed gradient difference of one pair."""
     T = len(run.inputs)
     if name != "grad_gap_mean":
         return matrix_entries(WINDOW_PARTS[name](run, T - k))
@@ -183,7 +183,7 @@ def weight_gap_entries(run: FullRun, batch: Batch) -> list[Any]:
 
 
 def window_gap_ball(name: str) -> Callable[[BallPair, int], arb]:
-    """One of the windowed differences in balls."""
+    """The norm of a windowed gradient difference in balls."""
     return lambda pair, k: euclidean_ball(window_gap_entries(ball_run(pair), name, k))
 
 

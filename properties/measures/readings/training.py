@@ -42,7 +42,7 @@ class TrainingRuns:
 
 
 def descents(batch: Batch) -> TrainingRuns:
-    """Both descents of a batch, made once."""
+    """The full and all truncated descents of a batch, cached."""
     if "descents" not in batch.cache:
         batch.cache["descents"] = run_descents(batch)
     runs: TrainingRuns = batch.cache["descents"]
@@ -139,7 +139,7 @@ def w_gap_before_rounding(batch: Batch, value: Tensor) -> Tensor:
 
 
 def weights_rounding(batch: Batch, steps: int, value: Tensor) -> Tensor:
-    """Both descents' errors, and the norm's."""
+    """Bound the error of ‖w − ŵ‖: the errors of both descents, and the norm's."""
     n, d = batch.cell.n, batch.cell.d
     own = norm_rounding(n * (n + d + 1) + 1, value)
     return zero_full_window(batch, descent_error_at(batch, steps) * ROUND_UP + own)
@@ -171,7 +171,7 @@ def trained_gap(batch: Batch) -> Tensor:
 
 
 def trained_gap_rounding(batch: Batch, value: Tensor) -> Tensor:
-    """Its error: the weights' through L_w/(1 − λ), the rollouts', then C's own."""
+    """Bound the error of `trained_gap`: weights through L_w/(1 − λ), rollouts, product with C."""
     known, runs = batch.constants, descents(batch)
     spec = convert_spec(Rnn, batch.spec)
     copies = repeat_batch(batch.C, batch.K + 2)

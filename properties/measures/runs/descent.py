@@ -58,7 +58,7 @@ class DescentBatch:
 
     @cached_property
     def radii(self) -> Weights:
-        """Of Ω."""
+        """The radii of Ω by parameter, (M,) each."""
         return {name: self.repeat(part) for name, part in self.batch.omega_of_cells.radii.items()}
 
     @cached_property
@@ -69,14 +69,14 @@ class DescentBatch:
 
     @cached_property
     def start_times(self) -> Tensor:
-        """From when on the state is not held at zero, (M, 1, 1)."""
+        """Time of each run until which its state is held at zero, (M, 1, 1)."""
         windows = torch.arange(self.batch.K + 1, device=self.batch.x.device)
         times = torch.cat([torch.zeros_like(windows[:1]), self.batch.spec.T - windows])
         return times.repeat_interleave(len(self.x) // len(times))[:, None, None]
 
     @cached_property
     def loss(self) -> Loss:
-        """The loss of all."""
+        """The loss on the last state of every run."""
         batch, y = self.batch, self.batch.y
         return make_loss(
             batch.spec.loss, self.repeat(batch.C), None if y is None else self.repeat(y)

@@ -34,7 +34,7 @@ class StepDerivatives:
     B: Rounded
 
     def columns(self, start: int, stop: int) -> StepDerivatives:
-        """Those of some columns."""
+        """Select the derivatives of the columns from start on, before stop."""
         return StepDerivatives(*(part.columns(start, stop) for part in (self.A, self.E, self.B)))
 
 
@@ -54,12 +54,12 @@ class CellRuns:
 
     @property
     def T(self) -> int:
-        """How many steps."""
+        """Number of time steps."""
         return self.x.shape[1]
 
     @property
     def S(self) -> int:
-        """How many sequences."""
+        """Number of input sequences."""
         return self.x.shape[3]
 
     @cached_property

@@ -31,7 +31,7 @@ def as_tensor(numbers: Floats) -> Tensor:
 
 
 def zeros_like(like: Floats) -> Floats:
-    """As many zeros."""
+    """Zeros of the shape of an array or tensor."""
     return torch.zeros_like(like) if isinstance(like, Tensor) else np.zeros(like.shape)
 
 
@@ -41,7 +41,7 @@ def clamp_above(numbers: Floats, cap: float) -> Floats:
 
 
 def concatenate(parts: list[Floats], axis: int) -> Floats:
-    """All parts, one after another."""
+    """Concatenate parts along an axis."""
     return torch.cat(parts, axis) if isinstance(parts[0], Tensor) else np.concatenate(parts, axis)
 
 

@@ -37,7 +37,7 @@ class Difference(Scalable, Generic[V]):
 
     @property
     def size(self) -> int:
-        """How many units."""
+        """Number of units."""
         return self.value.size
 
     def __add__(self, two: Difference[V]) -> Difference[V]:
@@ -53,7 +53,7 @@ class Difference(Scalable, Generic[V]):
         return Difference(self.value * two.value, self.gap * two.value + self.other * two.gap)
 
     def constant(self, c: float) -> Difference[V]:
-        """That number in both runs."""
+        """The number c in both runs, with difference 0."""
         return Difference(self.value.constant(c), self.gap.constant(0.0))
 
     def sigmoid(self) -> Difference[V]:

@@ -60,7 +60,7 @@ class Rounded(Scalable):
 
     @property
     def error(self) -> Tensor:
-        """At least how far that is off."""
+        """Upper bound on |value − truth|, entry by entry."""
         return as_tensor(self.e)
 
     @property
@@ -91,7 +91,7 @@ class Rounded(Scalable):
 
     @without_warnings
     def add_numbers(self, v: Floats, e: Floats) -> Rounded:
-        """The sum with numbers that are off by so much."""
+        """Add numbers v with error bounds e."""
         value = self.v + v
         return Rounded(value, (self.e + e + UNIT * abs(value)) * ROUND_UP)
 
@@ -105,7 +105,7 @@ class Rounded(Scalable):
         return Rounded(value, (carried + UNIT * abs(value)) * ROUND_UP + lost)
 
     def constant(self, c: float) -> Rounded:
-        """That number in the place of each unit."""
+        """The number c in the place of each unit, exactly."""
         return Rounded.exact(zeros_like(self.v) + c)
 
     @without_warnings
@@ -254,13 +254,13 @@ def rounded_step(cell: Any, s: Rounded, x: Tensor) -> Rounded:
 
 
 def with_axes(v: Rounded, ndim: int) -> Rounded:
-    """With so many axes, the last of them of size 1."""
+    """Append axes of size 1 up to `ndim` axes."""
     more = (None,) * (ndim - v.v.ndim)
     return v[(..., *more)] if more else v
 
 
 def match_axes(a: Rounded, b: Rounded) -> tuple[Rounded, Rounded]:
-    """Both with as many axes."""
+    """Give both numbers the same number of axes."""
     if a.v.ndim == b.v.ndim:
         return a, b
     most = max(a.v.ndim, b.v.ndim)
@@ -268,7 +268,7 @@ def match_axes(a: Rounded, b: Rounded) -> tuple[Rounded, Rounded]:
 
 
 def expand_columns(v: Rounded, rest: tuple[int, ...]) -> Rounded:
-    """In so many columns."""
+    """Broadcast to `rest` columns."""
     if v.v.shape[2:] == rest:
         return v
     shape = (*v.v.shape[:2], *rest)
@@ -276,7 +276,7 @@ def expand_columns(v: Rounded, rest: tuple[int, ...]) -> Rounded:
 
 
 def join_parts(parts: list[Rounded], dim: int) -> Rounded:
-    """The parts put together."""
+    """Concatenate parts along an axis."""
     return Rounded(
         concatenate([part.v for part in parts], dim), concatenate([part.e for part in parts], dim)
     )

@@ -58,7 +58,7 @@ class Directions:
 
     @cached_property
     def count(self) -> int:
-        """How many there are."""
+        """Number of directions."""
         sizes = (prod(self.parameters[name].shape[1:]) for name in self.trained)
         return self.units + self.inputs + sum(sizes)
 
@@ -154,5 +154,5 @@ class EntryDirections(Directions):
         return self.entries(rows)
 
     def zeros(self, rows: int) -> list[list[Any]]:
-        """So many rows of zeros."""
+        """Rows of zeros, one entry for each direction."""
         return [[self.number(0.0)] * self.count for _ in range(rows)]

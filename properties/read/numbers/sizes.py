@@ -32,7 +32,7 @@ class Size:
 
     @cached_property
     def square(self) -> Square:
-        """Its square, None where that is not known."""
+        """The rational square of the number; None if unknown."""
         return self.find_square()
 
     def is_at_most(self, limit: fmpq) -> bool | None:

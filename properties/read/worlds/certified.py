@@ -27,7 +27,7 @@ class CertifiedWorld(RecurrentWorld):
     """‖s‖ is the norm that each certificate names."""
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
-        """In that norm; NaN where what is printed does not say it."""
+        """The norm that each certificate prints; NaN where it is not printed."""
         cells = self.batch.cells
         assert isinstance(cells, Certified)
         norms = state_norms(cells)
@@ -38,7 +38,7 @@ class CertifiedWorld(RecurrentWorld):
         return norm_of_state(norms[0], [unit[0] for unit in value.units])
 
     def range_square(self, term: Term) -> fmpq | None:
-        """In norms that grow with every unit."""
+        """Bound by the activation's range, for norms monotone in every unit."""
         cells = self.batch.cells
         assert isinstance(cells, Certified)
         monotone = not any(part.matrix for part in state_norms(cells)[0] or ())
@@ -52,7 +52,7 @@ def state_norms(cells: Certified) -> list[list[NormPart] | None]:
 
 
 def enclose_norms(norms: list[Any], states: Value) -> Interval:
-    """The norm of each of a batch."""
+    """Enclose the printed norm of each system's state."""
     ends = []
     for i, norm in enumerate(norms):
         blank = torch.full_like(states.value[i : i + 1, 0], torch.nan)

@@ -71,7 +71,7 @@ def norm_parts(certificate: Certificate, widths: Sequence[int]) -> list[NormPart
 def layer_norm_parts(
     name: str, weights: Any, start: int, width: int, layer_weight: float
 ) -> list[NormPart] | None:
-    """Those of one layer."""
+    """The parts of one layer's norm."""
     if name not in SIZES:
         return None
     kind, stop = SIZES[name], start + width
@@ -112,7 +112,7 @@ def rounded_inverse(values: Sequence[float]) -> Rounded:
 
 
 def broadcast_units(numbers: Rounded, like: Rounded) -> Rounded:
-    """Along the second of as many axes."""
+    """Broadcast units (m,) along the second axis of states."""
     shape = (1, -1, *[1] * (like.value.ndim - 2))
     return Rounded(
         *(part.reshape(shape).expand_as(like.value) for part in (numbers.value, numbers.error))
@@ -120,7 +120,7 @@ def broadcast_units(numbers: Rounded, like: Rounded) -> Rounded:
 
 
 def part_norm(part: NormPart, s: Rounded) -> tuple[Tensor, Tensor]:
-    """One part of states (B, N, …), and the error."""
+    """One part of the norm of states (B, N, …), and its error."""
     v = s.part(part.start, part.stop)
     if part.matrix:
         v = v.apply_matrix(
@@ -153,7 +153,7 @@ def norm_of_state(found: Sequence[NormPart], s: Sequence[Any]) -> Size:
 
 
 def part_norm_of_state(part: NormPart, v: list[Any]) -> Size:
-    """One part of one state."""
+    """One part of the norm of one state, in balls or rationals."""
     exact = type(v[0])
     number = exact if exact is arb else rational
     if part.matrix:

@@ -43,7 +43,7 @@ class RecurrentWorld(StepWorld):
 
     @cached_property
     def other_weights(self) -> tuple[Any, Any]:
-        """Of cells, those near theirs, which differ exactly; of networks the second ones."""
+        """Arithmetics of the second weights and of w − w'; for cells, weights of the set Ω."""
         if self.batch.cells is not None:
             omega = self.batch.omega_of_cells
             return self.carrier.arithmetic(omega.other_weights), self.carrier.arithmetic(
@@ -106,7 +106,7 @@ class RecurrentWorld(StepWorld):
         return Difference(self.carrier.row(g.value, before), self.carrier.row(g.gap, before))
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
-        """In ‖·‖_box: from itself, or from the Euclidean norm of weights."""
+        """‖·‖_box of a state, or the operator norm to ‖·‖_box from itself or from ‖·‖₂."""
         if self.batch.cells is None:
             raise AbsentError
         v = self.batch.cells.v
@@ -127,7 +127,7 @@ class RecurrentWorld(StepWorld):
         return self.carrier.largest(value, weights)
 
     def range_square(self, term: Term) -> fmpq | None:
-        """By |ρ| ≤ M of vanilla networks."""
+        """Bound the square of a state's norm by |ρ| ≤ M; None except for vanilla networks."""
         cells = self.batch.cells
         if self.batch.exact or (cells is not None and not cells.kind.startswith("rnn-")):
             return None

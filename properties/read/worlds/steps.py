@@ -56,7 +56,7 @@ class StepWorld(World):
 
     @cached_property
     def directions(self) -> Any:
-        """Those of the derivatives of a step."""
+        """Directions of the derivatives of a step."""
         return self.carrier.directions(self.parameters, self.units, self.inputs, self.trained)
 
     def number(self, value: Any) -> Value:
@@ -100,11 +100,11 @@ class StepWorld(World):
         return OtherWeights(base, weight_gap if base is self.plain else Duals(weight_gap))
 
     def state(self, s: Value) -> Value:
-        """A state."""
+        """The state itself, or the initial state for ZERO."""
         return self.initial_state if s is ZERO else s
 
     def pair(self, s: Value) -> Difference[Any]:
-        """Two states, or two inputs."""
+        """A pair of states or of inputs, ZERO replaced by the initial state."""
         if s is ZERO:
             return Difference(self.initial_state, self.initial_state.constant(0.0))
         if s.value is ZERO:
@@ -156,7 +156,7 @@ class StepWorld(World):
         )
 
     def select_directions(self, tangent: Value, columns: slice) -> Value:
-        """Some directions."""
+        """Select some directions of a tangent, or of a pair of them."""
         if isinstance(tangent, Difference):
             return Difference(
                 self.select_directions(tangent.value, columns),
@@ -165,7 +165,7 @@ class StepWorld(World):
         return self.carrier.cut(tangent, columns)
 
     def shown(self, s: Value) -> Value:
-        """The output of a state."""
+        """The last units of a state, which are its output."""
         return s if self.outputs == s.size else s.part(s.size - self.outputs, s.size)
 
     def size(self, head: str, term: Term, value: Value) -> Value:
@@ -202,7 +202,7 @@ class StepWorld(World):
         return A if A is ZERO else self.carrier.transposed(A)
 
     def weighted(self, value: Value, arguments: str | None) -> Value:
-        """In the norm that is named."""
+        """A weighted norm of a value; absent unless a subclass has one."""
         raise AbsentError
 
     def omega_norm(self, value: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Which world a batch is."""
+"""The table of worlds: which class reads a batch."""
 
 from __future__ import annotations
 

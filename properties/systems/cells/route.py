@@ -119,7 +119,7 @@ class GatedRoute(CellRoute):
     cells_class = GatedCells
 
     def select_weights(self, numbers: Mapping[str, Array]) -> dict[str, Array]:
-        """The stacked ones."""
+        """The stacked weights by torch's names."""
         return {name: numbers[part] for part, name in TORCH_NAMES.items()}
 
     def driving_matrices(

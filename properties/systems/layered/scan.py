@@ -37,7 +37,7 @@ class Gate:
     lower_clip: fmpq = ZERO
 
     def __call__(self, x: fmpq) -> fmpq:
-        """Its value."""
+        """Clip (w x + c)/4 + ½ to [lower_clip, 1]."""
         return min(max((self.w * x + self.c) / 4 + fmpq(1, 2), self.lower_clip), ONE)
 
     @property

@@ -81,7 +81,7 @@ class StackMember(ShippedMember):
         return {"lam_1": norms[0].lam, "lam_2": norms[1].lam, "mu": mu}
 
     def parameters(self) -> dict[str, float]:
-        """v."""
+        """The weight v of the upper layer."""
         return {"v_top": upper_float(self.v)}
 
 

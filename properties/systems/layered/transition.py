@@ -156,7 +156,7 @@ def layered_member(spec: SystemSpec, member: int) -> Layered:
 
 
 def layer_matrix(regime: str, n: int, layer: int, draw: random.Random) -> fmpq_mat:
-    """One W_l."""
+    """Draw one layer matrix W_l."""
     factor = draw.choice(FACTORS)
     if regime == "gaussian":
         return factor * random_eighths_matrix(n, n, draw)

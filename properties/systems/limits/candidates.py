@@ -155,7 +155,7 @@ class UnitaryCandidate(ExactMember):
         }  # fmt: skip
 
     def parameters(self) -> dict[str, float]:
-        """m."""
+        """The number of states m of the candidate."""
         return {"states": float(self.states)}
 
 

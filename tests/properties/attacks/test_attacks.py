@@ -144,7 +144,7 @@ def test_extremal_instances_attain_equality(id: str, form: str) -> None:
 
 
 def test_special_instances_are_named_by_the_variants_that_need_them() -> None:
-    """Whatever a false variant names is among the instances."""
+    """Every instance that a false variant names exists."""
     named = {v.special for c in CLAIMS for v in c.false_variants if v.special}
     assert named <= set(NAMED_SPECS) | {"rounding-accumulates"}
 
@@ -175,7 +175,7 @@ def test_the_search_alone_is_tight(id: str) -> None:
     ],
 )
 def test_the_search_alone_is_tight_for_gradients(id: str, form: str, least: float) -> None:
-    """The same for bounds on gradients and on training, one form each."""
+    """Bounds on gradients and on training hold, one form each."""
     budget = Budget(random=40, targeted=8, gradient=4, ascent=60, batch=8, sequences=2)
     best = 0.0
     for attack in ("gradient", "random", "targeted"):

@@ -54,7 +54,7 @@ def test_the_gradient_climbs_towards_lemma_2(activation: str) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["gradient", "smooth"])
 def test_estimates_of_gradients_are_close_to_the_constants(kind: str, loss: str) -> None:
-    """What the search believes of losses and smoothness is what the model certifies."""
+    """The search's estimates of losses and smoothness are what the model certifies."""
     for trained in TRAINED:
         batch = build_batch(
             make_spec(
@@ -104,7 +104,7 @@ def test_the_gradient_is_deterministic_and_stays_contractive() -> None:
 
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
 def test_estimates_are_close_to_the_constants(activation: str) -> None:
-    """What the search believes is what the model certifies, to six digits."""
+    """The search's estimates are what the model certifies, to six digits."""
     spec = make_spec(
         activation=activation, regime="gaussian", n=3, d=2, T=3, K=2, bias=0.5, lam=0.25
     )

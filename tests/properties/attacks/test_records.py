@@ -1,4 +1,4 @@
-"""What an attack asks of a quantity, of an assumption and of a claim is a field of its record."""
+"""Requirements of attacks on quantities, assumptions and claims are fields of their records."""
 
 from dataclasses import replace
 

@@ -107,7 +107,7 @@ def label(value: Claim | Variant | Form) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(("entry", "form"), FORMS, ids=label)
 def test_a_true_statement_is_acquitted(entry: Claim, form: Form) -> None:
-    """The same falsify finds nothing against the claim itself, and its ledger proves it."""
+    """Falsification finds nothing against the claim itself, and its ledger proves it."""
     truth = form.variant("truth", "the form itself")
     (found,) = sabotage(entry, [truth], budget=LITTLE, seed=1)
     assert not found.convicted
@@ -148,7 +148,7 @@ def usual(kind: str, place: int) -> Batch:
 
 
 def test_special_variants_stand_without_their_instance() -> None:
-    """What is said to fall by one instance alone survives the searches that come before it."""
+    """A variant refuted by one instance alone survives the searches before it."""
     for entry, variant in VARIANTS:
         if variant.special not in ("shear-100", "nilpotent-relu"):
             continue
@@ -173,7 +173,7 @@ def test_a_hunt_counts_systems_up_to_the_first_violation() -> None:
 def test_a_variant_whose_counter_example_does_not_stand_alone_is_not_convicted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What fell in a batch is built anew by itself, and must fall again."""
+    """A violation in a batch is rebuilt alone, and must violate again."""
     entry = claim("certified-norm")
     variant = entry.false_variants[0]
     fallen = variant_target(entry.form(variant.form), variant, LITTLE)

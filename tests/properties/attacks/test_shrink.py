@@ -29,7 +29,7 @@ FALSE = "h_norm <= S_0/8"
 
 
 def shrunk(text: str, spec: SystemSpec):
-    """What a typed statement shrinks to from a spec."""
+    """Shrink a typed statement's violation from a spec."""
     statement = parse_statement(text)
     return shrink("typed", "typed", statement, typed_assumptions(statement), spec)
 
@@ -145,7 +145,7 @@ def test_written_out_values_become_shorter_and_rounder() -> None:
 
 
 def test_every_rounding_is_tried() -> None:
-    """Where zeros do not do, rounder numbers are still offered."""
+    """Rounder numbers are still offered if zeros do not violate."""
     spec = NAMED_SPECS["gelu-slope"]
     assert spec.values is not None
     entries = {tuple(c.values.b) for c in simpler_specs(spec) if c.values is not None}

@@ -22,13 +22,13 @@ BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequence
 
 
 def attacked(text: str, **options: object):
-    """What becomes of a typed bound under a small budget."""
+    """Attack a typed bound under a small budget."""
     return attack_typed(parse_conditioned(text), budget=BUDGET, seed=0, **options)
 
 
 @cache
 def extremal(text: str):
-    """What the extremal systems make of it; several tests ask of one bound."""
+    """Attack a bound on extremal systems, cached for several tests."""
     return attacked(text, attacks=("extremal",))
 
 
@@ -95,7 +95,7 @@ def test_slow_scalar_systems_refute_what_holds_at_small_lengths(factor: int) -> 
 
 @pytest.mark.slow
 def test_slow_scalar_systems_leave_equality_decided() -> None:
-    """Where the bound is met with equality all windows of the slow systems are still decided."""
+    """Equality in the bound still leaves all windows of slow systems decided."""
     result = attacked("h_gap <= S_0*lam**k*(1 - lam**(T-k))/(1 - lam)", attacks=("extremal",))
     assert result.stands
     assert result.scope.T == 24_576

@@ -1,4 +1,4 @@
-"""What is attacked is a share of what is certified: a form convicts one that lies."""
+"""Attack numbers are shares of certified ones: a form refutes a false certificate."""
 
 from dataclasses import replace
 from functools import partial

@@ -44,7 +44,7 @@ NAMES = [
     ],
 )  # fmt: skip
 def test_enclosures_hold_the_balls(cell: str, norm: str) -> None:
-    """What is read in float64 contains what balls read of the pair alone."""
+    """Float64 readings contain the ball readings of the pair alone."""
     spec = replace(
         ALIKE, cell=cell, norm=norm, regime="gaussian", T=4, K=3, layers=2, lam=0.25, scale=1.0
     )
@@ -82,7 +82,7 @@ def test_unitary_networks_are_read_exactly() -> None:
 
 
 def test_other_systems_have_none() -> None:
-    """What is of printed numbers is blank elsewhere, and its constants infinite."""
+    """Quantities of printed numbers are blank elsewhere, their constants infinite."""
     batch = build_batch(make_spec("lstm", regime="driven", n=1, T=2, K=1))
     for name in ("share_used", "h_rounding_told"):
         measure = MEASURES[name]
@@ -197,7 +197,7 @@ def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: s
 
 
 def test_a_first_layer_reads_the_inputs_of_the_stack() -> None:
-    """What is printed of it is true under that set, the next one's under a ball of outputs."""
+    """A first layer's numbers hold under its input set, the next one's under a ball of outputs."""
     spec = replace(ALIKE, cell="stacked-gru", layers=2, over="box", regime="gaussian", scale=1.0)
     first, second = (build_batch(replace(spec, layer=layer)).require_cells for layer in (1, 2))
     for i, (_, told) in enumerate(models.certified_model(spec, m) for m in spec.members):

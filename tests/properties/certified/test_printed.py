@@ -84,7 +84,7 @@ def test_sets_of_inputs(over: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", COMMON)
 def test_every_norm(cell: str) -> None:
-    """The same in each norm that is offered, whose λ and k stand among those tried."""
+    """Each offered norm prints true numbers, and its λ and k stand among those tried."""
     spec = spec_of(cell)
     _, best = certified_model(spec, 0)
     tried = {name: (lam, k) for name, lam, k in best.tried}
@@ -181,7 +181,7 @@ def test_a_readout() -> None:
 
 @pytest.mark.parametrize("over", ["ball", "box", "rows"])
 def test_an_attack(over: str) -> None:
-    """What is found against a model, and that it is read as a share of what is certified."""
+    """Attack numbers of a model are read as shares of what is certified."""
     p = model_point(build_batch(spec_of("gru", over=over)), 0, 0)
     assert p.attack is not None
     assert strangers(p.attack.to_json(), ATTACK) == []

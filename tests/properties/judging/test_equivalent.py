@@ -1,4 +1,4 @@
-"""What a typed statement is judged as: the same, said more plainly."""
+"""Simplification of typed statements to equivalent ones."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ ONE = make_spec(kind="rnn", T=5, K=5, lam=0.75, seed=4, batch=4, sequences=2)
 
 
 def verdicts(text: str, spec: SystemSpec, patience: int = 10**6) -> set[str]:
-    """What a typed statement comes to on a batch."""
+    """Judge a typed statement on a batch."""
     statement = parse_statement(text)
     found = judge(
         simplify_statement(statement),
@@ -83,7 +83,7 @@ def test_plainer(text: str, plain: str | None) -> None:
 
 
 def test_logarithms_have_no_value_at_zero() -> None:
-    """Where a gap vanishes, or is not told from 0, the statement says nothing: vacuous."""
+    """A vanishing gap, or one not separated from 0, makes the statement vacuous."""
     statement = parse_statement("log(h_gap) <= log(2) + log(B_h)")
     told = [statement_text(a.condition) for a in positivity_assumptions(statement) if a.condition]
     assert told == ["0 < B_h", "0 < h_gap"]

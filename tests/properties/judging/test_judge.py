@@ -91,7 +91,7 @@ def test_equality_is_decided_by_escalation() -> None:
 
 @pytest.mark.parametrize("text", ["h_gap < S_0*(lam**k - lam**T)/(1 - lam)", "h_gap <= S_0*lam**T"])
 def test_up_to_the_first_violation_the_verdicts_are_the_same(text: str) -> None:
-    """What falls is found at the same pair where exact arithmetic is asked of none beyond it,
+    """A violation is found at the same pair if exact arithmetic is asked of none beyond it,
     whether float64 sees it or exact arithmetic."""
     statement = parse_statement(text)
     spec = replace(SCALAR, batch=4, sequences=3)
@@ -191,7 +191,7 @@ def test_a_constant_that_is_not_finite_is_vacuous() -> None:
 
 
 def test_a_check_is_vacuous_once() -> None:
-    """Where two assumptions fail, the check is counted under the first one alone."""
+    """A check with two failed assumptions is counted under the first one alone."""
     statement = parse_statement("h_gap <= 9")
     assumptions = tuple(
         Assumption(name, name, parse_statement(text))
@@ -222,7 +222,7 @@ def test_a_spoiled_system_does_not_spoil_its_neighbours() -> None:
 
 
 def test_a_spoiled_system_is_undecided_though_nothing_read_of_it_is() -> None:
-    """Whatever the statement: one that holds of all numbers too; what is vacuous stays so."""
+    """Even a statement true of all numbers is undecided there; vacuous checks stay so."""
     spec = make_spec(activation="tanh", n=2, T=3, K=2, batch=2, inputs="gaussian")
     batch = build_batch(spec)
     batch.cell.b[1, 0] = NAN

@@ -1,4 +1,4 @@
-"""What is counted while a run goes on: the checks of this process and of those it starts."""
+"""Counter of checks during a run: those of this process and of those it starts."""
 
 from types import SimpleNamespace
 

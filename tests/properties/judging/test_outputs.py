@@ -1,4 +1,4 @@
-"""What is decided of outputs without a run: by the weights as they are, never by their bound."""
+"""Outputs decided without a run: by the weights themselves, never by their bound."""
 
 import pytest
 

@@ -92,7 +92,7 @@ def test_rationals_keep_their_hands_off() -> None:
 
 
 def test_sums_of_rational_norms_are_decided() -> None:
-    """Where the norms themselves are rational (scalars), any expression of them is."""
+    """Rational norms (of scalars) make any expression of them rational."""
     for text, verdict in (
         ("h_norm + h_gap <= 1", "VIOLATED"),
         ("h_gap <= h_norm + h_gap", "HOLDS"),
@@ -179,7 +179,7 @@ def test_precision_ends_where_saturation_is_seen(scale: float) -> None:
 
 @pytest.mark.parametrize("below", [0, 1074, 16_000, 10**6])
 def test_precision_ends_where_a_bound_is_told_from_nothing(below: int) -> None:
-    """What is below it by any part of it takes as many bits more; who is decided before is not
+    """A side just below a bound takes as many bits more; a check decided before is not
     asked how many."""
     pair, asked = build_batch(make_spec(T=3, lam=0.5, scale=2.0**12, bias=0.5)), list[int]()
 

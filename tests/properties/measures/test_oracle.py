@@ -180,7 +180,7 @@ def pair(**parts: list) -> Batch:  # type: ignore[type-arg]
 
 
 def encloses(batch: Batch, name: str) -> bool:
-    """Whether the float64 enclosure of a measure at k = 0 meets its ball."""
+    """True if the float64 enclosure of a measure at k = 0 meets its ball."""
     found = MEASURES[name].enclose(batch)
     with ctx.workprec(3000):
         truth = MEASURES[name].ball(batch, 0, 3000)

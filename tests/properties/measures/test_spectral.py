@@ -44,7 +44,7 @@ def test_an_exact_block_that_meets_a_number_is_decided_beside_one_of_balls() -> 
     ],
 )
 def test_what_balls_do_not_say_stays_open(rows: list[list[arb | float]]) -> None:
-    """Where a block of balls may be the larger one, or hears a column of the exact one."""
+    """The norm stays open if a block of balls may be larger or shares a column."""
     told = ScaledNorm(arb_mat(rows))
     assert told.is_at_most(fmpq(1, 2)) is None
     assert told.is_at_most(fmpq(1, 8)) is False

@@ -39,14 +39,14 @@ def test_parameters_are_bound_once() -> None:
 
 
 def contains(low: float, high: float, value: arb) -> bool:
-    """Whether the ball meets [low, high]; NaN contains nothing."""
+    """True if the ball meets [low, high]; NaN contains nothing."""
     outside = bool(arb(low) > value) or bool(arb(high) < value)
     return not (math.isnan(low) or math.isnan(high) or outside)
 
 
 @pytest.mark.parametrize("scale", [2.0**-1060, 2.0**-530, 2.0**300, 2.0**480])
 def test_enclosures_at_extreme_scales(scale: float) -> None:
-    """Where squares underflow, and short of where they overflow, the enclosure holds the truth."""
+    """Enclosures hold the truth for squares that underflow or nearly overflow."""
     spec = make_spec(
         activation="identity", regime="gaussian", inputs="gaussian",
         n=3, d=2, T=4, K=3, scale=scale, batch=2, sequences=2,
@@ -76,7 +76,7 @@ def test_no_gap_where_the_window_is_the_whole_sequence(n: int, T: int) -> None:
 
 
 def test_overflow_fails_closed() -> None:
-    """Where squares overflow the enclosure is NaN or infinite, which decides nothing."""
+    """Squares that overflow give a NaN or infinite enclosure, which decides nothing."""
     batch = build_batch(make_spec(activation="identity", n=2, T=2, K=1, scale=2.0**600))
     found = MEASURES["h_norm"].enclose(batch)
     assert not np.isfinite(found.hi).any()

@@ -143,7 +143,7 @@ def test_readings_of_a_quantity_agree(kind: str) -> None:
 def test_another_definition_is_measured_without_another_edit(
     monkeypatch: pytest.MonkeyPatch, precision: int
 ) -> None:
-    """Where theory defines a gap as twice the difference, twice the gap is read, in each carrier;
+    """A gap defined in theory as twice the difference is read as twice the gap, in each carrier;
     the fast paths of the old one are refused by the test that holds them against the reader."""
     batch = build_batch(make_spec(activation="relu", n=2, T=4, K=4, bias=0.5))
     (before,) = (quantity.exact_square("h_gap", batch, 1, precision),)
@@ -170,7 +170,7 @@ def test_what_is_read_is_what_ledgers_unfold() -> None:
 
 
 def test_a_gap_that_vanishes_is_seen_to_vanish() -> None:
-    """Where the recurrent matrix is nilpotent the difference of two tanh runs is exactly 0."""
+    """A nilpotent recurrent matrix makes the difference of two tanh runs exactly 0."""
     pair = build_batch(make_spec(regime="nilpotent", n=2, T=4, K=4)).pair(0, 0)
     for name in ("h_gap", "y_gap", "forward_gap"):
         assert quantity.ball_size(name, pair, 3, 64).ball.is_zero(), name

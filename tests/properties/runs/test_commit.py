@@ -25,7 +25,7 @@ def test_the_commit_of_the_folder(tmp_path, monkeypatch):
 
 
 def test_where_there_is_no_git(tmp_path, monkeypatch):
-    """What the environment of a pipeline says, if it is a hash."""
+    """The commit comes from a pipeline's environment, if it is a hash."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("GITHUB_SHA", "<script>")
     monkeypatch.setenv("CI_COMMIT_SHA", "a" * 40)

@@ -68,7 +68,7 @@ def test_as_many_as_asked() -> None:
 
 @pytest.mark.slow
 def test_a_claim_has_the_record_that_it_has_alone() -> None:
-    """What others need does not move it."""
+    """A claim's blocks do not depend on the needs of other claims."""
     goal = max(claim.systems for claim in run(0).claims) + 1
     together = run(goal)
     for entry, record in zip(CLAIMS, together.claims, strict=True):
@@ -77,7 +77,7 @@ def test_a_claim_has_the_record_that_it_has_alone() -> None:
 
 @pytest.mark.slow
 def test_enough_is_enough() -> None:
-    """What the profile judges is not added to."""
+    """A claim with enough systems in the profile gets no more blocks."""
     done: list[Part] = []
     assert run(1, done=done).claims == run(0, done=done).claims
     assert done == []

@@ -1,4 +1,4 @@
-"""What a run's record says of symbols, works, files and steps, from the theory itself."""
+"""Symbols, works, files and steps in a run's record, from the theory itself."""
 
 from pathlib import Path
 

@@ -27,7 +27,7 @@ FAILED = replace_record(PROVED, proved=False)
 
 
 def unanswered(cells: Iterable[str]) -> list[str]:
-    """What a new cell must say, one sentence each."""
+    """Sentences that a new cell must state."""
     return [
         f"give some kind of system the column of the cell {cell!r}: its title,"
         " and which of the assumptions that tie claims to cells it meets"

@@ -24,7 +24,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Matrix:
 
 
 def test_a_cell_that_is_not_drawn(bare: Matrix) -> None:
-    """Where an assumption or its want of a state rules it out that stands, and nothing else."""
+    """A cell ruled out by an assumption or for want of a state stays so, and no other does."""
     standing = {entry.claim: entry for entry in bare.entries if entry.column == "kept"}
     assert standing.keys() == {one.id for one in CLAIMS}
     for id, entry in standing.items():

@@ -62,7 +62,7 @@ def test_only_the_first_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_second_form_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first form left open, exact arithmetic has at hand, and decides as it would anew."""
+    """Pairs left open by the first form are kept, and decided as if built anew."""
     form = claim("truncation").form("finite")
     batch, taken, pair = build_batch(SPEC), [], Networks.pair
 

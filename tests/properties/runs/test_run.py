@@ -69,7 +69,7 @@ def test_a_seed_gives_the_same_run_with_two_workers(parts: list[PartResult]) -> 
 
 @pytest.mark.slow
 def test_a_seed_gives_the_same_run_twice(parts: list[PartResult]) -> None:
-    """The same seed again is the same record; another seed is another one."""
+    """Equal seeds give equal records; another seed gives another one."""
     wanted = [p for p in PARTS if p.work in ATTACKS]
     before = {r.part: r for r in parts}
     again = [run_part(part, profile_name="quick", seed=3) for part in wanted]
@@ -89,7 +89,7 @@ def test_the_run_passes_and_is_independent_of_order(parts: list[PartResult]) -> 
 
 
 def test_the_matrix_of_a_run(parts: list[PartResult]) -> None:
-    """What the attacks saw of each cell and the ledgers found; without its proof nothing holds."""
+    """The matrix has the evidence of each cell and the ledgers; without its proof nothing holds."""
     found = run(parts).matrix
     assert found is not None
     row = found.rows["instability"]

@@ -13,7 +13,7 @@ from rnnbounds.properties.systems.table import KINDS, find_kind, make_spec
 
 @pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.spec_type.paired])
 def test_both_weights_are_numbers_of_their_own(kind: str) -> None:
-    """What is not trained is equal in both, and changes in neither with the other."""
+    """Untrained weights are equal in both, and do not change with the others."""
     fields = {"trained": "b"} if find_kind(kind).spec_type.has("trained") else {}
     batch = build_batch(any_system(kind, n=2, T=2, K=1, bias=0.5, **fields))
     assert batch.other is not None

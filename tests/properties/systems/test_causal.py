@@ -34,7 +34,7 @@ FORMS = {form.about: form for form in CLAIM.forms}
 
 
 def drawn(kind: str, examples: int = 12) -> list[SystemSpec]:
-    """What the random attack and the extremal one look at."""
+    """Specs of the random and of the extremal attack."""
     found = list(extremal_specs(kind))
     visit_random_specs(kind, found.append, examples=examples, batch=2, sequences=2, seed=1)
     return found
@@ -90,7 +90,7 @@ def test_building_draws_nothing_of_torchs() -> None:
 
 
 def convicted(kind: str) -> bool:
-    """Whether the claim falls on a batch of this kind."""
+    """True if the claim is refuted on a batch of this kind."""
     form = FORMS[kind]
     batch = build_batch(as_kind(BASE, kind, n=4, T=16, K=16, batch=4))
     return bool((judge(form.statement, form.assumptions, batch).verdicts == Verdict.VIOLATED).any())

@@ -64,7 +64,7 @@ def drawn(kind: str, seed: int = 1) -> list[SystemSpec]:
 
 
 def every(kind: str) -> Iterator[SystemSpec]:
-    """What is drawn of a kind, its worst instances, those with a name, and all corners."""
+    """Drawn specs of a kind, its worst and named instances, and all corners."""
     own = KINDS[kind]
     yield from drawn(kind)
     yield from extremal_specs(kind, rounding=True)
@@ -97,7 +97,7 @@ def numbers(batch: Batch, i: int | None = None, s: int | None = None) -> dict[st
 
 
 def valid(spec: SystemSpec) -> bool:
-    """Whether there is such a system."""
+    """True if there is such a system."""
     try:
         check_spec(spec)
     except SpecError:
@@ -106,7 +106,7 @@ def valid(spec: SystemSpec) -> bool:
 
 
 def same(one: dict[str, torch.Tensor], two: dict[str, torch.Tensor]) -> bool:
-    """Whether all numbers are the same to the last bit."""
+    """True if all numbers are equal to the last bit."""
     assert one.keys() == two.keys()
     return all(one[name].numpy().tobytes() == two[name].numpy().tobytes() for name in one)
 
@@ -118,7 +118,7 @@ def digest(parts: Iterator[bytes]) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_specs_are_valid_and_survive_json(kind: str) -> None:
-    """Whatever an attack shows is a spec of the kind, and comes back from its line of JSON."""
+    """Every spec that an attack shows is of the kind, and round-trips as a line of JSON."""
     regimes = set()
     for spec in every(kind):
         check_spec(spec)

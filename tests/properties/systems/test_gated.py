@@ -134,7 +134,7 @@ def test_ascent_comes_near_the_bound(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_estimates_are_near_the_constants(kind: str) -> None:
-    """What the ascent climbs is, to a hundredth, what the judge decides about."""
+    """The ascent's objective is the judged log ratio, to a hundredth."""
     statement = parse_statement(FIRST[kind])
     spec = make_spec(kind=kind, regime="gaussian", inputs="zero", lam=0.5, bias=0.5, batch=4)
     climbed = GatedAscent.start(spec).batch()

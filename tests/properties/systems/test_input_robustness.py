@@ -142,7 +142,7 @@ def from_states(batch: Batch, h: torch.Tensor, h_other: torch.Tensor) -> Batch:
 
 @pytest.mark.parametrize("activation", ["identity", "relu", "leaky-relu"])
 def test_exact_squares(activation: str) -> None:
-    """Where ρ is piecewise linear, the squares are rational and agree with the balls."""
+    """A piecewise linear ρ gives rational squares, which agree with the balls."""
     pair = build_batch(replace(VANILLA, activation=activation).select_pair(1, 1))
     for name in ("forced_gap", "forced_gap_y", "response_gap"):
         square = MEASURES[name].exact_square(pair, 0, 192)
@@ -152,7 +152,7 @@ def test_exact_squares(activation: str) -> None:
 
 
 def test_not_said_of_inputs_beyond_the_bound() -> None:
-    """What leaves the ball on which a cell's constants hold is vacuous."""
+    """Inputs outside the ball on which a cell's constants hold are vacuous."""
     batch = build_batch(CELLS[0])
     batch.readings[other_inputs] = 3 * batch.x
     assert (x_gap(batch) == math.inf).all()

@@ -1,4 +1,4 @@
-"""What no system can be is refused in one line; statements find the systems that they are of."""
+"""Impossible systems are refused in one line; statements find the systems that they are of."""
 
 import math
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_is_named(spec: SystemSpec, fields: dict[str, object], me
 
 
 def test_a_candidate_has_as_many_inputs_as_units() -> None:
-    """What a search wrote out is of its own sizes."""
+    """An explicit candidate has its own sizes."""
     with pytest.raises(SpecError, match="shapes"):
         check_spec(replace(fit_readouts(2, 2, 1, 0)[0], d=1))
 

@@ -79,7 +79,7 @@ def test_powers_are_numpys(regime: str) -> None:
 
 
 def test_no_constant_is_enough() -> None:
-    """Where ρ is small, a thousand times ρ^k is passed, and the polynomial is not."""
+    """A small ρ exceeds a thousand times ρ^k, but not the polynomial."""
     spec = replace(NAMED_SPECS["slow-corner"], batch=32)
     assert "VIOLATED" in verdicts("power_norm <= 1000*mode_radius**k", spec)
 

@@ -46,7 +46,7 @@ def test_round_trip_of_written_out_values() -> None:
      b'{"kind": "\xff"}', '{"n": 1}', '{"kind": "rnn"}', '{"kind": "cyclic"}'],
 )  # fmt: skip
 def test_hostile_text(text: str | bytes) -> None:
-    """Whatever is not a spec of a system of reasonable size is one line with the remedy."""
+    """An invalid or too large spec raises one line with the remedy."""
     with pytest.raises(SpecError) as caught:
         parse_spec(text)
     assert "\n" not in str(caught.value)

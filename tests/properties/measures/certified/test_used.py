@@ -12,7 +12,7 @@ from rnnbounds.properties.systems.table import make_spec
 
 
 def batch(kind: str = "certified", **fields: Any) -> Any:
-    """What is asked of a batch here: its spec."""
+    """A stand-in for a batch, which has a spec alone."""
     return SimpleNamespace(spec=make_spec(kind, n=2, T=4, K=4, batch=2, sequences=2, **fields))
 
 

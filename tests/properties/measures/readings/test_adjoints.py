@@ -1,4 +1,4 @@
-"""What exact gradients are made of: vectors of one length, entry by entry."""
+"""Vectors that exact gradients are made of are combined entry by entry."""
 
 from collections.abc import Callable
 

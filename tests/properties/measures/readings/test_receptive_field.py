@@ -1,4 +1,4 @@
-"""What a feed-forward model sees: huge inputs outside, and the edge inside."""
+"""Receptive field of a feed-forward model: huge inputs outside, and the edge inside."""
 
 import numpy as np
 import pytest

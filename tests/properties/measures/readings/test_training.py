@@ -128,7 +128,7 @@ def test_rising_weights_nearly_meet_the_theorem() -> None:
 
 @pytest.mark.parametrize("ball", BALLS)
 def test_matrices_are_enclosed(ball: str) -> None:
-    """What projections and rescaling do to two matrices, in three arithmetics."""
+    """Projections and rescaling of two matrices agree in three arithmetics."""
     for n, radius, distance in itertools.product((1, 2, 3), (1.0, 0.5, 4.0), (0.25, 2.0**-20)):
         spec = make_spec(
             kind="projection", regime="orthogonal", n=n, lam=1.0, scale=radius, distance=distance,

@@ -21,7 +21,7 @@ from rnnbounds.properties.read.numbers.rounded import Rounded
 
 
 def test_both_ways() -> None:
-    """What is held is the tensor's memory, and told as a tensor again."""
+    """The array shares the tensor's memory, and becomes a tensor again."""
     tensor = torch.arange(6.0, dtype=torch.float64).reshape(1, 3, 2)
     array = as_array(tensor)
     array[0, 0, 0] = 7.0

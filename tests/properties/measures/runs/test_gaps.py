@@ -37,7 +37,7 @@ def test_equal_arguments_have_equal_values(name: str) -> None:
 
 
 def test_rounded_numbers() -> None:
-    """What may be other than 0 by its value or by its error keeps its difference."""
+    """A number that may be nonzero by its value or its error keeps its difference."""
     gap = rounded((0.0, 0.0), (0.25, 0.0), (0.0, 1e-9))
     found = zero_where_equal(rounded(*[(2.0, 0.5)] * 3), gap)
     assert found.value.flatten().tolist() == [0, 2, 2]

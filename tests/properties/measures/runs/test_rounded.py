@@ -58,7 +58,7 @@ def test_cho_s_step_by_hand() -> None:
 
 
 def test_errors_are_carried() -> None:
-    """What goes in with an error comes out with one, in every operation."""
+    """Errors of operands carry over to results, in every operation."""
     one = Rounded(*(torch.full((1, 2, 1), v, dtype=torch.float64) for v in (0.5, 1e-6)))
     for out in (one + one, one - one, one * one, one.tanh()):
         assert (out.error >= 4e-7).all()

@@ -1,4 +1,4 @@
-"""What is lost below the least of float64's numbers is told, whatever torch's default dtype is."""
+"""Error bounds include underflow, whatever torch's default dtype is."""
 
 import pytest
 import torch
@@ -45,7 +45,7 @@ def test_products_of_small_matrices() -> None:
 
 @pytest.mark.parametrize("arrays", [True, False], ids=["arrays", "tensors"])
 def test_products_of_small_numbers(arrays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same of arrays and of what stays a tensor, as another machine's numbers do."""
+    """Arrays and tensors on other devices have the same bounds."""
     if not arrays:
         monkeypatch.setattr(rounded, "held", lambda numbers: numbers)
     v, W = Rounded.exact(SMALL), torch.full((1, 1, 2), 1e-200, dtype=torch.float64)

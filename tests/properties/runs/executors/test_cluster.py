@@ -81,7 +81,7 @@ def test_everything_is_done_once(cluster, monkeypatch) -> None:
 
 
 def test_a_run_that_is_left_begins_no_more(cluster, monkeypatch) -> None:
-    """What waits at the scheduler is forgotten there, as soon as the client's thread lets go."""
+    """Calls that wait at the scheduler are forgotten as soon as the client's thread lets go."""
 
     async def forgotten() -> None:
         while cluster._client.futures:
@@ -202,7 +202,7 @@ def test_a_scheduler_that_is_lost() -> None:
 
 
 def test_a_scheduler_that_is_lost_while_it_is_asked_for_workers(cluster, monkeypatch) -> None:
-    """The same is told."""
+    """A missing package is reported in the same words."""
 
     def hang_up(*_: object, **__: object) -> None:
         raise OSError("closed")

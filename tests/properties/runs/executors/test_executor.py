@@ -1,4 +1,4 @@
-"""What every executor does: this process, a pool of processes, a cluster."""
+"""Behaviour common to all executors: this process, a pool of processes, a cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def executor(request: pytest.FixtureRequest):
 
 
 def test_each_call_is_done_once(executor: Executor) -> None:
-    """Whatever the number of calls; twice in a row."""
+    """Any number of calls is done, twice in a row."""
     for count in (7, 0, 3):
         found = list(executor.map_calls(square, [(n,) for n in range(count)]))
         assert sorted(answer for answer, _ in found) == [n * n for n in range(count)]

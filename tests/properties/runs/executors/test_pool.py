@@ -101,7 +101,7 @@ else:
 
 
 def told(tmp_path: Path, program: str) -> str:
-    """What a program of its own prints."""
+    """Run a program and return the lines it prints."""
     (tmp_path / "program.py").write_text(program)
     path = os.pathsep.join([str(Path(worker_jobs.__file__).parent), *sys.path])
     run = subprocess.run(

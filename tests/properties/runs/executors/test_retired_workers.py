@@ -116,7 +116,7 @@ def test_when_workers_were_heard_of(cluster) -> None:
 
 
 def test_a_worker_that_stops_before_the_run_is_retired_too(monkeypatch) -> None:
-    """What it would have said of itself is not waited for: the scheduler hangs up on it."""
+    """Answers of a retired worker are not waited for: the scheduler hangs up on it."""
     said = list[str]()
     with two(said) as (cluster, bad):
 

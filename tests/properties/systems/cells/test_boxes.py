@@ -57,7 +57,7 @@ def test_a_box_that_runs_leave_ends_the_attack(
 
 
 def test_a_refused_box_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no run has left it yet, checks on a box that is not proved are vacuous."""
+    """Checks on an unproved box that no run has left are vacuous."""
     right = GRU.box
     monkeypatch.setattr(GRU, "box", lambda self, B: right(self, B) * 0.01)
     batch = build_batch(

@@ -67,7 +67,7 @@ def roll(batch: Batch, member: int, s: int, start: int, weights: dict[str, torch
 
 
 def near(seen: Rounded, true: torch.Tensor, tolerance: float = 1e-12) -> bool:
-    """Whether the computed value is that, to the last digits."""
+    """True if the computed value is that, to the last digits."""
     return torch.allclose(seen.value, true, rtol=1e-9, atol=tolerance)
 
 
@@ -129,7 +129,7 @@ def box_norm(batch: Batch, s: torch.Tensor, member: int) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "i"), FEWER)
 def test_enclosures_hold_the_balls(kind: str, i: int) -> None:
-    """What float64 encloses contains what balls see, and is exactly 0 from k = T on."""
+    """Float64 enclosures contain the balls, and are exactly 0 from k = T on."""
     spec = spec_of(kind, i)
     for seen in readings(build_batch(spec), NAMES, [(2, 1)], precision=PRECISION):
         assert seen.ball.is_finite()

@@ -138,7 +138,7 @@ def test_resonant_inputs_drive_the_readout_furthest() -> None:
 
 
 def test_resonant_inputs_survive_a_dead_readout() -> None:
-    """Where the readout's gradient vanishes the inputs are zero, not NaN."""
+    """Inputs are zero, not NaN, if the readout's gradient vanishes."""
     spec = make_spec(inputs="resonant", n=2, d=1, T=4, sequences=2)
     zero = np.zeros((2, 2))
     x = inputs_of(spec, member_generator(spec, 0), zero, np.ones((2, 1)), np.ones((1, 2)))
@@ -157,7 +157,7 @@ def test_members_and_streams_are_independent() -> None:
 
 
 def test_a_generator_that_is_set_back_draws_what_a_new_one_draws() -> None:
-    """Whatever was drawn before, half words and all."""
+    """Cached generators restart fully, whatever was drawn before."""
     spec = make_spec(kind="rnn", seed=2**47 + 5)
     for member, number in ((0, 0), (3, 2), (0, 0), (2**20, 6)):
         rngs = cached_generator(spec, member, number), member_generator(spec, member, number)

@@ -37,7 +37,7 @@ def given(*conditions: Statement) -> tuple[Assumption, ...]:
 
 
 class TestFits:
-    """What optimisation finds."""
+    """Candidates that optimisation finds."""
 
     def test_every_fit_is_a_spec(self) -> None:
         """Both kinds have an attack; what it finds can be written, read and judged."""

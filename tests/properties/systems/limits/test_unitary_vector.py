@@ -26,7 +26,7 @@ CLAIM = claim("urnn-sigmoid")
 
 
 def verdicts(spec: SystemSpec, name: str = "vector") -> set[str]:
-    """What a form, or a false variant, comes to on a batch."""
+    """Judge a form, or a false variant, on a batch."""
     ids = {variant.id: variant for variant in CLAIM.false_variants}
     said = ids[name] if name in ids else CLAIM.form(name)
     found = judge(said.statement, said.assumptions, build_batch(spec)).verdicts.ravel()
@@ -146,7 +146,7 @@ def test_the_scalar_form_is_about_one_unit() -> None:
 
 @pytest.mark.parametrize("name", ["sigmoid", "tanh"])
 def test_fits_of_several_units(name: str) -> None:
-    """What is found can be written and read, and is nearer than what is drawn, but never there."""
+    """Fitted candidates round-trip as specs, nearer than drawn ones, but never equal."""
     near = fits.fit_sigmoid(name, 3, 60, 0, n=2)
     for spec in near:
         check_spec(spec)

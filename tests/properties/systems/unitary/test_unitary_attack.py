@@ -55,7 +55,7 @@ def test_an_independent_program_agrees_with_the_dump(tmp_path: Path) -> None:
 
 
 def rationals(path: Path, spec: SystemSpec, text: str) -> dict[str, np.ndarray]:
-    """What is dumped of an exact system, in Python's rationals where it is numbers."""
+    """The dump of an exact system, its numbers as Python's rationals."""
     dump_system(replay(spec, parse_statement(text), ()), path)
     arrays = np.load(path)
     return {
@@ -101,7 +101,7 @@ def test_violations_shrink() -> None:
 
 
 def test_optimisation_has_nothing_to_do() -> None:
-    """What is decided exactly has no gradient, and the run says so."""
+    """Exactly decided kinds have no gradient, and the run says so."""
     entry = claim("urnn-equivalence")
     assert "exact rationals" in inapplicable_reason(entry, "gradient")
     assert inapplicable_reason(entry, "random") == ""

@@ -1,4 +1,4 @@
-"""What the exact kinds refuse or leave open: what underflows, overflows or has no cell."""
+"""Cases that exact kinds refuse or leave open: underflow, overflow, no cell."""
 
 import numpy as np
 import pytest
