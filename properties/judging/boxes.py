@@ -18,7 +18,7 @@ from rnnbounds.properties.systems.batch import Batch
 def require_boxes(batch: Batch) -> None:
     """Raise BoxError if a run from zero leaves the stated box by more than its rounding."""
     cells = batch.cells
-    has_float_reading = any(key.startswith("world InFloats") for key in batch.cache)
+    has_float_reading = any(key.startswith("world FloatCarrier") for key in batch.cache)
     if cells is None or not (has_float_reading or bool(cells.invariant_box.refused.any())):
         return
     # What is used may be smaller than what was stated: no run leaves the one or the other.

@@ -52,7 +52,7 @@ class FloatCarrier(Carrier):
                 return -v
             return v * Interval(*[np.asarray(1.0)] * 2) / Interval(*[np.asarray(float(1 / A))] * 2)
         if A.v.shape[2] == 1 and v.v.ndim == 3 and not A.e.any():
-            return v.mapped(A.value[:, :, 0])
+            return v.apply_matrix(A.value[:, :, 0])
         if v.v.ndim == 3:
             return operator_product(A, v[..., None])[..., 0]
         return operator_product(A, v)

@@ -220,7 +220,7 @@ class RationalWorld(MemberWorld):
     @cached_property
     def plain(self) -> Any:
         """The arithmetic of these weights."""
-        return self.carrier.exactly(self.weights)
+        return self.carrier.exact_arithmetic(self.weights)
 
 
 class OrthogonalWorld(RationalWorld):

@@ -42,7 +42,7 @@ def convicted(monkeypatch):
             for variant, _ in self.told
         )
 
-    monkeypatch.setattr(VariantGroup, "driven", falls)
+    monkeypatch.setattr(VariantGroup, "attack_remaining", falls)
 
 
 def test_every_seed_has_the_record_of_its_own_run(call, tiny, tmp_path):

@@ -18,7 +18,7 @@ def batch(kind: str = "certified", **fields: Any) -> Any:
 
 def test_the_first_model_alone_is_attacked(monkeypatch: pytest.MonkeyPatch) -> None:
     """At its first pair of states, as it is drawn or by itself, and not once more by its layers."""
-    monkeypatch.setattr(share_used, "attacked", lambda spec: "found")
+    monkeypatch.setattr(share_used, "attack_first_model", lambda spec: "found")
     many = batch(cell="gru")
     found = [share_used.attack_of_pair(many, i, s) for i in range(2) for s in range(2)]
     assert found == ["found", None, None, None]
@@ -45,7 +45,7 @@ def test_a_model_is_read_once() -> None:
 
 def test_relu_networks_alone_have_a_unitary_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the member that is asked about."""
-    monkeypatch.setattr(share_used, "equivalent", lambda spec, member: member)
+    monkeypatch.setattr(share_used, "unitary_network", lambda spec, member: member)
     assert share_used.unitary_equivalent(batch("certified-relu", cell="rnn-relu"), 1) == 1
     assert share_used.unitary_equivalent(batch(cell="rnn-relu"), 1) is None
 
@@ -59,8 +59,8 @@ def test_all_shares_have_to_be_small(
 ) -> None:
     """One that is too large decides, and else one that is undecided."""
     told = {f"share {i}": (one, 1.0) for i, one in enumerate(found)}
-    monkeypatch.setattr(share_used, "point", lambda *at: None)
+    monkeypatch.setattr(share_used, "model_point", lambda *at: None)
     monkeypatch.setattr(share_used, "shares", lambda point: told)
-    monkeypatch.setattr(share_used, "at_most", lambda name, seen, told, bound: seen)
+    monkeypatch.setattr(share_used, "is_share_at_most", lambda name, seen, told, bound: seen)
     many: Any = None
     assert share_used.is_every_share_at_most(many, fmpq(1), 0) is expected

@@ -27,6 +27,6 @@ def test_another_module_is_told(kind: str, monkeypatch: pytest.MonkeyPatch):
     def off(*given: object) -> torch.Tensor:
         return read(*given) + 1e-6  # type: ignore[arg-type]
 
-    monkeypatch.setattr(field, "own_outputs", off)
+    monkeypatch.setattr(field, "cached_outputs", off)
     batch = build_batch(make_spec(kind, regime="driven", n=2, T=4, K=3))
     assert (MEASURES["forward_gap"].enclose(batch).lo > 1e-7).all()

@@ -47,7 +47,7 @@ def test_products_of_small_matrices() -> None:
 def test_products_of_small_numbers(arrays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays and tensors on other devices have the same bounds."""
     if not arrays:
-        monkeypatch.setattr(rounded, "held", lambda numbers: numbers)
+        monkeypatch.setattr(rounded, "as_array", lambda numbers: numbers)
     v, W = Rounded.exact(SMALL), torch.full((1, 1, 2), 1e-200, dtype=torch.float64)
     for found in (v * v, v.apply_matrix(W)):
         assert (found.value == 0).all()

@@ -63,7 +63,7 @@ def test_fresh_processes_are_as_many_as_calls():
 
 def test_without_a_list_of_threads_nothing_is_forked(monkeypatch, tmp_path):
     """In a container without /proc."""
-    monkeypatch.setattr(processes, "THREADS", tmp_path / "absent")
+    monkeypatch.setattr(processes, "THREAD_DIRECTORY", tmp_path / "absent")
     assert not processes.is_single_threaded()
 
 

@@ -44,8 +44,8 @@ def test_networks_are_what_their_constants_say(regime: str, units: int) -> None:
         W, U = member.rnn.W, member.rnn.U
         assert spectral_size(W.tolist()).is_at_most(member.lam)
         assert (identity(3) * member.lam**2 - W.transpose() * W).det() == 0
-        assert spectral_size(U.tolist()).is_at_most(member.drive)
-        assert not spectral_size(U.tolist()).is_at_most(member.drive * fmpq(999, 1000))
+        assert spectral_size(U.tolist()).is_at_most(member.input_norm)
+        assert not spectral_size(U.tolist()).is_at_most(member.input_norm * fmpq(999, 1000))
         V = member.V
         assert V.transpose() * V == identity(V.nrows())
         assert [row[:3] for row in V.tolist()[:3]] == W.tolist()
