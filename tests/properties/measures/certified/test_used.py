@@ -60,7 +60,7 @@ def test_all_shares_have_to_be_small(
     """One that is too large decides, and else one that is undecided."""
     told = {f"share {i}": (one, 1.0) for i, one in enumerate(found)}
     monkeypatch.setattr(share_used, "model_point", lambda *at: None)
-    monkeypatch.setattr(share_used, "shares", lambda point: told)
+    monkeypatch.setattr(share_used, "recomputed_constants", lambda point: told)
     monkeypatch.setattr(share_used, "is_share_at_most", lambda name, seen, told, bound: seen)
     many: Any = None
     assert share_used.is_every_share_at_most(many, fmpq(1), 0) is expected
