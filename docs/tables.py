@@ -17,13 +17,13 @@ from rnnbounds.reports.table import packaged_table
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.claims.models import NO_MODEL
-from rnnbounds.theory.language.mathml import markup
-from rnnbounds.theory.language.printing import plain, statement_mathml
-from rnnbounds.theory.language.quantity import VALUES
+from rnnbounds.theory.language.mathml import latex_to_mathml
+from rnnbounds.theory.language.printing import plain_text, statement_mathml
+from rnnbounds.theory.language.quantity import ROLE_MEANINGS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.basis import basis
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.laws import counted as counted_laws
+from rnnbounds.theory.proof.laws import count_axioms
 
 HERE = Path(__file__).parent
 WIDTH = 92  # columns of what a command prints
@@ -90,8 +90,9 @@ def quantities() -> Iterator[str]:
     yield "| name | notation | meaning | norm or unit | definition |"
     yield "|---|---|---|---|---|"
     for quantity in VOCABULARY.values():
-        defined = "" if quantity.definition is None else f"`{_cell(plain(quantity.definition))}`"
-        given = defined or VALUES[quantity.role]
+        term = quantity.definition
+        defined = "" if term is None else f"`{_cell(plain_text(term))}`"
+        given = defined or ROLE_MEANINGS[quantity.role]
         yield (
             f"| `{quantity.name}` | {_math(quantity.notation)} | {_plain(quantity.meaning)} "
             f"| {_plain(quantity.norm)} | {given} |"
@@ -100,7 +101,7 @@ def quantities() -> Iterator[str]:
 
 def laws() -> Iterator[str]:
     """The textbook lemmas that ledgers may use without proof."""
-    yield f"{counted_laws(AXIOMS).text}."
+    yield f"{count_axioms(AXIOMS).text}."
     yield ""
     yield "| theorem | law | source |"
     yield "|---|---|---|"
@@ -142,7 +143,7 @@ def said(*arguments: str) -> str:
 
 def _math(latex: str) -> str:
     """Presentation MathML of a notation."""
-    return f"<math>{markup(latex)}</math>"
+    return f"<math>{latex_to_mathml(latex)}</math>"
 
 
 def _cell(text: str) -> str:

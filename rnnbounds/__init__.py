@@ -85,8 +85,8 @@ __all__ = sorted(_HOMES)
 def guard_bytecode() -> None:
     """Write no bytecode where sums are not rounded to nearest: Python compiles 0.999 to another
     number there. What is computed is refused, but later processes would read that bytecode."""
-    little = sys.float_info.epsilon / 4
-    if not 1.0 + little == 1.0 == 1.0 - little:
+    quarter = sys.float_info.epsilon / 4
+    if not 1.0 + quarter == 1.0 == 1.0 - quarter:
         sys.dont_write_bytecode = True
 
 
@@ -95,8 +95,8 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     guard_bytecode()
-    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
-    return found
+    globals()[name] = value = getattr(import_module(_HOMES[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -14,8 +14,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 
-from rnnbounds.fields import Module, Probe
-from rnnbounds.guarding import remedies, unstated
+from rnnbounds.fields import Probe, TensorFunction
+from rnnbounds.guarding import measurement_advice, measurement_problems
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.certify import certify
@@ -41,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def asserting(function: Callable[P, R]) -> Callable[P, R]:
+def hide_frames(function: Callable[P, R]) -> Callable[P, R]:
     """The assertion, whose arguments that make no sense are told without frames of ours."""
 
     @wraps(function)
@@ -55,7 +55,7 @@ def asserting(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-@asserting
+@hide_frames
 def assert_contractive(
     model: Source | LoadedModel[Any],
     input_bound: float | InputSet,
@@ -79,7 +79,7 @@ def assert_contractive(
     """
     __tracebackhide__ = True
     number("lam", lam, "a number")
-    certificate = certified(
+    certificate = require_certified(
         certify(model, input_bound, norm=norm, cell=cell, ignore=ignore, layer=layer)
     )
     if not certificate.lam < lam:
@@ -92,7 +92,7 @@ def assert_contractive(
 
 
 @renamed("0.3", epsilon="eps")
-@asserting
+@hide_frames
 def assert_remembers(
     model: Source | LoadedModel[Any],
     input_bound: float | InputSet,
@@ -117,8 +117,8 @@ def assert_remembers(
     """
     __tracebackhide__ = True
     number("at_most", at_most, "a number of inputs")
-    how = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
-    certificate = certified(certify(model, input_bound, eps, **how))  # type: ignore[arg-type]
+    options = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
+    certificate = require_certified(certify(model, input_bound, eps, **options))  # type: ignore[arg-type]
     k = certificate.window(eps)
     if k is None or k > at_most:
         needed = "more inputs than can be counted" if k is None else f"the last {k} inputs"
@@ -129,7 +129,7 @@ def assert_remembers(
     return certificate
 
 
-@asserting
+@hide_frames
 def assert_measured(
     model: Source | LoadedModel[Any],
     data: DataSource | Data,
@@ -156,19 +156,19 @@ def assert_measured(
         InputError: it is no model, or the data are too few to state so much.
     """
     __tracebackhide__ = True
-    how = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
-    found = measure(
+    options = {"cell": cell, "ignore": ignore, "layer": layer, "readout": readout}
+    measured = measure(
         model, data, window=window, eps=eps, confidence=confidence, share=share,
-        **how,  # type: ignore[arg-type]
+        **options,  # type: ignore[arg-type]
     )  # fmt: skip
-    if problems := unstated(found, eps, share, at_most):
-        advice = (line for line in remedies(found, None))
-        raise AssertionError("; ".join((*problems, *advice, found.line())))
-    return found
+    if problems := measurement_problems(measured, eps, share, at_most):
+        advice = (line for line in measurement_advice(measured, None))
+        raise AssertionError("; ".join((*problems, *advice, measured.line())))
+    return measured
 
 
 @renamed("0.3", epsilon="eps")
-@asserting
+@hide_frames
 @isolated()
 def assert_truncation(
     model: Source | LoadedModel[Any],
@@ -212,9 +212,9 @@ def assert_truncation(
         )
 
 
-@asserting
+@hide_frames
 def assert_receptive_field(
-    module: Module,
+    module: TensorFunction,
     inputs: torch.Tensor,
     field: int,
     *,
@@ -248,20 +248,20 @@ def assert_receptive_field(
         )
         inputs, field = field, inputs
     with untouched(module) if isinstance(module, torch.nn.Module) else nullcontext():
-        _assert_field(Probe(module, inputs, largest), field, inputs.shape[1], exact)
+        _check_field(Probe(module, inputs, largest), field, inputs.shape[1], exact)
 
 
-def _assert_field(probe: Probe, field: int, T: int, exact: bool) -> None:
+def _check_field(probe: Probe, field: int, T: int, exact: bool) -> None:
     __tracebackhide__ = True
     if not 1 <= number("field", field, "a number of inputs") < T:
         raise RangeError("field", field, f"at least 1 and below the inputs' length T = {T}")
-    leak = next(probe.future(), None)
+    leak = next(probe.future_leaks(), None)
     if leak is not None:
         raise AssertionError(
             f"the model is not causal: y_{leak.t} changed from {leak.before!r} to {leak.after!r} "
             f"when the inputs {leak.changed}; pad its inputs on the left alone"
         )
-    leak = max(probe.past(field), key=lambda leak: leak.t - leak.since, default=None)
+    leak = max(probe.past_leaks(field), key=lambda leak: leak.t - leak.since, default=None)
     if leak is not None:
         raise AssertionError(
             f"the field is at least {leak.t - leak.since + 1}, not {field}: y_{leak.t} changed "
@@ -275,17 +275,17 @@ def _assert_field(probe: Probe, field: int, T: int, exact: bool) -> None:
         )
 
 
-def certified(certificate: Certificate) -> Certificate:
+def require_certified(certificate: Certificate) -> Certificate:
     """The certificate, if it certifies; raises AssertionError with what was found instead."""
     __tracebackhide__ = True
     if certificate.verdict == "certified":
         return certificate
     tried = ", ".join(f"{name} {factor(lam)}" for name, lam, _ in certificate.tried)
-    found = certificate.reason if certificate.witness is None else certificate.witness.text
-    told = "" if found is None else f" ({found})"
+    reason = certificate.reason if certificate.witness is None else certificate.witness.text
+    detail = "" if reason is None else f" ({reason})"
     advice = "".join(f"\n{line}" for line in certificate.next_steps)
     raise AssertionError(
-        f"the model is {certificate.verdict}{told}; λ by norm: {tried}; "
+        f"the model is {certificate.verdict}{detail}; λ by norm: {tried}; "
         f"{_remedy(certificate)}{advice}"
     )
 

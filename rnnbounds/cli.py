@@ -9,29 +9,29 @@ from __future__ import annotations
 from pathlib import Path
 
 from rnnbounds import guard_bytecode
-from rnnbounds.shell.signals import guarded
-from rnnbounds.shell.terminal import open_streams, relax, wrong
+from rnnbounds.shell.signals import run_guarded
+from rnnbounds.shell.terminal import escape_unencodable, fail_with, reopen_streams
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; without arguments it is the whole program,
     which signals may end."""
-    open_streams()
-    return guarded(lambda: run(None)) if arguments is None else run(arguments)
+    reopen_streams()
+    return run_guarded(lambda: run(None)) if arguments is None else run(arguments)
 
 
 def run(arguments: list[str] | None) -> int:
     """Run the command line without installing signal handlers, and return its exit code."""
-    from rnnbounds.shell.imports import failed_import
+    from rnnbounds.shell.imports import import_message
 
-    relax()
+    escape_unencodable()
     guard_bytecode()
     try:
         Path.cwd()  # a factory's modules come from there
     except FileNotFoundError:
-        return wrong("the current folder was removed; change to another one and run it again")
+        return fail_with("the current folder was removed; change to another one and run it again")
     try:
-        from rnnbounds.program import call
+        from rnnbounds.program import run_command
     except ImportError as error:
-        return wrong(failed_import(error))
-    return call(arguments)
+        return fail_with(import_message(error))
+    return run_command(arguments)

@@ -22,10 +22,10 @@ from typing import IO
 if sys.platform != "win32":
     import fcntl
 
-_LEFT = re.compile(r"\.rnnbounds-[0-9a-f]{16}\.tmp")
+_STALE_NAME = re.compile(r"\.rnnbounds-[0-9a-f]{16}\.tmp")
 
 
-class UnfitError(OSError):
+class UnreadableError(OSError):
     """A file that is not to be read."""
 
 
@@ -39,18 +39,18 @@ def read(path: Path, limit: int) -> bytes:
         _require_regular(path.stat())  # before it is opened: opening a device may do something
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as stream:
-            told = os.fstat(handle)
-            _require_regular(told)
-            if told.st_size > limit:
-                raise UnfitError(errno.EFBIG, f"is larger than {limit} bytes")
-            data = stream.read(told.st_size + 1)
+            status = os.fstat(handle)
+            _require_regular(status)
+            if status.st_size > limit:
+                raise UnreadableError(errno.EFBIG, f"is larger than {limit} bytes")
+            data = stream.read(status.st_size + 1)
     except FileNotFoundError:
         raise OSError(errno.ENOENT, "does not exist") from None
-    except UnfitError:
+    except UnreadableError:
         raise
     except (OSError, ValueError) as cause:
         raise OSError(errno.EIO, f"cannot be opened ({type(cause).__name__})") from None
-    if len(data) > told.st_size:
+    if len(data) > status.st_size:
         raise OSError(errno.EBUSY, "grows while it is read")
     return data
 
@@ -63,9 +63,9 @@ def write(files: Mapping[Path, bytes]) -> None:
     with ExitStack() as cleanup:
         ready = []
         for target, data in files.items():
-            with _named(target):
-                _require_place(target)
-                temporary, stream = _temporary(target.parent)
+            with _report_target(target):
+                _require_target(target)
+                temporary, stream = _open_temporary(target.parent)
                 cleanup.callback(temporary.unlink, missing_ok=True)
                 cleanup.enter_context(stream)
                 rest = memoryview(data)
@@ -74,30 +74,30 @@ def write(files: Mapping[Path, bytes]) -> None:
                 os.fsync(stream.fileno())
                 ready.append((target, temporary))
         for target, temporary in ready:
-            with _named(target):
+            with _report_target(target):
                 temporary.replace(target)
     for folder in {target.parent for target in files}:
-        _sync(folder)
+        _sync_folder(folder)
 
 
 def require_writable(target: Path) -> None:
     """Raise OSError unless a file of that name could be written now; nothing is left behind."""
-    with _named(target):
-        _require_place(target)
-        temporary, stream = _temporary(target.parent)
+    with _report_target(target):
+        _require_target(target)
+        temporary, stream = _open_temporary(target.parent)
         stream.close()
         temporary.unlink(missing_ok=True)
 
 
-def same(one: Path, other: Path) -> bool:
+def is_same_file(first: Path, other: Path) -> bool:
     """True if both paths lead to one existing file, through whatever links."""
     with suppress(OSError, ValueError):
-        return one.samefile(other)
+        return first.samefile(other)
     return False
 
 
 @contextmanager
-def _named(target: Path) -> Iterator[None]:
+def _report_target(target: Path) -> Iterator[None]:
     """Re-raise an OSError under the target's name instead of its temporary file's."""
     try:
         yield
@@ -106,33 +106,33 @@ def _named(target: Path) -> Iterator[None]:
         raise OSError(error.errno or errno.EIO, reason, str(target)) from None
 
 
-def _require_place(target: Path) -> None:
+def _require_target(target: Path) -> None:
     """Raise OSError unless a file of that name may be written, or one in place of a link."""
     if not target.name or "\0" in str(target):
         raise OSError(errno.EINVAL, "that is no name of a file")
     with suppress(FileNotFoundError):
-        told = target.stat()  # raises where the name is too long, and for links in a circle
-        if stat.S_ISDIR(told.st_mode):
+        status = target.stat()  # raises where the name is too long, and for links in a circle
+        if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, "a folder has that name")
-        _require_regular(told)
+        _require_regular(status)
         if target.is_symlink():
             if os.path.realpath(target.parent) == "/dev":  # a stream, such as /dev/stdout
-                raise UnfitError(errno.EINVAL, "is no regular file")
+                raise UnreadableError(errno.EINVAL, "is no regular file")
         elif not os.access(target, os.W_OK):
             raise OSError(errno.EACCES, "it is write-protected")
 
 
-def _require_regular(told: os.stat_result) -> None:
-    if not stat.S_ISREG(told.st_mode):
-        raise UnfitError(errno.EINVAL, "is no regular file")
+def _require_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableError(errno.EINVAL, "is no regular file")
 
 
-def _temporary(folder: Path) -> tuple[Path, FileIO]:
+def _open_temporary(folder: Path) -> tuple[Path, FileIO]:
     """A new file, locked as long as it is open; what the dead left in the folder is removed.
 
     Without a buffer, which would fail on a full disk once more when the file is closed.
     """
-    _sweep(folder)
+    _remove_stale(folder)
     while True:
         path = folder / f".rnnbounds-{secrets.token_hex(8)}.tmp"
         stream = path.open("xb", buffering=0)
@@ -142,9 +142,9 @@ def _temporary(folder: Path) -> tuple[Path, FileIO]:
         stream.close()
 
 
-def _sweep(folder: Path) -> None:
+def _remove_stale(folder: Path) -> None:
     with suppress(OSError):
-        for path in [path for path in folder.iterdir() if _LEFT.fullmatch(path.name)]:
+        for path in [path for path in folder.iterdir() if _STALE_NAME.fullmatch(path.name)]:
             with suppress(OSError), path.open("r+b") as stream:
                 if _lock(stream, wait=False):
                     path.unlink()
@@ -159,7 +159,7 @@ def _lock(stream: IO[bytes], *, wait: bool = True) -> bool:
     return False
 
 
-def _sync(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make the renames themselves last, on systems that can open a folder."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

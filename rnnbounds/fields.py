@@ -17,8 +17,8 @@ from rnnbounds.impl.errors import (
 )
 
 Tensor = torch.Tensor
-Module = Callable[[Tensor], Tensor]
-MOST = 32  # times at which inputs are split into changed and unchanged ones
+TensorFunction = Callable[[Tensor], Tensor]
+MOST_SPLITS = 32  # times at which inputs are split into changed and unchanged ones
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Probe:
     outputs make no sense, or if the same inputs give two outputs.
     """
 
-    def __init__(self, module: Module, inputs: Tensor, largest: float | None) -> None:
+    def __init__(self, module: TensorFunction, inputs: Tensor, largest: float | None) -> None:
         if not isinstance(inputs, Tensor):
             raise ShapeError("inputs", "a tensor (N, T, d)", type(inputs).__name__)
         self.module, self.x = module, inputs.detach()
@@ -54,7 +54,7 @@ class Probe:
         self.y = self.run(self.x)
         if not self.y.isfinite().all():
             raise NotFiniteError("the module's output on the inputs")
-        if differs(self.y, self.run(self.x)).any():
+        if differing_bits(self.y, self.run(self.x)).any():
             raise InputError("the module has two outputs for the same inputs; call .eval() first")
 
     def run(self, x: Tensor) -> Tensor:
@@ -62,13 +62,13 @@ class Probe:
         with torch.no_grad():
             y = self.module(x.clone(memory_format=torch.contiguous_format))
         if not isinstance(y, Tensor):
-            what = f"the module returns a {type(y).__name__}, no tensor"
-            raise InputError(f"{what}; wrap it so that it returns the outputs (N, T, …) alone")
+            problem = f"the module returns a {type(y).__name__}, no tensor"
+            raise InputError(f"{problem}; wrap it so that it returns the outputs (N, T, …) alone")
         if y.ndim < 2 or y.shape[:2] != self.x.shape[:2]:
             raise ShapeError("the module's output", f"({self.x.shape[0]}, {self.x.shape[1]}, …)", y)
         return y.flatten(2) if y.ndim > 2 else y[..., None]
 
-    def others(self) -> Iterator[tuple[str, Tensor]]:
+    def replacements(self) -> Iterator[tuple[str, Tensor]]:
         """Yield replacements of the inputs: the name, and a tensor (N, T, d) of x's dtype."""
         generator = torch.Generator().manual_seed(0)
         noise = torch.randn(
@@ -83,51 +83,53 @@ class Probe:
         yield "−0", torch.full_like(self.x, -0.0)
         yield "subnormal", torch.full_like(self.x, tiny / 4)
 
-    def splits(self, last: int) -> list[int]:
+    def split_times(self, last: int) -> list[int]:
         """Times from 1 to the last, evenly spaced, both ends among them."""
-        count = min(last, MOST)
+        count = min(last, MOST_SPLITS)
         return sorted({1 + round(i * (last - 1) / max(count - 1, 1)) for i in range(count)})
 
-    def past(self, field: int) -> Iterator[Leak]:
+    def past_leaks(self, field: int) -> Iterator[Leak]:
         """Outputs y_t that changed when inputs at times ≤ s ≤ t − field did."""
         T = self.x.shape[1]
-        for s in self.splits(T - field):
-            for what, other in self.others():
+        for s in self.split_times(T - field):
+            for name, other in self.replacements():
                 x = torch.cat([other[:, :s], self.x[:, s:]], dim=1)
-                yield from self.leaks(x, s + field, T, f"at times ≤ {s} were {what}", s)
+                yield from self.latest_leak(x, s + field, T, f"at times ≤ {s} were {name}", s)
 
-    def future(self) -> Iterator[Leak]:
+    def future_leaks(self) -> Iterator[Leak]:
         """Outputs y_t that changed when inputs at times > s ≥ t did."""
         T = self.x.shape[1]
-        for s in self.splits(T - 1):
-            for what, other in self.others():
+        for s in self.split_times(T - 1):
+            for name, other in self.replacements():
                 x = torch.cat([self.x[:, :s], other[:, s:]], dim=1)
-                yield from self.leaks(x, 1, s, f"after time {s} were {what}", s + 1)
+                yield from self.latest_leak(x, 1, s, f"after time {s} were {name}", s + 1)
 
-    def leaks(self, x: Tensor, first: int, last: int, changed: str, since: int) -> Iterator[Leak]:
+    def latest_leak(
+        self, x: Tensor, first: int, last: int, changed: str, since: int
+    ) -> Iterator[Leak]:
         """The latest output among y_first, …, y_last that differs on these inputs."""
         span = slice(first - 1, last)
         before, after = self.y[:, span], self.run(x)[:, span]
-        found = differs(before, after)
-        if found.any():
-            times = found.any(2).any(0).nonzero()
+        changed_mask = differing_bits(before, after)
+        if changed_mask.any():
+            times = changed_mask.any(2).any(0).nonzero()
             i = int(times[-1])
-            where = tuple(found[:, i].nonzero()[0].tolist())
-            one, two = (float(part[where[0], i, where[1]]) for part in (before, after))
-            yield Leak(first + i, one, two, changed, since)
+            index = tuple(changed_mask[:, i].nonzero()[0].tolist())
+            old, new = (float(part[index[0], i, index[1]]) for part in (before, after))
+            yield Leak(first + i, old, new, changed, since)
 
     def sees_oldest(self, field: int) -> bool:
         """True if some change of one input alone changes the output `field` − 1 steps later."""
-        for s in self.splits(self.x.shape[1] - field + 1):
-            for _, other in self.others():
+        for s in self.split_times(self.x.shape[1] - field + 1):
+            for _, other in self.replacements():
                 x = self.x.clone()
                 x[:, s - 1] = other[:, s - 1]
                 t = s + field - 1
-                if differs(self.y[:, t - 1], self.run(x)[:, t - 1]).any():
+                if differing_bits(self.y[:, t - 1], self.run(x)[:, t - 1]).any():
                     return True
         return False
 
 
-def differs(one: Tensor, two: Tensor) -> Tensor:
+def differing_bits(first: Tensor, second: Tensor) -> Tensor:
     """Boolean mask of entries that differ: −0 differs from 0, and NaN from every value."""
-    return (one != two) | (one.signbit() != two.signbit())
+    return (first != second) | (first.signbit() != second.signbit())

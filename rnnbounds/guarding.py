@@ -20,7 +20,7 @@ from rnnbounds.impl.errors import at_most, exactly
 from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.input_text import set_in
+from rnnbounds.input_text import parse_input_set
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate.certified import load_certificate, parse_certificate
@@ -51,166 +51,180 @@ class Guard:
     out: Path | None = None
     update: bool = False
 
-    def each(self, asked: ModelSettings, names: Iterable[str]) -> Iterator[ModelOutcome]:
+    def outcomes(
+        self, model_settings: ModelSettings, names: Iterable[str]
+    ) -> Iterator[ModelOutcome]:
         """The answer for each model; one that cannot be read keeps no other from its own."""
         for name in names:
             try:
-                if name in asked.unreadable:
-                    raise asked.unreadable[name]
-                yield self.outcome(name, asked.questions[name])
+                if name in model_settings.unreadable:
+                    raise model_settings.unreadable[name]
+                yield self.outcome(name, model_settings.questions[name])
             except (InputError, ImplInputError) as error:
-                which = asked.questions[name].model if name in asked.questions else "it"
-                why = (str(error),)
+                model_name = (
+                    model_settings.questions[name].model
+                    if name in model_settings.questions
+                    else "it"
+                )
+                reasons = (str(error),)
                 yield ModelOutcome(
-                    name=name, line=f"{which} is not judged", unread=True, problems=why
+                    name=name, line=f"{model_name} is not judged", unread=True, problems=reasons
                 )
 
-    def outcome(self, name: str, asked: Question) -> ModelOutcome:
+    def outcome(self, name: str, question: Question) -> ModelOutcome:
         """The answer for one model. Raises InputError for what cannot be read or written."""
-        model = self._read(asked)
-        if isinstance(asked, MeasureQuestion):
-            return self._measured(name, asked, model)
-        return self._certified(name, asked, model)
+        model = self._load(question)
+        if isinstance(question, MeasureQuestion):
+            return self._measure(name, question, model)
+        return self._certify(name, question, model)
 
-    def _read(self, asked: ModelQuestion) -> LoadedModel[Any]:
-        factory = ":" in asked.model and not (self.home / asked.model).exists()
-        source: Source = asked.model if factory else self.home / asked.model
-        how = {"ignore": asked.ignore, "layer": asked.layer, "readout": asked.readout}
-        return load_model(source, asked.cell, **how)  # type: ignore[arg-type]
+    def _load(self, question: ModelQuestion) -> LoadedModel[Any]:
+        factory = ":" in question.model and not (self.home / question.model).exists()
+        source: Source = question.model if factory else self.home / question.model
+        options = {"ignore": question.ignore, "layer": question.layer, "readout": question.readout}
+        return load_model(source, question.cell, **options)  # type: ignore[arg-type]
 
-    def _certified(
-        self, name: str, asked: CertifyQuestion, model: LoadedModel[Any]
+    def _certify(
+        self, name: str, question: CertifyQuestion, model: LoadedModel[Any]
     ) -> ModelOutcome:
-        found = certify(model, self._inputs(asked, model.d), asked.eps)
-        document, k = found.to_json(), found.window(asked.eps)
-        problems, changes = problems_of(found, asked), None
-        advice = list(found.next_steps)
-        if asked.baseline is not None and self.update:
+        certificate = certify(model, self._inputs(question, model.d), question.eps)
+        document, k = certificate.to_json(), certificate.window(question.eps)
+        problems, changes = certificate_problems(certificate, question), None
+        advice = list(certificate.next_steps)
+        if question.baseline is not None and self.update:
             with suppress(InputError):  # of what was not there, or answers another question
-                accepted = self._since(asked, document).failing if not problems else ()
+                accepted = self._compare(question, document).failing if not problems else ()
                 advice += [f"accepted: {row.line}" for row in accepted]
-            advice.append(self._updated(asked.baseline, found, problems))
-        elif asked.baseline is not None:
-            changes = self._since(asked, document)
-            since = [f"since {asked.baseline}: {row.line}" for row in changes.failing]
-            if since and found.verdict == "certified":
-                accept = f"if this is intended, write {asked.baseline} anew and commit it"
+            advice.append(self._write_baseline(question.baseline, certificate, problems))
+        elif question.baseline is not None:
+            changes = self._compare(question, document)
+            regressions = [f"since {question.baseline}: {row.line}" for row in changes.failing]
+            if regressions and certificate.verdict == "certified":
+                accept = f"if this is intended, write {question.baseline} anew and commit it"
                 advice.append(f"{accept}: rnnbounds guard {quote(name)} --update")
-            problems += since
-        advice += longer(k, asked.at_most)
+            problems += regressions
+        advice += window_advice(k, question.at_most)
         outcome = ModelOutcome(
-            name=name, line=found.line(), problems=tuple(problems), changes=changes,
-            lam=document["lambda"], k=k, verdict=found.verdict, advice=tuple(advice),
+            name=name, line=certificate.line(), problems=tuple(problems), changes=changes,
+            lam=document["lambda"], k=k, verdict=certificate.verdict, advice=tuple(advice),
         )  # fmt: skip
         if self.out is not None:
-            more = advice[len(found.next_steps) :]
+            new_lines = advice[len(certificate.next_steps) :]
             page = certificate_page(
-                document, Path(asked.model).name, extra_sections=changes_since(outcome),
-                next_lines=more,
+                document, Path(question.model).name, extra_sections=changes_since(outcome),
+                next_lines=new_lines,
             )  # fmt: skip
             if problems:
                 fails = Verdict("fails", "bad")
-                why = tuple(map(redact, problems))
-                page = replace(page, verdict=fails, problems=why, failed=True)
+                reasons = tuple(map(redact, problems))
+                page = replace(page, verdict=fails, problems=reasons, failed=True)
             write_certificate(document, self.out / name, page)
         return outcome
 
-    def _updated(self, baseline: str, found: Certificate, problems: Sequence[str]) -> str:
+    def _write_baseline(
+        self, baseline: str, certificate: Certificate, problems: Sequence[str]
+    ) -> str:
         """Writes the certificate as the new baseline, if it is what was asked; whether it did."""
         if problems:
             return f"{baseline} was not written: {problems[0]}"
-        data = msgspec.json.format(msgspec.json.encode(found.to_json()))
+        data = msgspec.json.format(msgspec.json.encode(certificate.to_json()))
         write_atomic(self.home / baseline, data + b"\n")
         return f"wrote {baseline}"
 
-    def _since(self, asked: CertifyQuestion, document: dict[str, Any]) -> Changes:
+    def _compare(self, question: CertifyQuestion, document: dict[str, Any]) -> Changes:
         """The changes since the baseline. Raises InputError, which names --update, where it is
         missing or answers another question."""
         place, new = (
-            self.home / str(asked.baseline),
+            self.home / str(question.baseline),
             parse_certificate(msgspec.json.encode(document)),
         )
         if not place.exists():
             raise InputError(
-                f"{asked.baseline} does not exist; write it with 'rnnbounds guard --update' and "
+                f"{question.baseline} does not exist; write it with 'rnnbounds guard --update' and "
                 f"commit it"
             )
         try:
-            return asked.compare_with_baseline(load_certificate(place), new)
+            return question.compare_with_baseline(load_certificate(place), new)
         except PairError as error:
             raise InputError(
-                f"{asked.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"
+                f"{question.baseline}: {error}, or accept this one with 'rnnbounds guard --update'"
             ) from None
 
-    def _inputs(self, asked: CertifyQuestion, d: int) -> Any:
-        if asked.data is not None:
-            return input_data(self.home / asked.data, asked.margin)
-        if asked.inputs is not None:
-            return set_in(asked.inputs, self.home / asked.model, d)
-        return asked.input_bound
+    def _inputs(self, question: CertifyQuestion, d: int) -> Any:
+        if question.data is not None:
+            return input_data(self.home / question.data, question.margin)
+        if question.inputs is not None:
+            return parse_input_set(question.inputs, self.home / question.model, d)
+        return question.input_bound
 
-    def _measured(self, name: str, asked: MeasureQuestion, model: LoadedModel[Any]) -> ModelOutcome:
-        found = measure(
-            model, self.home / asked.data, window=asked.window, eps=asked.eps,
-            confidence=asked.confidence, share=asked.share,
+    def _measure(
+        self, name: str, question: MeasureQuestion, model: LoadedModel[Any]
+    ) -> ModelOutcome:
+        measurement = measure(
+            model, self.home / question.data, window=question.window, eps=question.eps,
+            confidence=question.confidence, share=question.share,
         )  # fmt: skip
-        problems = unstated(found, asked.eps, asked.share, asked.at_most)
+        problems = measurement_problems(measurement, question.eps, question.share, question.at_most)
         if self.out is not None:
-            document = found.to_json()
-            inputs = certify(model, input_data(self.home / asked.data), asked.eps)
+            document = measurement.to_json()
+            inputs = certify(model, input_data(self.home / question.data), question.eps)
             beside = inputs.to_json()
-            page = measurement_page(document, beside, Path(asked.model).name, problems)
+            page = measurement_page(document, beside, Path(question.model).name, problems)
             write_measurement(document, beside, self.out / name, page)
-        line = None if found.statement is None else found.statement.lines[0]
+        line = None if measurement.statement is None else measurement.statement.lines[0]
         k = None if line is None else line.k
         return ModelOutcome(
-            name=name, line=_stated(found, asked), problems=tuple(problems), k=k,
+            name=name, line=_measurement_line(measurement, question), problems=tuple(problems), k=k,
             verdict="not stated" if line is None or line.share is None else "stated",
-            advice=tuple(remedies(found, asked.at_most)),
+            advice=tuple(measurement_advice(measurement, question.at_most)),
         )  # fmt: skip
 
 
-def require_kept(config: Path, name: str) -> None:
+def require_model(config: Path, name: str) -> None:
     """Raise AssertionError unless the model of that name keeps what the settings ask of it."""
     __tracebackhide__ = True
-    asked = load_model_settings(config)
-    if name not in asked.names:
-        raise UnknownModelError(name, asked.names)
-    if name in asked.unreadable:
-        raise asked.unreadable[name]
-    found = Guard(config.parent).outcome(name, asked.questions[name])
-    if not found.passes:
-        raise AssertionError("\n".join((*found.problems, found.line, *found.advice)))
+    model_settings = load_model_settings(config)
+    if name not in model_settings.names:
+        raise UnknownModelError(name, model_settings.names)
+    if name in model_settings.unreadable:
+        raise model_settings.unreadable[name]
+    outcome = Guard(config.parent).outcome(name, model_settings.questions[name])
+    if not outcome.passes:
+        raise AssertionError("\n".join((*outcome.problems, outcome.line, *outcome.advice)))
 
 
 class UnknownModelError(InputError):
     """A name that the settings do not have."""
 
-    def __init__(self, name: str, known: list[str]) -> None:
-        super().__init__(f"the settings have no model {name!r}; name one of {', '.join(known)}")
+    def __init__(self, name: str, names: list[str]) -> None:
+        super().__init__(f"the settings have no model {name!r}; name one of {', '.join(names)}")
 
 
-def problems_of(found: Certificate, asked: ModelQuestion) -> list[str]:
+def certificate_problems(certificate: Certificate, question: ModelQuestion) -> list[str]:
     """Why a certificate does not say what was asked."""
-    if found.verdict != "certified":
-        witness = None if found.witness is None else found.witness.text
-        why = found.reason or witness or "no norm that was tried certifies it"
-        return [f"{found.verdict}: {why}"]
-    return beyond(found.window(asked.eps), asked.eps, asked.at_most)
+    if certificate.verdict != "certified":
+        witness = None if certificate.witness is None else certificate.witness.text
+        reason = certificate.reason or witness or "no norm that was tried certifies it"
+        return [f"{certificate.verdict}: {reason}"]
+    return window_problems(certificate.window(question.eps), question.eps, question.at_most)
 
 
-def unstated(found: Measurement, eps: float, share: float, at_most_k: int | None) -> list[str]:
+def measurement_problems(
+    measurement: Measurement, eps: float, share: float, at_most_k: int | None
+) -> list[str]:
     """Why a measurement does not state what was asked, at the first ε."""
-    if found.statement is None:
-        return [f"nothing is stated of other windows: {found.unstated}"]
-    line, found_so = found.statement.lines[0], []
+    if measurement.statement is None:
+        return [f"nothing is stated of other windows: {measurement.unstated}"]
+    line, problems = measurement.statement.lines[0], []
     if line.share is None or line.share < share:
-        told = "no share" if line.share is None else f"a share of {at_most(line.share)}"
-        found_so = [f"{told} of windows is stated to be within ε = {exactly(eps)}, not {share:g}"]
-    return found_so + beyond(line.k, eps, at_most_k)
+        share_text = "no share" if line.share is None else f"a share of {at_most(line.share)}"
+        problems = [
+            f"{share_text} of windows is stated to be within ε = {exactly(eps)}, not {share:g}"
+        ]
+    return problems + window_problems(line.k, eps, at_most_k)
 
 
-def beyond(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
+def window_problems(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
     """Why a window is none, or longer than asked."""
     if k is None:
         return [f"no k is known at ε = {exactly(eps)}"]
@@ -219,34 +233,34 @@ def beyond(k: int | None, eps: float, at_most_k: int | None) -> list[str]:
     return []
 
 
-def longer(k: int | None, at_most_k: int | None) -> list[str]:
+def window_advice(k: int | None, at_most_k: int | None) -> list[str]:
     """Advice on a k that exceeds `at_most_k`; [] if it does not, or if either is None."""
     if k is None or at_most_k is None or k <= at_most_k:
         return []
     return [f"if this is intended, set at-most = {k}"]
 
 
-def _stated(found: Measurement, asked: MeasureQuestion) -> str:
+def _measurement_line(measurement: Measurement, question: MeasureQuestion) -> str:
     """Sentence on the share of windows within ε and its confidence, or else on the measurement."""
-    line = None if found.statement is None else found.statement.lines[0]
+    line = None if measurement.statement is None else measurement.statement.lines[0]
     if line is None or line.share is None or line.k is None:
-        return found.line()
+        return measurement.line()
     return (
-        f"{found.model.source}: {found.model.name}, stated with confidence "
-        f"{exactly(asked.confidence)}: a share of at least {at_most(line.share)} of windows like "
-        f"these is within ε = {exactly(asked.eps)} from k = {line.k} on"
+        f"{measurement.model.source}: {measurement.model.name}, stated with confidence "
+        f"{exactly(question.confidence)}: a share of at least {at_most(line.share)} of windows "
+        f"like these is within ε = {exactly(question.eps)} from k = {line.k} on"
     )
 
 
-def remedies(found: Measurement, at_most_k: int | None) -> Iterator[str]:
+def measurement_advice(measurement: Measurement, at_most_k: int | None) -> Iterator[str]:
     """Yield advice if the share of windows is too small, or if k exceeds `at_most_k`."""
-    stated = found.statement
-    line = None if stated is None else stated.lines[0]
-    if stated is not None and not stated.reached:
-        few = stated.held < stated.needed
+    statement = measurement.statement
+    line = None if statement is None else statement.lines[0]
+    if statement is not None and not statement.reached:
+        few = statement.held < statement.needed
         yield (
-            f"record {2 * stated.needed} windows in all, or ask for a smaller share"
+            f"record {2 * statement.needed} windows in all, or ask for a smaller share"
             if few
             else "allow a larger ε or ask for a smaller share; more windows state a larger one"
         )
-    yield from longer(None if line is None else line.k, at_most_k)
+    yield from window_advice(None if line is None else line.k, at_most_k)

@@ -16,59 +16,61 @@ from typing import Annotated, Any, cast
 import typer
 
 from rnnbounds import __version__
-from rnnbounds.shell.help import SETTINGS, Command, Group
-from rnnbounds.shell.logs import verbosity
+from rnnbounds.shell.help import CONTEXT_SETTINGS, CommandGroup, HelpCommand
+from rnnbounds.shell.logs import set_verbosity
 from rnnbounds.shell.terminal import echo
 
-HOME = "rnnbounds.commands"
+COMMANDS_PACKAGE = "rnnbounds.commands"
 # Modules whose work is shared among processes, and those that do it again, to the same bits.
-SHARED = ("attacks", "statements")
+PARALLEL_MODULES = ("attacks", "statements")
 
 
-class LazyCommand(Command):
+class LazyCommand(HelpCommand):
     """The command that a function of a module of the commands is, named as in "claims:prove"."""
 
     def __init__(self, name: str, place: str) -> None:
         self.module, _, self.function = place.partition(":")
-        about = docstring(self.module, self.function)
-        super().__init__(name, help=about, rich_markup_mode=None, context_settings=SETTINGS)
+        help_text = read_docstring(self.module, self.function)
+        super().__init__(
+            name, help=help_text, rich_markup_mode=None, context_settings=CONTEXT_SETTINGS
+        )
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The call, which is that of the command itself."""
-        if self.module in SHARED:
+        if self.module in PARALLEL_MODULES:
             from rnnbounds.properties.runs.executors.processes import limit_library_threads
 
             limit_library_threads()
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
-        module = imported(f"{HOME}.{self.module}")
+        module = import_without_gc(f"{COMMANDS_PACKAGE}.{self.module}")
         epilog = getattr(module, "EPILOG", None)
-        app.command(self.name, cls=Command, context_settings=SETTINGS, epilog=epilog)(
+        app.command(self.name, cls=HelpCommand, context_settings=CONTEXT_SETTINGS, epilog=epilog)(
             getattr(module, self.function)
         )
         return typer.main.get_command(app).make_context(info_name, args, parent, **extra)
 
 
-def imported(name: str) -> ModuleType:
+def import_without_gc(name: str) -> ModuleType:
     """The module, while no garbage is looked for: what modules make, they keep."""
-    looking = gc.isenabled()
+    collects = gc.isenabled()
     gc.disable()
     try:
         return import_module(name)
     finally:
-        if looking:
+        if collects:
             gc.enable()
 
 
-def group(name: str, help: str, epilog: str, places: Mapping[str, str]) -> Group:
+def command_group(name: str, help: str, epilog: str, places: Mapping[str, str]) -> CommandGroup:
     """The commands of these places, in that order."""
     commands = {command: LazyCommand(command, place) for command, place in places.items()}
-    return Group(
+    return CommandGroup(
         name=name, help=help, epilog=epilog, commands=cast(Any, commands), rich_markup_mode=None,
-        params=_options(), context_settings=SETTINGS,
+        params=_root_options(), context_settings=CONTEXT_SETTINGS,
     )  # fmt: skip
 
 
-def _options() -> list[Any]:
+def _root_options() -> list[Any]:
     """Options before any command: the version, completion for the shell, the log."""
     app = typer.Typer(rich_markup_mode=None)
 
@@ -76,7 +78,9 @@ def _options() -> list[Any]:
     def asked(
         version: Annotated[
             bool,
-            typer.Option("--version", is_eager=True, callback=_version, help="Print the version."),
+            typer.Option(
+                "--version", is_eager=True, callback=_print_version, help="Print the version."
+            ),
         ] = False,
         verbose: Annotated[
             int,
@@ -84,7 +88,7 @@ def _options() -> list[Any]:
                 "--verbose",
                 "-v",
                 count=True,
-                callback=_verbose,
+                callback=_set_verbosity,
                 help="Log what is done on standard error; -vv each detail.",
             ),
         ] = 0,
@@ -94,18 +98,20 @@ def _options() -> list[Any]:
     return list(typer.main.get_command(app).params)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         echo(f"rnnbounds {__version__}")
         raise typer.Exit
 
 
-def _verbose(count: int) -> None:
-    verbosity(count)
+def _set_verbosity(count: int) -> None:
+    set_verbosity(count)
 
 
-def docstring(module: str, function: str) -> str | None:
+def read_docstring(module: str, function: str) -> str | None:
     """A function's docstring, from its module's source."""
-    source = (files(HOME) / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+    source = (files(COMMANDS_PACKAGE) / f"{module.replace('.', '/')}.py").read_text(
+        encoding="utf-8"
+    )
     defined = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
     return next((ast.get_docstring(node) for node in defined if node.name == function), None)

@@ -19,10 +19,10 @@ from rnnbounds.shell.terminal import printable
 if TYPE_CHECKING:
     from rnnbounds.properties.runs.parts import PartResult
     from rnnbounds.reports.records.record import Run
-    from rnnbounds.results import Wanted
+    from rnnbounds.results import RunOutputs
 
 KEY = "rnnbounds"
-MACHINE = "rnnbounds-machine"  # what this machine lacks, so that no part of a run is judged
+MACHINE_KEY = "rnnbounds-machine"  # what this machine lacks, so that no part of a run is judged
 SETTINGS = ("report", "baseline")
 CASE = re.compile(r"::test_bounds\[[a-z-]+/")
 PROFILE, SEED, ATTACKS = "quick", 0, "all"
@@ -53,13 +53,13 @@ def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
     def require(name: str) -> None:
         __tracebackhide__ = True
-        from rnnbounds.guarding import require_kept
+        from rnnbounds.guarding import require_model
         from rnnbounds.impl.errors import InputError as ImplInputError
         from rnnbounds.reports.errors import InputError
 
         wrong = None
         try:
-            require_kept(request.config.rootpath / "pyproject.toml", name)
+            require_model(request.config.rootpath / "pyproject.toml", name)
         except (InputError, ImplInputError) as error:
             wrong = str(error)
         if wrong is not None:  # one line, no frame of ours, and no exception before it
@@ -77,12 +77,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def setting(config: pytest.Config, name: str) -> str | None:
     """An option, or the ini file's setting of that name; a path there is from the ini file's."""
-    given: str | None = config.getoption(f"--bounds-{name}")
-    if given is not None or not (told := config.getini(f"bounds_{name}")):
-        return given
+    option: str | None = config.getoption(f"--bounds-{name}")
+    if option is not None or not (ini_value := config.getini(f"bounds_{name}")):
+        return option
     if name == "profile" or config.inipath is None:
-        return str(told)
-    return str(config.inipath.parent / str(told))
+        return str(ini_value)
+    return str(config.inipath.parent / str(ini_value))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -93,14 +93,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return
     option = config.getoption
-    given = (str(profile), option("--bounds-seed"), option("--bounds-attacks"))
+    run_options = (str(profile), option("--bounds-seed"), option("--bounds-attacks"))
     folder, baseline = option("--bounds-report"), option("--bounds-baseline")
-    wanted = None
-    if (folder, baseline) != (None, None) or given != (PROFILE, SEED, ATTACKS):
-        wanted = check_options(*given, folder, baseline)
-    config.pluginmanager.register(Readable())
+    outputs = None
+    if (folder, baseline) != (None, None) or run_options != (PROFILE, SEED, ATTACKS):
+        outputs = check_options(*run_options, folder, baseline)
+    config.pluginmanager.register(ResultRemover())
     if any(setting(config, name) for name in SETTINGS) and not config.option.collectonly:
-        config.pluginmanager.register(BoundsReport(config, folder, wanted), "rnnbounds-report")
+        config.pluginmanager.register(BoundsReport(config, folder, outputs), "rnnbounds-report")
 
 
 def check_options(
@@ -109,31 +109,31 @@ def check_options(
     attacks: str,
     folder: str | None,
     baseline: str | None = None,
-) -> Wanted:
+) -> RunOutputs:
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.properties.attacks.table import chosen_attacks
     from rnnbounds.reports.pages.page import FILES
-    from rnnbounds.results import Wanted
-    from rnnbounds.shell.output import check_folder
+    from rnnbounds.results import RunOutputs
+    from rnnbounds.shell.output import require_folder
 
     if "" in (folder, baseline):
-        what = "report" if folder == "" else "baseline"
-        raise pytest.UsageError(f"--bounds-{what} is empty; name one, or leave it out")
+        option = "report" if folder == "" else "baseline"
+        raise pytest.UsageError(f"--bounds-{option} is empty; name one, or leave it out")
     if seed < 0:
         raise pytest.UsageError(f"the seed {seed} is negative; choose --bounds-seed 0 or above")
     try:
         profile(profile_name)
         chosen_attacks(attacks.split(","))
         if folder:
-            check_folder(Path(folder), *FILES)
+            require_folder(Path(folder), *FILES)
         files = [Path(folder) / name for name in FILES] if folder else []
-        return Wanted(None if baseline is None else Path(baseline)).check(outputs=files)
+        return RunOutputs(None if baseline is None else Path(baseline)).check(outputs=files)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
 
-class Readable:
+class ResultRemover:
     """Removes a part's results, a property of its report, once they are read: other reports, like
     JUnit's XML, are for readers and have its tallies."""
 
@@ -143,14 +143,14 @@ class Readable:
 
         A part that the machine could not judge ends the session, with exit code 2.
         """
-        for lack in lacks(report):
+        for lack in machine_reasons(report):
             pytest.exit(f"rnnbounds: {lack}", pytest.ExitCode.INTERRUPTED)
         report.user_properties = [pair for pair in report.user_properties if pair[0] != KEY]
 
 
-def lacks(report: pytest.TestReport) -> list[str]:
+def machine_reasons(report: pytest.TestReport) -> list[str]:
     """Reasons why the machine could not judge this part, a line each; [] if it was judged."""
-    return [str(value) for name, value in report.user_properties if name == MACHINE]
+    return [str(value) for name, value in report.user_properties if name == MACHINE_KEY]
 
 
 class BoundsReport:
@@ -160,37 +160,39 @@ class BoundsReport:
     parts: people's own tests are run under the same file.
     """
 
-    def __init__(self, config: pytest.Config, folder: str | None, wanted: Wanted | None) -> None:
+    def __init__(
+        self, config: pytest.Config, folder: str | None, outputs: RunOutputs | None
+    ) -> None:
         self.config = config
-        self.given = self.told = (folder, wanted)
+        self.from_options = self.requested = (folder, outputs)
         self.results: list[PartResult] = []
-        self.lacking = False
+        self.machine_lacks = False
         self.started = datetime.now(UTC)
         self.lines: list[str] = []
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Look at what was collected here."""
-        self.take([item.nodeid for item in session.items])
+        self.use_ini_settings([item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Look at what a worker collected."""
-        self.take(ids)
+        self.use_ini_settings(ids)
 
-    def take(self, ids: list[str]) -> None:
+    def use_ini_settings(self, ids: list[str]) -> None:
         """Take the ini file's settings too if a case of ours is there, before it runs."""
-        if self.told is self.given and any(map(CASE.search, ids)):
-            option, told = self.config.getoption, [setting(self.config, n) for n in SETTINGS]
-            given = (option("--bounds-profile"), option("--bounds-seed"))
+        if self.requested is self.from_options and any(map(CASE.search, ids)):
+            option, ini_values = self.config.getoption, [setting(self.config, n) for n in SETTINGS]
+            run_options = (option("--bounds-profile"), option("--bounds-seed"))
             attacks = option("--bounds-attacks")
-            self.told = told[0], check_options(*given, attacks, *told)
+            self.requested = ini_values[0], check_options(*run_options, attacks, *ini_values)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in the part that a test ran, here or in a worker."""
         from rnnbounds.properties.runs.parts import decode_result
 
-        self.lacking |= bool(lacks(report))
+        self.machine_lacks |= bool(machine_reasons(report))
         if report.when == "call":
             texts = [str(value) for name, value in report.user_properties if name == KEY]
             self.results += [decode_result(text) for text in texts]
@@ -203,26 +205,26 @@ class BoundsReport:
         from rnnbounds.reports.pages.page import FILES, write_report
         from rnnbounds.reports.records.outcome import run_problems
 
-        place, wanted = self.told if self.results else self.given
-        if self.lacking or wanted is None or (place is None and wanted.baseline is None):
+        place, outputs = self.requested if self.results else self.from_options
+        if self.machine_lacks or outputs is None or (place is None and outputs.baseline is None):
             return
         run = self.run()
-        found = run_problems(run)
+        failures = run_problems(run)
         try:
-            changes = wanted.changes(run)
+            changes = outputs.changes(run)
             if place is not None:
                 folder = Path(place)
                 write_report(run, folder, changes=changes)
                 names = " and ".join(str(folder / name) for name in FILES)
                 self.lines.append(f"wrote {names}")
-            self.lines += wanted.write(run, changes)
+            self.lines += outputs.write(run, changes)
             if changes is not None:
                 self.lines += changes.text
-                found += [f"{row.kind}: {row.line}" for row in changes.failing]
+                failures += [f"{row.kind}: {row.line}" for row in changes.failing]
         except InputError as error:
-            found.append(str(error))
-        self.lines += [f"FAILS: {problem}" for problem in found]
-        if found and session.exitstatus == pytest.ExitCode.OK:
+            failures.append(str(error))
+        self.lines += [f"FAILS: {problem}" for problem in failures]
+        if failures and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def run(self) -> Run:
@@ -236,21 +238,23 @@ class BoundsReport:
         from rnnbounds.theory import CLAIMS
 
         option = self.config.getoption
-        told = [{claim for claim, _ in result.part.claim_works} for result in self.results]
+        claim_sets = [{claim for claim, _ in result.part.claim_works} for result in self.results]
         # A part that is shared was selected by one of its claims, and that has a part alone.
-        seen = set().union(*([one for one in told if len(one) == 1] or told))
+        claims = set().union(
+            *([claims_ for claims_ in claim_sets if len(claims_) == 1] or claim_sets)
+        )
         by_node = any("::" in argument for argument in self.config.args)
         narrowed = bool(option("keyword") or option("markexpr") or by_node)
         workers = int(option("numprocesses", None) or 1)
-        where = run_environment("cpu", workers, self.started, self.results)
+        environment_ = run_environment("cpu", workers, self.started, self.results)
         command = ["pytest", *map(str, self.config.invocation_params.args)]
         return merge_record(
             self.results,
-            claims=[entry for entry in CLAIMS if entry.id in seen or not narrowed],
+            claims=[entry for entry in CLAIMS if entry.id in claims or not narrowed],
             attacks=chosen_attacks(option("--bounds-attacks").split(",")),
             profile=option("--bounds-profile"),
             seed=option("--bounds-seed"),
-            environment=replace(where, command=redact_command(command)),
+            environment=replace(environment_, command=redact_command(command)),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,10 +6,10 @@ import sys
 
 import typer
 
-from rnnbounds.lazy import group
-from rnnbounds.shell.imports import failed_import
-from rnnbounds.shell.logs import logged
-from rnnbounds.shell.terminal import flush, wrong
+from rnnbounds.lazy import command_group
+from rnnbounds.shell.imports import import_message
+from rnnbounds.shell.logs import log_to_stderr
+from rnnbounds.shell.terminal import fail_with, flush
 
 COMMANDS = {
     "claims": "claims:claims",
@@ -42,29 +42,29 @@ Exit codes:
 """
 
 
-def call(arguments: list[str] | None) -> int:
+def run_command(arguments: list[str] | None) -> int:
     """Run a command and return its exit code."""
-    command = group("rnnbounds", PURPOSE, EPILOG, COMMANDS)
+    command = command_group("rnnbounds", PURPOSE, EPILOG, COMMANDS)
     try:
-        with logged():
+        with log_to_stderr():
             result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
         flush()
     except input_errors() as error:
-        return wrong(str(error))
+        return fail_with(str(error))
     except typer.TyperException as error:
-        return wrong(usage(error))
+        return fail_with(usage_message(error))
     except typer.Abort:
-        return wrong("interrupted; run it again")
+        return fail_with("interrupted; run it again")
     except OSError as error:
-        return wrong(f"{error.filename or 'a file'}: {error.strerror}; choose another path")
+        return fail_with(f"{error.filename or 'a file'}: {error.strerror}; choose another path")
     except UnicodeDecodeError:
-        return wrong("a file is not UTF-8; save it as UTF-8, or name another file")
+        return fail_with("a file is not UTF-8; save it as UTF-8, or name another file")
     except UnicodeError:
-        return wrong("a name is not valid text here; rename the file or set PYTHONUTF8=1")
+        return fail_with("a name is not valid text here; rename the file or set PYTHONUTF8=1")
     except MemoryError:
-        return wrong("there is not enough memory for this; take a smaller system")
+        return fail_with("there is not enough memory for this; take a smaller system")
     except ImportError as error:
-        return wrong(failed_import(error))
+        return fail_with(import_message(error))
     return int(result or 0)
 
 
@@ -74,8 +74,8 @@ def input_errors() -> tuple[type[Exception], ...]:
     return tuple(module.InputError for module in loaded if module is not None)
 
 
-def usage(error: typer.TyperException) -> str:
+def usage_message(error: typer.TyperException) -> str:
     """Message of a call that is wrong, in one line that ends with its --help command."""
     context = getattr(error, "ctx", None)
-    where = "rnnbounds" if context is None else context.command_path
-    return f"{error.format_message().rstrip('.')}; see '{where} --help'"
+    command_path = "rnnbounds" if context is None else context.command_path
+    return f"{error.format_message().rstrip('.')}; see '{command_path} --help'"

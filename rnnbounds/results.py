@@ -22,14 +22,14 @@ from rnnbounds.reports.pages.trends import render_trends_page
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import Run
-from rnnbounds.shell.output import check_folder
+from rnnbounds.shell.output import require_folder
 
 _LOG = logging.getLogger("rnnbounds.results")
-STEP = "GITHUB_STEP_SUMMARY"
+JOB_SUMMARY = "GITHUB_STEP_SUMMARY"
 WORKFLOW = "GITHUB_WORKFLOW_REF"  # OWNER/NAME/.github/workflows/FILE@REF
 
 
-class ManyError(InputError):
+class SeedsError(InputError):
     """Options about one run in a call with several seeds."""
 
     def __init__(self) -> None:
@@ -38,15 +38,15 @@ class ManyError(InputError):
         )
 
 
-class PlaceError(InputError):
+class SameFileError(InputError):
     """One file that two outputs are written to, or that is the baseline as well."""
 
-    def __init__(self, one: Path, other: Path) -> None:
-        super().__init__(f"{one} and {other} are one file; give each output a file of its own")
+    def __init__(self, first: Path, second: Path) -> None:
+        super().__init__(f"{first} and {second} are one file; give each output a file of its own")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunOutputs:
     """Outputs requested of a run; all are checked before the minutes that it takes."""
 
     baseline: Path | None = None
@@ -54,25 +54,27 @@ class Wanted:
     sarif: Path | None = None
     history: Path | None = None
 
-    def check(self, many: bool = False, outputs: Sequence[Path] = ()) -> Wanted:
+    def check(self, has_seeds: bool = False, outputs: Sequence[Path] = ()) -> RunOutputs:
         """Itself; raises InputError for what cannot be read, or written, and of many seeds.
 
         `outputs` are the other files that the run writes, which are not to be written twice.
         """
-        if many and any((self.baseline, self.summary, self.sarif, self.history)):
-            raise ManyError
+        if has_seeds and any((self.baseline, self.summary, self.sarif, self.history)):
+            raise SeedsError
         for path in (self.summary, self.sarif):
             if path is not None:
-                check_folder(path.parent, path.name)
+                require_folder(path.parent, path.name)
         if self.history is not None:
-            check_folder(self.history, "run.json")
+            require_folder(self.history, "run.json")
             History(self.history).runs()
             outputs = (*outputs, self.history / "index.html")
-        told = [path for path in (self.summary, self.sarif, *outputs) if path is not None]
-        read = [] if self.gate is None or self.baseline is None else [self.baseline]
-        for one, other in combinations((*read, *told), 2):
-            if os.path.realpath(one) == os.path.realpath(other) or disk.same(one, other):
-                raise PlaceError(one, other)
+        written = [path for path in (self.summary, self.sarif, *outputs) if path is not None]
+        baselines = [] if self.gate is None or self.baseline is None else [self.baseline]
+        for first, second in combinations((*baselines, *written), 2):
+            if os.path.realpath(first) == os.path.realpath(second) or disk.is_same_file(
+                first, second
+            ):
+                raise SameFileError(first, second)
         return self
 
     @cached_property
@@ -85,26 +87,28 @@ class Wanted:
         if self.gate is None:
             return None
         old, allowed = self.gate
-        return compare_runs(restrict_run(old, tuple(one.id for one in run.claims)), run, allowed)
+        return compare_runs(
+            restrict_run(old, tuple(claim.id for claim in run.claims)), run, allowed
+        )
 
     def write(self, run: Run, changes: Changes | None) -> list[str]:
         """Write it all; what was written, a line each. Raises InputError."""
-        made = []
+        lines = []
         if self.summary is not None:
             write_atomic(self.summary, markdown(run, changes).encode())
-            made.append(f"wrote {self.summary}")
+            lines.append(f"wrote {self.summary}")
         if self.sarif is not None:
-            write_atomic(self.sarif, sarif(run, claim_files(), own_file()))
-            made.append(f"wrote {self.sarif}")
-        if step := os.environ.get(STEP):
-            add_summary(Path(step), markdown(run, changes))
+            write_atomic(self.sarif, sarif(run, claim_files(), project_file()))
+            lines.append(f"wrote {self.sarif}")
+        if job_summary := os.environ.get(JOB_SUMMARY):
+            add_summary(Path(job_summary), markdown(run, changes))
         if self.history is not None:
-            kept = History(self.history)
-            made.append(f"kept {kept.store(run)}")
+            history = History(self.history)
+            lines.append(f"kept {history.store(run)}")
             page = self.history / "index.html"
-            write_atomic(page, render_trends_page(kept.runs()))
-            made.append(f"wrote {page}")
-        return made
+            write_atomic(page, render_trends_page(history.runs()))
+            lines.append(f"wrote {page}")
+        return lines
 
 
 def add_summary(path: Path, text: str) -> None:
@@ -114,7 +118,7 @@ def add_summary(path: Path, text: str) -> None:
         with path.open("a", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        _LOG.warning("no summary in %s: %s", STEP, error.strerror)
+        _LOG.warning("no summary in %s: %s", JOB_SUMMARY, error.strerror)
 
 
 def claim_files() -> dict[str, str]:
@@ -129,7 +133,7 @@ def claim_files() -> dict[str, str]:
     return {id: file for id, file in files.items() if Path(file).is_file()}
 
 
-def own_file() -> str:
+def project_file() -> str:
     """The file of the current project that asked for a run: GitHub's workflow, or pyproject.toml,
     which holds the gate's settings; empty where there is neither."""
     _, _, workflow = os.environ.get(WORKFLOW, "").partition("@")[0].partition("/.github/")

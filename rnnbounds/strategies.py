@@ -21,7 +21,7 @@ from rnnbounds.impl.errors import RangeError
 
 Cell: TypeAlias = Literal["rnn-tanh", "rnn-relu", "lstm", "gru"]
 
-_MAKES: dict[Cell, Callable[[int, int, int], torch.nn.Module]] = {
+_MAKERS: dict[Cell, Callable[[int, int, int], torch.nn.Module]] = {
     "rnn-tanh": lambda d, n, layers: torch.nn.RNN(d, n, layers, batch_first=True),
     "rnn-relu": lambda d, n, layers: torch.nn.RNN(d, n, layers, "relu", batch_first=True),
     "lstm": lambda d, n, layers: torch.nn.LSTM(d, n, layers, batch_first=True),
@@ -52,7 +52,7 @@ def networks(
     def make(cell: Cell, d: int, n: int, depth: int, scale: float, seed: int) -> torch.nn.Module:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            network = _MAKES[cell](d, n, depth)
+            network = _MAKERS[cell](d, n, depth)
             with torch.no_grad():
                 for part in network.parameters():
                     part.mul_(scale)
@@ -60,7 +60,7 @@ def networks(
 
     return st.builds(
         make,
-        st.sampled_from(cells or tuple(_MAKES)),
+        st.sampled_from(cells or tuple(_MAKERS)),
         st.integers(1, inputs),
         st.integers(1, units),
         st.integers(1, layers),

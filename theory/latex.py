@@ -184,12 +184,12 @@ def _name(match: re.Match[str]) -> str:
 
 
 def _script_of(match: re.Match[str]) -> str:
-    """A script in braces; two of them are one."""
+    """Put the matched sub- or superscript in braces, several joined by commas."""
     return f"{match[1]}{{{match[2].replace('_', ',')}}}"
 
 
 def _escaped(word: str) -> str:
-    """A word of prose."""
+    """Escape the characters of a word that are special in LaTeX."""
     return re.sub(r"([&%#$_{}])", r"\\\1", word)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sympy import Add, Expr, Max, Min, Mul, Symbol, default_sort_key
 
-from rnnbounds.theory.language.printing import LATEX_SIGNS, WITNESS, latex, terms
+from rnnbounds.theory.language.printing import LATEX_SIGNS, WITNESS_NOTE, latex, ordered_terms
 from rnnbounds.theory.language.statement import Statement
 
 COLUMN = 34.5  # em: 345pt at 10pt, the width of an article's text
@@ -35,7 +35,7 @@ def lines(statement: Statement) -> list[str]:
     """The LaTeX of a statement in lines that fit, each aligned at its `&`; one without `&` if all
     of it fits. Long arguments of min and max are named q_1, q_2, … and stated below."""
     left, sign = latex(statement.lhs), LATEX_SIGNS[statement.relation]
-    witness = rf"\quad\text{{{WITNESS.strip()}}}" if statement.relation == "exists" else ""
+    witness = rf"\quad\text{{{WITNESS_NOTE.strip()}}}" if statement.relation == "exists" else ""
     whole = f"{left} {sign} {latex(statement.rhs)}{witness}"
     if width(whole) <= COLUMN - ROOM:
         return [whole]
@@ -55,7 +55,7 @@ def lines(statement: Statement) -> list[str]:
 
 
 def rest_of(parts: list[str]) -> list[str]:
-    """The lines of all terms but the first."""
+    """Display lines of all terms but the first, each with its sign."""
     return [rf"&\quad {part if part[0] == '-' else '+ ' + part}" for part in parts[1:]]
 
 
@@ -76,7 +76,7 @@ def pieces(side: Expr, room: float) -> Iterator[Expr]:
         yield side
         return
     if isinstance(side, Add):
-        for term in terms(side):
+        for term in ordered_terms(side):
             yield from pieces(term, room)
         return
     sums = [factor for factor in Mul.make_args(side) if isinstance(factor, Add)]
@@ -85,12 +85,12 @@ def pieces(side: Expr, room: float) -> Iterator[Expr]:
         return
     longest = max(sums, key=lambda factor: width(latex(factor)))
     rest = Mul(*(factor for factor in Mul.make_args(side) if factor is not longest))
-    for term in terms(longest):
+    for term in ordered_terms(longest):
         yield from pieces(rest * term, room)
 
 
 def width(text: str) -> float:
-    """About how wide a formula is, in em."""
+    """Estimate the printed width of a LaTeX formula, in em."""
     return _width(TOKEN.findall(text), 0)[0]
 
 

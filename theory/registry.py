@@ -80,12 +80,12 @@ def strangers(part: Form | Variant, known: set[Symbol]) -> set[Symbol]:
 
 
 def stated(part: Form | Variant) -> tuple[Statement, ...]:
-    """The statement and the conditions of the assumptions."""
+    """Statement and assumption conditions of a form or a variant."""
     return (part.statement, *conditions(part.assumptions))
 
 
 def conditions(assumptions: Iterable[Assumption]) -> tuple[Statement, ...]:
-    """The conditions that are tested on each system."""
+    """Conditions of the assumptions, which are tested on each system."""
     return tuple(a.condition for a in assumptions if a.condition is not None)
 
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 from sympy import Expr
 
 from rnnbounds.theory.language.law import Clause, Law
-from rnnbounds.theory.language.mathml import element, markup
+from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
 from rnnbounds.theory.language.printing import latex, statement_mathml
 from rnnbounds.theory.latex import prose
 from rnnbounds.theory.proof.proof import Step
@@ -23,16 +23,14 @@ ESCAPED = re.compile(r"\\([&%#$_{}])")
 def typeset(text: str) -> str:
     """A line of prose, `λ < 1` in it as `<math>…</math>`."""
     parts = FORMULA.split(prose(text))
-    found = (
-        element("math", markup(part)) if index % 2 else escape(ESCAPED.sub(r"\1", part))
-        for index, part in enumerate(parts)
-    )  # fmt: skip
-    return "".join(found)
+    parts[::2] = (escape(ESCAPED.sub(r"\1", part)) for part in parts[::2])
+    parts[1::2] = (xml_element("math", latex_to_mathml(part)) for part in parts[1::2])
+    return "".join(parts)
 
 
 def expression_mathml(expression: Expr) -> str:
-    """One `<math>` element."""
-    return element("math", markup(latex(expression)))
+    """Print an expression as one `<math>` element."""
+    return xml_element("math", latex_to_mathml(latex(expression)))
 
 
 def quantifier(step: Step) -> str:
@@ -44,7 +42,7 @@ def quantifier(step: Step) -> str:
 
 
 def law(stated: Law) -> str:
-    """The clauses of a law, each with its premises."""
+    """Print a law in MathML: its clauses, each with its premises."""
     return "; ".join(map(_clause, stated.clauses))
 
 

@@ -148,7 +148,7 @@ def check_target(path: Path, *inputs: Path, suffix: str = ".safetensors") -> Non
         reason = f"is no name of a {suffix} file"
         raise ModelFileError(path, reason, f"let the name end in {suffix}")
     for source in inputs:
-        if disk.same(path, source):
+        if disk.is_same_file(path, source):
             reason = f"is the file that is read ({shown(source)})"
             raise ModelFileError(path, reason, "write to another file")
     try:

@@ -59,7 +59,7 @@ def measures_single_steps(statement: Statement) -> bool:
     quantities = (VOCABULARY[name] for name in quantity_names(statement))
     measured_quantities = [quantity for quantity in quantities if quantity.role == "measured"]
     return bool(measured_quantities) and all(
-        quantity.of_single_steps for quantity in measured_quantities
+        quantity.is_single_step for quantity in measured_quantities
     )
 
 

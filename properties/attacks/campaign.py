@@ -214,7 +214,9 @@ def attack_forms(
         return evidence
     for group, observer in zip(groups, observers, strict=True):
         own_seed = derived_seed(seed, group.claim.id)
-        own_budget = replace(budget, targeted=ceil(min(1, group.claim.emphasis) * budget.targeted))
+        own_budget = replace(
+            budget, targeted=ceil(min(1, group.claim.example_factor) * budget.targeted)
+        )
         attack_pool(pool, attack, [observer], budget=own_budget, seed=own_seed, device=device)
     return evidence
 

@@ -82,8 +82,8 @@ def claim_pools(claim: Claim, budget: Budget) -> dict[Pool, FormGroup]:
     pools: dict[Pool, FormGroup] = {}
     for kind, forms in group_by_kind(claim.forms):
         has_fixed_count = kind in FAMILIES or needs_own_pool(forms[0])
-        examples = ceil((1 if has_fixed_count else claim.emphasis) * budget.random)
-        pools[pool_for(forms, budget, claim.breadth)] = FormGroup(claim, forms, examples)
+        examples = ceil((1 if has_fixed_count else claim.example_factor) * budget.random)
+        pools[pool_for(forms, budget, claim.sequence_factor)] = FormGroup(claim, forms, examples)
     return pools
 
 
@@ -95,7 +95,7 @@ def variant_pool(
     false_form = replace(form, statement=variant.statement, assumptions=variant.assumptions)
     for pool, group in pools.items():
         all_forms = [*group.forms, false_form]
-        if form in group.forms and pool_for(all_forms, budget, claim.breadth) == pool:
+        if form in group.forms and pool_for(all_forms, budget, claim.sequence_factor) == pool:
             return pool
     return pool_for([false_form], budget)
 

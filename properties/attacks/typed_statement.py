@@ -17,7 +17,7 @@ from rnnbounds.properties.judging.judge import ExactBudget, quantity_names
 from rnnbounds.properties.judging.simplification import positivity_assumptions, simplify_statement
 from rnnbounds.properties.systems.table import KINDS, kinds_about
 from rnnbounds.reports.records.record import Check
-from rnnbounds.theory.language.conditions import Conditioned
+from rnnbounds.theory.language.conditions import ConditionalStatement
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.quantity import Quantity
 from rnnbounds.theory.language.vocabulary import VOCABULARY
@@ -33,7 +33,7 @@ EXACT_WORK = 1_200_000
 class TypedResult:
     """Result of attacking a user's own bound."""
 
-    stated: Conditioned
+    stated: ConditionalStatement
     systems: int
     holds: int
     undecided: int
@@ -108,7 +108,7 @@ def kinds_with(quantity: Quantity) -> set[str]:
 
 
 def attack_typed(
-    stated: Conditioned,
+    stated: ConditionalStatement,
     *,
     budget: Budget,
     seed: int,

@@ -18,7 +18,7 @@ from sympy import Add, Expr, Function, Mul, Pow, Rational, Symbol
 
 from rnnbounds.theory.axioms import base, gradients, unitary
 from rnnbounds.theory.claims.memory import linear_memory, scan_memory
-from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.law import Clause, Law
 
 Term = Any  # a number, or a tuple of a head and terms
@@ -118,7 +118,7 @@ class Rule:
 def rules() -> dict[tuple[str, int], list[Rule]]:
     """The equations by the function whose values they give."""
     by_head: dict[tuple[str, int], list[Rule]] = {}
-    for law in (*DEFINED.values(), *LAWS):
+    for law in (*REGISTRY.values(), *LAWS):
         clauses = filter(is_rule, () if law is None else law.clauses)
         for left, group in groupby(clauses, lambda clause: clause.conclusion.lhs):
             values = [term_builder(clause.conclusion.rhs) for clause in group]

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from rnnbounds.reports.records.glossary import Symbol, Work
 from rnnbounds.theory.bibliography import cited
-from rnnbounds.theory.language.mathml import element, markup
-from rnnbounds.theory.language.printing import plain
+from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
+from rnnbounds.theory.language.printing import plain_text
 from rnnbounds.theory.language.quantity import Quantity
-from rnnbounds.theory.language.spelling import spelling
+from rnnbounds.theory.language.spelling import typed_notation
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.typeset import expression_mathml, typeset
@@ -43,20 +43,20 @@ def cited_works(claim: Claim) -> tuple[Work, ...]:
 def claim_file(claim: Claim) -> str:
     """The file in which the first form of a claim is stated: theory/claims/…/NAME.py."""
     steps = claim.forms[0].proof.steps
-    return steps[-1].where.rpartition(":")[0] if steps else ""
+    return steps[-1].location.rpartition(":")[0] if steps else ""
 
 
 def _symbol_record(quantity: Quantity) -> Symbol:
     definition = quantity.definition
     return Symbol(
         name=quantity.name,
-        notation=spelling(quantity.notation),
-        mathml=element("math", markup(quantity.notation)),
+        notation=typed_notation(quantity.notation),
+        mathml=xml_element("math", latex_to_mathml(quantity.notation)),
         meaning=quantity.meaning,
         typeset=typeset(quantity.meaning),
         norm=quantity.norm,
         norm_typeset=typeset(quantity.norm),
         role=quantity.role,
-        definition="" if definition is None else plain(definition),
+        definition="" if definition is None else plain_text(definition),
         definition_mathml="" if definition is None else expression_mathml(definition),
     )

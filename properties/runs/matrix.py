@@ -138,7 +138,7 @@ def unattacked_standing(claim: Claim, column: str) -> tuple[Standing, str]:
         return "NOT TESTED", ""
     if column == NO_CELL or reachable == {NO_CELL}:
         return "NOT APPLICABLE", NO_STATE_REASON if column == NO_CELL else MATRIX_ALONE_REASON
-    elsewhere = claim.elsewhere
+    elsewhere = claim.other_cells
     if tie_text and not (elsewhere.open and "contraction" in met_ties(column)):
         return "NOT APPLICABLE", tie_text
     if column not in {column_name(cell) for cell in drawn_cells()}:

@@ -38,12 +38,12 @@ from rnnbounds.reports.records.ledger import Definition, LedgerRecord, LedgerSte
 from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.claims.models import NO_MODEL
-from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.printing import law_text, statement_mathml
 from rnnbounds.theory.proof.basis import basis
 from rnnbounds.theory.proof.claim import Claim, Form, prove
 from rnnbounds.theory.proof.proof import Ledger, Proof, StepResult
-from rnnbounds.theory.recheck import kept
+from rnnbounds.theory.recheck import unsettled
 from rnnbounds.theory.typeset import law as typeset_law
 from rnnbounds.theory.typeset import quantifier
 
@@ -201,7 +201,7 @@ def ledger_records(claim: Claim, minimal: bool = True) -> tuple[LedgerRecord, ..
     require_sound()
     records = []
     for form, ledger in zip(claim.forms, prove(claim, minimal), strict=True):
-        rests = kept().get(f"{claim.id}/{form.name}", {})
+        rests = unsettled().get(f"{claim.id}/{form.name}", {})
         records.append(with_basis(claim, form, ledger_record(form.name, ledger, form.proof, rests)))
     return tuple(records)
 
@@ -220,7 +220,7 @@ def with_basis(claim: Claim, form: Form, record: LedgerRecord) -> LedgerRecord:
 
 def _detail(step: StepResult, rests: str) -> str:
     if step.verdict == "failed":
-        return f"{step.where}: {step.detail}"
+        return f"{step.location}: {step.detail}"
     return "; ".join(filter(None, (step.detail, rests and f"rests on {rests}")))
 
 
@@ -260,7 +260,9 @@ def ledger_record(
         proved=ledger.proved and not human,
         argued=ledger.argued,
         definitions=tuple(
-            Definition(name=name, text=law_text(DEFINED[name]), typeset=typeset_law(DEFINED[name]))
+            Definition(
+                name=name, text=law_text(REGISTRY[name]), typeset=typeset_law(REGISTRY[name])
+            )
             for name in ledger.definitions
         ),
     )

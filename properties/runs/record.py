@@ -33,7 +33,7 @@ from rnnbounds.theory.claims.table import group_of
 from rnnbounds.theory.language.law import Axiom as LawAxiom
 from rnnbounds.theory.language.printing import statement_latex, statement_mathml, statement_text
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.laws import counted
+from rnnbounds.theory.proof.laws import count_axioms
 from rnnbounds.theory.typeset import typeset
 
 
@@ -107,8 +107,8 @@ def axiom_records() -> tuple[Axiom, ...]:
             name=name,
             text="; ".join(dict.fromkeys(a.text for a in group)),
             source=group[0].source,
-            laws=counted(group).laws,
-            clauses=counted(group).clauses,
+            laws=count_axioms(group).laws,
+            clauses=count_axioms(group).clauses,
         )
         for name, group in theorems.items()
     )

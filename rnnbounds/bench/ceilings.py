@@ -13,8 +13,8 @@ import torch
 
 from rnnbounds.bench.clock import Clock
 
-SQUARE = {"cpu": 768, "cuda": 8192}  # rows of a product that runs at the machine's rate
-COPIED = 2**28  # float64 numbers: far more than caches hold
+SQUARE_ROWS = {"cpu": 768, "cuda": 8192}  # rows of a product that runs at the machine's rate
+COPY_LENGTH = 2**28  # float64 numbers: far more than caches hold
 
 
 class Ceilings(NamedTuple):
@@ -31,31 +31,31 @@ class Load(NamedTuple):
     bytes: float
 
 
-def rows_of_square(device: str) -> int:
+def square_rows(device: str) -> int:
     """Rows of the product whose rate is the device's."""
-    return SQUARE[torch.device(device).type]
+    return SQUARE_ROWS[torch.device(device).type]
 
 
 @cache
-def ceilings(device: str) -> Ceilings:
+def measure_ceilings(device: str) -> Ceilings:
     """Read once."""
     clock = Clock(device)
-    rows = rows_of_square(device)
+    rows = square_rows(device)
     square = torch.rand(rows, rows, dtype=torch.float64, device=device)
-    numbers = torch.rand(COPIED, dtype=torch.float64, device=device)
+    numbers = torch.rand(COPY_LENGTH, dtype=torch.float64, device=device)
     other = torch.empty_like(numbers)
-    timing = clock.interleaved([lambda: square @ square, lambda: other.copy_(numbers)])
-    return Ceilings(2.0 * rows**3 / timing.seconds(0), 16.0 * COPIED / timing.seconds(1))
+    timing = clock.time_interleaved([lambda: square @ square, lambda: other.copy_(numbers)])
+    return Ceilings(2.0 * rows**3 / timing.seconds(0), 16.0 * COPY_LENGTH / timing.seconds(1))
 
 
-def reached(clock: Clock, load: Load, seconds: float) -> str:
+def ceiling_shares(clock: Clock, load: Load, seconds: float) -> str:
     """The shares of both ceilings; nothing is told of the CPU, whose rows ask for one of them."""
     if clock.device == "cpu":
         return ""
-    most = ceilings(clock.device)
-    flops, moved = load.flops / seconds, load.bytes / seconds
+    peak = measure_ceilings(clock.device)
+    flops, bandwidth = load.flops / seconds, load.bytes / seconds
     return (
-        f"{1e3 * seconds:.3g} ms, {flops / most.flops:.2g} of a product's "
-        f"{most.flops / 1e12:.3g} TFLOP/s and {moved / most.bytes:.2g} of a copy's "
-        f"{most.bytes / 1e12:.3g} TB/s"
+        f"{1e3 * seconds:.3g} ms, {flops / peak.flops:.2g} of a product's "
+        f"{peak.flops / 1e12:.3g} TFLOP/s and {bandwidth / peak.bytes:.2g} of a copy's "
+        f"{peak.bytes / 1e12:.3g} TB/s"
     )

@@ -16,8 +16,8 @@ from time import perf_counter, process_time
 import torch
 
 REPEATS = 11
-FULLER = 64  # on CUDA, whose launches would rule otherwise
-SAMPLE = 0.004  # seconds that one reading takes at least: short work is done several times
+SYSTEM_FACTOR = 64  # on CUDA, whose launches would rule otherwise
+LEAST_SECONDS = 0.004  # seconds that one reading takes at least: short work is done several times
 
 Work = Callable[[], object]
 
@@ -32,9 +32,11 @@ class Timing:
         """The median of one side."""
         return median(self.sides[side])
 
-    def ratios(self, of: int, to: int) -> tuple[float, ...]:
+    def ratios(self, top: int, bottom: int) -> tuple[float, ...]:
         """One side over another, reading by reading, in order."""
-        return tuple(sorted(a / b for a, b in zip(self.sides[of], self.sides[to], strict=True)))
+        return tuple(
+            sorted(a / b for a, b in zip(self.sides[top], self.sides[bottom], strict=True))
+        )
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Clock:
 
     device: str = "cpu"
     repeats: int = REPEATS
-    sample: float = SAMPLE
+    sample: float = LEAST_SECONDS
 
     @property
     def name(self) -> str:
@@ -51,9 +53,9 @@ class Clock:
         return "CPU time" if self.device == "cpu" else "wall time"
 
     @property
-    def fuller(self) -> int:
+    def system_factor(self) -> int:
         """How many times as many systems fill the device as fill a CPU."""
-        return 1 if self.device == "cpu" else FULLER
+        return 1 if self.device == "cpu" else SYSTEM_FACTOR
 
     def now(self) -> float:
         """Seconds."""
@@ -63,19 +65,19 @@ class Clock:
             torch.cuda.synchronize(self.device)
         return perf_counter()
 
-    def once(self, work: Work, times: int = 1) -> float:
+    def time_once(self, work: Work, times: int = 1) -> float:
         """Seconds of one of so many runs of a work."""
         start = self.now()
         for _ in range(times):
             work()
         return (self.now() - start) / times
 
-    def interleaved(self, works: Sequence[Work]) -> Timing:
+    def time_interleaved(self, works: Sequence[Work]) -> Timing:
         """One reading of each side after the other, `repeats` times, after one that warms up."""
-        first = [min(self.once(work), self.once(work)) for work in works]
-        times = [max(1, ceil(self.sample / max(seconds, 1e-7))) for seconds in first]
+        once = [min(self.time_once(work), self.time_once(work)) for work in works]
+        times = [max(1, ceil(self.sample / max(seconds, 1e-7))) for seconds in once]
         readings = [
-            [self.once(work, many) for work, many in zip(works, times, strict=True)]
+            [self.time_once(work, times_) for work, times_ in zip(works, times, strict=True)]
             for _ in range(self.repeats)
         ]
         return Timing(tuple(zip(*readings, strict=True)))

@@ -12,7 +12,7 @@ from flint import arb, arb_mat, ctx
 from torch import Tensor
 
 from rnnbounds.bench.clock import Clock
-from rnnbounds.bench.row import Measured, Sides
+from rnnbounds.bench.row import RowMeasurement, TimedSides
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.cells.kind import Kind
 from rnnbounds.impl.cells.stacks.stack import PREFIX
@@ -32,7 +32,9 @@ MODULES: dict[str, tuple[Callable[..., torch.nn.RNNBase], str]] = {
 }
 
 
-def pair(name: str, n: int, device: str, layers: int = 1) -> tuple[torch.nn.RNNBase, FeedForward]:
+def module_and_truncation(
+    name: str, n: int, device: str, layers: int = 1
+) -> tuple[torch.nn.RNNBase, FeedForward]:
     """A module of torch's in float32, as it starts, and what it is when truncated."""
     torch.manual_seed(n)
     make, cell = MODULES[name]
@@ -44,108 +46,112 @@ def pair(name: str, n: int, device: str, layers: int = 1) -> tuple[torch.nn.RNNB
     return module.to(device), FeedForward(weights, cell=cell, k=WINDOW).to(device)
 
 
-def inference(name: str, n: int, N: int, T: int, clock: Clock, layers: int = 1) -> Measured:
+def time_inference(
+    name: str, n: int, N: int, T: int, clock: Clock, layers: int = 1
+) -> RowMeasurement:
     """All outputs of N sequences of length T."""
-    module, short = pair(name, n, clock.device, layers)
+    module, truncated = module_and_truncation(name, n, clock.device, layers)
     x = torch.randn(N, T, CHANNELS, device=clock.device)
 
     @torch.no_grad()
     def theirs() -> Any:
         return module(x)
 
-    M = chunks(kind_of(short.cell), n, x, WINDOW)
-    told = f"{M} chunks" if M > 1 else "one loop"
-    return Sides(lambda: short.infer(x), theirs, scale=1e3, note=told).measured(clock)
+    M = chunks(kind_of(truncated.cell), n, x, WINDOW)
+    note = f"{M} chunks" if M > 1 else "one loop"
+    return TimedSides(lambda: truncated.infer(x), theirs, scale=1e3, note=note).measure_both(clock)
 
 
-def grid(name: str, clock: Clock, layers: int = 1) -> Measured:
+def inference_grid(name: str, clock: Clock, layers: int = 1) -> RowMeasurement:
     """The worst of all sizes and batches; all of them are points."""
     sizes = [(n, N) for n in SIZES for N in BATCHES]
-    seen = {(n, N): inference(name, n, N, LENGTH, clock, layers) for n, N in sizes}
+    results = {(n, N): time_inference(name, n, N, LENGTH, clock, layers) for n, N in sizes}
     points = tuple(
-        {"n": n, "batch": N, "ours": one.ours, "other": one.other, "ratio": one.ratio,
-         "note": one.note}
-        for (n, N), one in seen.items()
+        {"n": n, "batch": N, "ours": result.ours, "other": result.other, "ratio": result.ratio,
+         "note": result.note}
+        for (n, N), result in results.items()
     )  # fmt: skip
-    (n, N), worst = min(seen.items(), key=lambda item: item[1].ratio)
-    told = ", ".join(f"({a}, {b}) {one.ratio:.3g}" for (a, b), one in seen.items())
-    note = f"the worst is n = {n}, {N} sequences; by (n, sequences): {told}"
-    return Measured(worst.ours, worst.other, worst.ratio, worst.spread, worst.repeats, note, points)
+    (n, N), worst = min(results.items(), key=lambda item: item[1].ratio)
+    ratios = ", ".join(f"({a}, {b}) {result.ratio:.3g}" for (a, b), result in results.items())
+    note = f"the worst is n = {n}, {N} sequences; by (n, sequences): {ratios}"
+    return RowMeasurement(
+        worst.ours, worst.other, worst.ratio, worst.spread, worst.repeats, note, points
+    )
 
 
 N, D, T = 16, 4, 1000
-SHOWN = (
+CERTIFIED_CELLS = (
     "linear", "rnn-tanh", "rnn-relu", "leaky-tanh", "deep-tanh", "lstm", "lstm-projected", "gru",
     "gru-cho", "diagonal", "min-gru", "min-lstm", "selective",
 )  # fmt: skip
 
 
-def weights(kind: Kind, seed: int = 0) -> dict[str, Tensor]:
+def small_weights(kind: Kind, seed: int = 0) -> dict[str, Tensor]:
     """Small ones, of the shapes that the cell asks for; a deep cell has one layer."""
     draw = torch.Generator().manual_seed(seed)
     layout = kind.layout(())
     symbols = {s for shape in layout.shapes.values() for s in shape.replace("+", " ").split()}
-    known = {s.lstrip("0123456789"): D if s == "d" else N for s in symbols}
+    sizes = {s.lstrip("0123456789"): D if s == "d" else N for s in symbols}
     return {
         name: torch.rand(*shape, dtype=torch.float64, generator=draw) / N
-        for name, shape in layout.shaped(known).items()
+        for name, shape in layout.shaped(sizes).items()
     }
 
 
-def cost(cell: str, clock: Clock) -> Sides:
+def certify_cost(cell: str, clock: Clock) -> TimedSides:
     """Seconds of `certify`, all norms tried, and of one run."""
     kind = CELLS[cell]
-    held = {name: part.to(clock.device) for name, part in weights(kind).items()}
+    parts = {name: part.to(clock.device) for name, part in small_weights(kind).items()}
     seeds = count()  # other weights each time: what is known of some is kept
     x = torch.ones(1, T, D, dtype=torch.float64, device=clock.device) / D
     rho = activation(cell.removeprefix("rnn-")) if cell.startswith("rnn-") else None
 
     @torch.no_grad()
     def once() -> Tensor:
-        return outputs(kind, held, x, 1, 1, rho)
+        return outputs(kind, parts, x, 1, 1, rho)
 
     def certified() -> object:
-        return certify(weights(kind, next(seeds)), 1.0, cell=cell, device=clock.device)
+        return certify(small_weights(kind, next(seeds)), 1.0, cell=cell, device=clock.device)
 
-    return Sides(certified, once, scale=1e3, faster=False)
+    return TimedSides(certified, once, scale=1e3, faster=False)
 
 
 NUMBERS = 2**16  # in a batch
 PRECISION = 53
 
 
-def matrices(n: int) -> tuple[Tensor, Tensor]:
+def random_matrices(n: int) -> tuple[Tensor, Tensor]:
     """As many Gaussian ones as a batch holds, and a bound 2⁻³⁰ above each norm."""
     draw = torch.Generator().manual_seed(n)
     W = torch.randn(max(1, NUMBERS // n**2), n, n, dtype=torch.float64, generator=draw)
     return W, torch.linalg.svdvals(W)[:, 0] * (1 + 2.0**-30)
 
 
-def in_balls(W: Tensor, s: float) -> bool:
+def prove_in_balls(W: Tensor, s: float) -> bool:
     """True if ‖W‖₂ < s is proved for one matrix, in ball arithmetic at a double's precision."""
     with ctx.workprec(PRECISION):
         return below(arb_mat([[arb(v) for v in row] for row in W.tolist()]), arb(s))
 
 
-def proved(n: int, clock: Clock) -> Sides:
+def norm_proof(n: int, clock: Clock) -> TimedSides:
     """‖W‖₂ < s, proved, against the singular values, which prove nothing."""
-    W, s = matrices(n)
-    return Sides(
+    W, s = random_matrices(n)
+    return TimedSides(
         lambda: gate(W, s), lambda: torch.linalg.svdvals(W), scale=1e6 / len(W), faster=False
     )
 
 
-def found(n: int, clock: Clock) -> Sides:
+def least_bound(n: int, clock: Clock) -> TimedSides:
     """A bound that is found as well, to within rounding."""
-    W, _ = matrices(n)
-    return Sides(
+    W, _ = random_matrices(n)
+    return TimedSides(
         lambda: certified_norm(W), lambda: torch.linalg.svdvals(W), scale=1e6 / len(W),
         faster=False,
     )  # fmt: skip
 
 
-def balls(n: int, clock: Clock) -> Sides:
+def ball_proof(n: int, clock: Clock) -> TimedSides:
     """‖W‖₂ < s in floats, with a proof that covers their rounding, and in balls."""
-    W, s = matrices(n)
-    one, at = W[0], float(s[0])
-    return Sides(lambda: gate(W, s), lambda: in_balls(one, at), (len(W), 1))
+    W, s = random_matrices(n)
+    matrix, bound = W[0], float(s[0])
+    return TimedSides(lambda: gate(W, s), lambda: prove_in_balls(matrix, bound), (len(W), 1))

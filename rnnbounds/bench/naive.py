@@ -10,7 +10,7 @@ import torch
 Tensor = torch.Tensor
 
 
-def run(W: Tensor, U: Tensor, b: Tensor, x: Tensor) -> Tensor:
+def last_state(W: Tensor, U: Tensor, b: Tensor, x: Tensor) -> Tensor:
     """h_T of a tanh network from the zero state: x (T, d) -> (n,)."""
     h = torch.zeros(W.shape[0], dtype=W.dtype)
     for x_t in x:
@@ -20,8 +20,10 @@ def run(W: Tensor, U: Tensor, b: Tensor, x: Tensor) -> Tensor:
 
 def truncation_gaps(W: Tensor, U: Tensor, b: Tensor, x: Tensor, K: int) -> list[float]:
     """‖h_T − h_T^k‖ for k = 0 … K."""
-    full = run(W, U, b, x)
-    return [float(torch.linalg.norm(full - run(W, U, b, x[len(x) - k :]))) for k in range(K + 1)]
+    full = last_state(W, U, b, x)
+    return [
+        float(torch.linalg.norm(full - last_state(W, U, b, x[len(x) - k :]))) for k in range(K + 1)
+    ]
 
 
 def gradient(
@@ -31,7 +33,7 @@ def gradient(
     if not len(x):  # the zero state depends on no weight
         return tuple(torch.zeros_like(part) for part in (W, U, b))
     W, U, b = (part.clone().requires_grad_() for part in (W, U, b))
-    loss = 0.5 * (C @ run(W, U, b, x) - y).square().sum()
+    loss = 0.5 * (C @ last_state(W, U, b, x) - y).square().sum()
     return torch.autograd.grad(loss, (W, U, b))
 
 
@@ -42,8 +44,8 @@ def gradient_gaps(
     full, gaps = gradient(W, U, b, x, C, y), []
     for k in range(K + 1):
         short = gradient(W, U, b, x[len(x) - k :], C, y)
-        parts = [(one - other).flatten() for one, other in zip(full, short, strict=True)]
-        gaps.append(float(torch.linalg.norm(torch.cat(parts))))
+        differences = [(first - other).flatten() for first, other in zip(full, short, strict=True)]
+        gaps.append(float(torch.linalg.norm(torch.cat(differences))))
     return gaps
 
 
@@ -55,8 +57,8 @@ def descend(
     for rate in rates:
         slopes = gradient(W, U, b, x, C, y)
         W, U, b = (part - rate * slope for part, slope in zip((W, U, b), slopes, strict=True))
-        left, sigma, right = torch.linalg.svd(W)
-        W = left @ torch.diag(sigma.clamp(max=radii[0])) @ right
+        left_vectors, sigma, right = torch.linalg.svd(W)
+        W = left_vectors @ torch.diag(sigma.clamp(max=radii[0])) @ right
         U, b = (
             part * min(1.0, radius / float(torch.linalg.norm(part)))
             for part, radius in ((U, radii[1]), (b, radii[2]))

@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any, Literal
 
-from rnnbounds.bench.ceilings import Load, reached
+from rnnbounds.bench.ceilings import Load, ceiling_shares
 from rnnbounds.bench.clock import Clock, Timing, Work
 
 Sense = Literal["≥", "≤"]
-ON_CUDA = 10  # times the ratio that is asked on a CPU
+CUDA_FACTOR = 10  # times the ratio that is asked on a CPU
 
 
 @dataclass(frozen=True)
-class Measured:
+class RowMeasurement:
     """Measurement of one row: each side in the row's unit, their ratio and its spread."""
 
     ours: float
@@ -31,7 +31,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Sides:
+class TimedSides:
     """Two sides that are timed in turn, which do so many `units` of the work each; figures are
     seconds a unit times `scale`. The ratio is how often `faster` ours is, else its share of the
     other's time; the note has the share of the device's ceilings that the `load` of ours reaches.
@@ -45,17 +45,17 @@ class Sides:
     load: Load | None = None
     note: str = ""
 
-    def measured(self, clock: Clock) -> Measured:
+    def measure_both(self, clock: Clock) -> RowMeasurement:
         """Both, reading by reading."""
-        timing = clock.interleaved([self.ours, self.other])
+        timing = clock.time_interleaved([self.ours, self.other])
         if not self.faster:
-            return share(timing, self.scale)
-        told = reached(clock, self.load, timing.seconds(0)) if self.load else self.note
-        return against(timing, self.units, self.scale, told)
+            return time_share(timing, self.scale)
+        note = ceiling_shares(clock, self.load, timing.seconds(0)) if self.load else self.note
+        return speed_ratio(timing, self.units, self.scale, note)
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """One row.
 
     name: that of ``--rows``. work: what is done, and how much of it. ours, other: the two sides;
@@ -70,87 +70,94 @@ class Row:
     other: str
     unit: str
     ratio: str
-    measure: Callable[[Clock], Sides | Measured]
+    measure: Callable[[Clock], TimedSides | RowMeasurement]
     asked: float | None = None
     sense: Sense = "≥"
     on_device: bool = False
     share: bool = False
 
-    def run(self, clock: Clock) -> Result:
+    def run(self, clock: Clock) -> RowResult:
         """Measure it; what does not run on the device is read by the clock of the CPU."""
         elsewhere = clock.device != "cpu" and not self.on_device
-        used = Clock("cpu", clock.repeats, clock.sample) if elsewhere else clock
-        found = self.measure(used)
-        seen = found.measured(used) if isinstance(found, Sides) else found
-        asked = self.asked
-        if asked is not None and used.device != "cpu" and self.sense == "≥" and not self.share:
-            asked *= ON_CUDA
-        return Result(self, used, asked, seen)
+        row_clock = Clock("cpu", clock.repeats, clock.sample) if elsewhere else clock
+        outcome = self.measure(row_clock)
+        measured = outcome.measure_both(row_clock) if isinstance(outcome, TimedSides) else outcome
+        target = self.asked
+        if (
+            target is not None
+            and row_clock.device != "cpu"
+            and self.sense == "≥"
+            and not self.share
+        ):
+            target *= CUDA_FACTOR
+        return RowResult(self, row_clock, target, measured)
 
 
 @dataclass(frozen=True)
-class Result:
+class RowResult:
     """A row with what was seen of it."""
 
-    row: Row
+    row: BenchRow
     clock: Clock
     asked: float | None
-    seen: Measured
+    measured: RowMeasurement
 
     @property
     def met(self) -> bool | None:
         """True if the median ratio meets the target; None without a target."""
         if self.asked is None:
             return None
-        ratio = self.seen.ratio
+        ratio = self.measured.ratio
         return ratio >= self.asked if self.row.sense == "≥" else ratio <= self.asked
 
     def to_json(self) -> dict[str, Any]:
         """The record of one row."""
-        row, told = self.row, asdict(self.seen)
+        row, fields = self.row, asdict(self.measured)
         return {
             "row": row.name, "work": row.work, "against": row.other, "unit": row.unit,
             "ratio_of": row.ratio, "asked": self.asked, "sense": row.sense, "met": self.met,
-            "device": self.clock.device, "clock": self.clock.name, **told,
+            "device": self.clock.device, "clock": self.clock.name, **fields,
         }  # fmt: skip
 
-    def cells(self) -> tuple[str, ...]:
+    def text_cells(self) -> tuple[str, ...]:
         """The row as text, under `COLUMNS`."""
-        seen, asked = self.seen, self.asked
-        low, high = (figure(v) for v in seen.spread)
+        measured, target = self.measured, self.asked
+        low, high = (three_digits(v) for v in measured.spread)
         ratio = (
-            f"{figure(seen.ratio)} ({low} to {high})" if seen.repeats > 1 else figure(seen.ratio)
+            f"{three_digits(measured.ratio)} ({low} to {high})"
+            if measured.repeats > 1
+            else three_digits(measured.ratio)
         )
-        told = {True: "met", False: "not met", None: ""}[self.met]
-        other = "" if seen.other is None else figure(seen.other)
-        what = f"{self.row.work}; {seen.note}" if seen.note else self.row.work
+        answer = {True: "met", False: "not met", None: ""}[self.met]
+        other = "" if measured.other is None else three_digits(measured.other)
+        work = f"{self.row.work}; {measured.note}" if measured.note else self.row.work
         return (
-            self.row.name, what, f"{figure(seen.ours)} {self.row.unit}".strip(),
+            self.row.name, work, f"{three_digits(measured.ours)} {self.row.unit}".strip(),
             f"{other} {self.row.other}".strip(), ratio,
-            "" if asked is None else f"{self.row.sense} {figure(asked)}", told,
+            "" if target is None else f"{self.row.sense} {three_digits(target)}", answer,
         )  # fmt: skip
 
 
 COLUMNS = ("row", "work", "ours", "against", "ratio", "asked", "")
 
 
-def figure(value: float) -> str:
+def three_digits(value: float) -> str:
     """Three digits."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def against(
+def speed_ratio(
     timing: Timing, units: tuple[float, float], scale: float = 1e6, note: str = ""
-) -> Measured:
+) -> RowMeasurement:
     """Side 0 against side 1, which do so many units each: how often faster ours is."""
     factor = units[0] / units[1]
     ratios = [ratio * factor for ratio in timing.ratios(1, 0)]
     ours, other = (scale * timing.seconds(side) / units[side] for side in (0, 1))
-    return Measured(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios), note)
+    return RowMeasurement(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios), note)
 
 
-def share(timing: Timing, scale: float = 1e6) -> Measured:
+def time_share(timing: Timing, scale: float = 1e6) -> RowMeasurement:
     """Side 0 as a share of side 1."""
     ratios = timing.ratios(0, 1)
     ours, other = (scale * timing.seconds(side) for side in (0, 1))
-    return Measured(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios))
+    return RowMeasurement(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios))

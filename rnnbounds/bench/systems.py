@@ -34,18 +34,18 @@ class Systems:
         """½‖C h − y‖²."""
         return make_loss("squared", self.C, self.y)
 
-    def one(self, i: int = 0, s: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def single_pair(self, i: int = 0, s: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """W, U, b and x of one pair on the CPU, as one writes them down."""
-        parts = (self.cell.W[i], self.cell.U[i], self.cell.b[i], self.x[i, :, :, s])
-        W, U, b, x = (part.cpu().clone() for part in parts)
+        tensors = (self.cell.W[i], self.cell.U[i], self.cell.b[i], self.x[i, :, :, s])
+        W, U, b, x = (part.cpu().clone() for part in tensors)
         return W, U, b, x
 
-    def target(self, i: int = 0) -> tuple[Tensor, Tensor]:
+    def single_target(self, i: int = 0) -> tuple[Tensor, Tensor]:
         """C and y of one system on the CPU."""
         return self.C[i].cpu().clone(), self.y[i].cpu().clone()
 
 
-def systems(
+def draw_systems(
     B: int, S: int, *, n: int = 16, d: int = 4, T: int = 100, device: str = "cpu"
 ) -> Systems:
     """Drawn from one seed, whatever the device."""

@@ -14,10 +14,10 @@ import torch
 from hypothesis import strategies as st
 
 from rnnbounds.bench import naive
-from rnnbounds.bench.ceilings import Load, rows_of_square
+from rnnbounds.bench.ceilings import Load, square_rows
 from rnnbounds.bench.clock import Clock, Work
-from rnnbounds.bench.row import Measured, Sides
-from rnnbounds.bench.systems import LAM, Systems, systems
+from rnnbounds.bench.row import RowMeasurement, TimedSides
+from rnnbounds.bench.systems import LAM, Systems, draw_systems
 from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.windows.rollout import truncations
 from rnnbounds.impl.numbers.outward import norm_up
@@ -35,14 +35,14 @@ STEPS, ALPHA = 10, 0.01  # of descent, of size α/t
 ROOM = 1.05  # of the set over where the weights start
 
 
-def truncation_gaps(of: Systems, K: int) -> torch.Tensor:
+def truncation_gaps(systems: Systems, K: int) -> torch.Tensor:
     """‖h_T − h_T^k‖, k = 0 … K, of all pairs, (B, K+1, S), as measured under attack."""
-    full, short = truncations(of.cell, of.x, K)
+    full, short = truncations(systems.cell, systems.x, K)
     gaps: torch.Tensor = torch.linalg.vector_norm(full[:, :, None] - short, dim=1)
     return gaps
 
 
-def columns(many: Systems) -> int:
+def count_states(many: Systems) -> int:
     """States that the full run and all windows up to K pass through."""
     return many.x.shape[1] + K * (K + 1) // 2
 
@@ -50,7 +50,7 @@ def columns(many: Systems) -> int:
 def truncation_load(many: Systems) -> Load:
     """Products of all states, each written and read once, and of the inputs."""
     n, (T, d) = many.cell.n, many.x.shape[1:3]
-    states, inputs = n * columns(many), d * T
+    states, inputs = n * count_states(many), d * T
     return Load(2.0 * many.pairs * n * (states + inputs), 8.0 * many.pairs * (2 * states + inputs))
 
 
@@ -58,112 +58,121 @@ def gradient_load(many: Systems) -> Load:
     """A product forward, one back and one for the sums of each signal (h, x, 1) and its adjoint,
     both written and read once."""
     n, m = many.cell.n, many.cell.n + many.cell.d + 1
-    seen = many.pairs * columns(many)
-    return Load(2.0 * seen * n * (2 * m + n), 16.0 * seen * (m + n))
+    visited = many.pairs * count_states(many)
+    return Load(2.0 * visited * n * (2 * m + n), 16.0 * visited * (m + n))
 
 
-def truncation(clock: Clock) -> Sides:
+def truncation_sides(clock: Clock) -> TimedSides:
     """Truncation gaps of many systems, and of one by loops."""
-    many = systems(64 * clock.fuller, 8, device=clock.device)
-    one = many.one()
-    return Sides(
-        lambda: truncation_gaps(many, K), lambda: naive.truncation_gaps(*one, K),
+    many = draw_systems(64 * clock.system_factor, 8, device=clock.device)
+    pair = many.single_pair()
+    return TimedSides(
+        lambda: truncation_gaps(many, K), lambda: naive.truncation_gaps(*pair, K),
         (many.pairs, 1), load=truncation_load(many),
     )  # fmt: skip
 
 
-def gradients(clock: Clock) -> Sides:
+def gradient_sides(clock: Clock) -> TimedSides:
     """Gradient gaps of many systems, and of one by loops and autograd."""
-    many = systems(64 * clock.fuller, 8, device=clock.device)
-    one, target = many.one(), many.target()
-    return Sides(
+    many = draw_systems(64 * clock.system_factor, 8, device=clock.device)
+    pair, target = many.single_pair(), many.single_target()
+    return TimedSides(
         lambda: gradient_gaps(many.cell, many.x, K, many.loss),
-        lambda: naive.gradient_gaps(*one, *target, K),
+        lambda: naive.gradient_gaps(*pair, *target, K),
         (many.pairs, 1), load=gradient_load(many),
     )  # fmt: skip
 
 
-def rate(n: int, B: int, clock: Clock) -> Measured:
+def product_rate(n: int, B: int, clock: Clock) -> RowMeasurement:
     """GFLOP/s of the recursion's products against those of one large product in the same run."""
-    many = systems(B * clock.fuller, 8, n=n, device=clock.device)
-    flops, rows = truncation_load(many).flops, rows_of_square(clock.device)
+    many = draw_systems(B * clock.system_factor, 8, n=n, device=clock.device)
+    flops, rows = truncation_load(many).flops, square_rows(clock.device)
     square = torch.rand(rows, rows, dtype=torch.float64, device=clock.device)
-    timing = clock.interleaved([lambda: truncation_gaps(many, K), lambda: square @ square])
-    whole = 2.0 * rows**3
-    ratios = sorted(flops / whole * ratio for ratio in timing.ratios(1, 0))
-    ours, other = flops / timing.seconds(0) / 1e9, whole / timing.seconds(1) / 1e9
-    return Measured(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios))
+    timing = clock.time_interleaved([lambda: truncation_gaps(many, K), lambda: square @ square])
+    square_flops = 2.0 * rows**3
+    ratios = sorted(flops / square_flops * ratio for ratio in timing.ratios(1, 0))
+    ours, other = flops / timing.seconds(0) / 1e9, square_flops / timing.seconds(1) / 1e9
+    return RowMeasurement(ours, other, median(ratios), (ratios[0], ratios[-1]), len(ratios))
 
 
-def growth(sizes: Sequence[int], work: Callable[[int, Clock], Work], clock: Clock) -> Measured:
+def growth(
+    sizes: Sequence[int], work: Callable[[int, Clock], Work], clock: Clock
+) -> RowMeasurement:
     """The slope of the median seconds, and its spread reading by reading."""
-    timing = clock.interleaved([work(size, clock) for size in sizes])
-    slopes = sorted(slope(sizes, seconds) for seconds in zip(*timing.sides, strict=True))
+    timing = clock.time_interleaved([work(size, clock) for size in sizes])
+    slopes = sorted(log_slope(sizes, seconds) for seconds in zip(*timing.sides, strict=True))
     medians = [timing.seconds(i) for i in range(len(sizes))]
-    found = slope(sizes, medians)
-    told = ", ".join(f"{size}: {1e3 * s:.3g} ms" for size, s in zip(sizes, medians, strict=True))
-    return Measured(found, None, found, (slopes[0], slopes[-1]), len(slopes), told)
+    median_slope = log_slope(sizes, medians)
+    times = ", ".join(f"{size}: {1e3 * s:.3g} ms" for size, s in zip(sizes, medians, strict=True))
+    return RowMeasurement(
+        median_slope, None, median_slope, (slopes[0], slopes[-1]), len(slopes), times
+    )
 
 
-def slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+def log_slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     """The slope of log seconds over log size, by least squares."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def in_length(T: int, clock: Clock) -> Work:
+def growing_length(T: int, clock: Clock) -> Work:
     """The truncated states of sequences of length T: the full run apart."""
-    many = systems(32 * clock.fuller, 8, T=T, device=clock.device)
+    many = draw_systems(32 * clock.system_factor, 8, T=T, device=clock.device)
     return lambda: truncations(many.cell, many.x[:, T - K :], K)
 
 
-def in_windows(K: int, clock: Clock) -> Work:
+def growing_windows(K: int, clock: Clock) -> Work:
     """All windows up to K of sequences of length K."""
-    many = systems(32 * clock.fuller, 8, T=K, device=clock.device)
+    many = draw_systems(32 * clock.system_factor, 8, T=K, device=clock.device)
     return lambda: truncations(many.cell, many.x, K)
 
 
-def in_systems(B: int, clock: Clock) -> Work:
+def growing_systems(B: int, clock: Clock) -> Work:
     """So many systems."""
-    many = systems(B * clock.fuller, 8, device=clock.device)
+    many = draw_systems(B * clock.system_factor, 8, device=clock.device)
     return lambda: truncation_gaps(many, K)
 
 
-def campaign(examples: int, visit: Callable[[SystemSpec], object], seed: int, **size: int) -> None:
+def run_campaign(
+    examples: int, visit: Callable[[SystemSpec], object], seed: int, **size: int
+) -> None:
     """Show so many drawn specs to a visitor."""
 
-    def shown(own: int) -> None:
-        visit(Rnn(activation="tanh", n=16, d=4, T=100, K=32, lam=0.9, seed=own, **size))
+    def shown(example_seed: int) -> None:
+        visit(Rnn(activation="tanh", n=16, d=4, T=100, K=32, lam=0.9, seed=example_seed, **size))
 
     run_hypothesis(st.integers(0, 2**32 - 1), shown, examples=examples, seed=seed)
 
 
-def judged(spec: SystemSpec, device: str = "cpu") -> Any:
+def judge_batch(spec: SystemSpec, device: str = "cpu") -> Any:
     """`truncation` on all pairs of a spec."""
     form = claim("truncation").forms[0]
-    seen = judge(form.statement, form.assumptions, build_batch(spec, device))
-    assert (seen.verdicts == Verdict.HOLDS).all()
-    return seen
+    evidence = judge(form.statement, form.assumptions, build_batch(spec, device))
+    assert (evidence.verdicts == Verdict.HOLDS).all()
+    return evidence
 
 
-def looped(spec: SystemSpec) -> None:
+def judge_by_loops(spec: SystemSpec) -> None:
     """Assert `truncation` on the single pair of a spec with the naive loops."""
     batch = build_batch(spec)
     W, U, b = (getattr(batch.cell, name)[0] for name in "WUb")
     assert naive.bound_holds(W, U, b, batch.x[0, :, :, 0], batch.K)
 
 
-def whole(clock: Clock) -> Sides:
+def campaign_sides(clock: Clock) -> TimedSides:
     """Both under Hypothesis, the batch and the one system."""
-    seen, seeds = partial(judged, device=clock.device), count()  # what is known of systems is kept
-    size = {"batch": SYSTEMS * clock.fuller, "sequences": SEQUENCES}
-    return Sides(
-        torch.no_grad()(lambda: campaign(EXAMPLES, seen, next(seeds), **size)),
-        torch.no_grad()(lambda: campaign(2, looped, next(seeds))),
+    judge_spec, seeds = (
+        partial(judge_batch, device=clock.device),
+        count(),
+    )  # what is known of systems is kept
+    size = {"batch": SYSTEMS * clock.system_factor, "sequences": SEQUENCES}
+    return TimedSides(
+        torch.no_grad()(lambda: run_campaign(EXAMPLES, judge_spec, next(seeds), **size)),
+        torch.no_grad()(lambda: run_campaign(2, judge_by_loops, next(seeds))),
         (EXAMPLES * size["batch"] * SEQUENCES, 2),
     )
 
 
-def sets(many: Systems) -> tuple[Omega, torch.Tensor]:
+def descent_sets(many: Systems) -> tuple[Omega, torch.Tensor]:
     """Balls that hold the weights, and steps α/t, (B, N)."""
     cell = many.cell
     radii = (torch.full_like(many.y[:, 0], LAM), norm_up(cell.U.flatten(1)), norm_up(cell.b))
@@ -171,13 +180,13 @@ def sets(many: Systems) -> tuple[Omega, torch.Tensor]:
     return Omega(*(ROOM * radius for radius in radii)), rates.repeat(cell.batch, 1)
 
 
-def projected(clock: Clock) -> Sides:
+def descent_sides(clock: Clock) -> TimedSides:
     """Descents of many systems of one sequence each, and of one by loops."""
-    many = systems(256 * clock.fuller, 1, device=clock.device)
-    omega, rates = sets(many)
-    one, target = many.one(), many.target()
+    many = draw_systems(256 * clock.system_factor, 1, device=clock.device)
+    omega, rates = descent_sets(many)
+    pair, target = many.single_pair(), many.single_target()
     radii = (float(omega.W[0]), float(omega.U[0]), float(omega.b[0]))
-    return Sides(
+    return TimedSides(
         lambda: descend(many.cell, many.x, many.loss, omega, "WUb", rates),
-        lambda: naive.descend(*one, *target, radii, rates[0].tolist()), (many.pairs, 1),
+        lambda: naive.descend(*pair, *target, radii, rates[0].tolist()), (many.pairs, 1),
     )  # fmt: skip

@@ -13,19 +13,19 @@ from msgspec.structs import replace
 
 from rnnbounds.commands.options import (
     CORES,
-    As,
     Baseline,
+    ClusterAddress,
     Device,
+    FormatOption,
+    HistoryFolder,
     Ids,
-    Keep,
-    Machines,
     Sarif,
     Seed,
     Summary,
     Workers,
     path_option,
 )  # fmt: skip
-from rnnbounds.commands.sweep import failing, show_runs
+from rnnbounds.commands.sweep import print_runs, replay_commands
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import attacks as every
@@ -50,11 +50,18 @@ from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
 from rnnbounds.reports.words import plural
-from rnnbounds.results import Wanted
+from rnnbounds.results import RunOutputs
 from rnnbounds.shell import output
-from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
-from rnnbounds.shell.signals import unwatched
-from rnnbounds.shell.terminal import tell
+from rnnbounds.shell.output import (
+    Format,
+    echo,
+    print_json,
+    print_table,
+    require_folder,
+    show_progress,
+)
+from rnnbounds.shell.signals import pause_watch
+from rnnbounds.shell.terminal import print_error
 
 Profile = Annotated[str, typer.Option("--profile", help="quick, ci or deep")]
 Attacks = Annotated[str, typer.Option("--attacks", help="attacks, separated by commas")]
@@ -70,14 +77,14 @@ Systems = Annotated[
     ),
 ]  # fmt: skip
 Out = Annotated[Path | None, path_option("--out", "DIR", "write run.json and index.html there")]
-SHOWN = 5  # of what failed; the record has more
-ALL = ",".join(every())
+MOST_COMMANDS = 5  # of what failed; the record has more
+ALL_ATTACKS = ",".join(every())
 
 
 def verify(
     claim: Ids = None,
     profile_name: Profile = "quick",
-    attacks: Attacks = ALL,
+    attacks: Attacks = ALL_ATTACKS,
     device: Device = "cpu",
     seed: Seed = 0,
     seeds: Seeds = None,
@@ -86,91 +93,93 @@ def verify(
     baseline: Baseline = None,
     summary: Summary = None,
     sarif: Sarif = None,
-    history: Keep = None,
+    history: HistoryFolder = None,
     workers: Workers = CORES,
-    cluster: Machines = None,
-    format: As = Format.text,
+    cluster: ClusterAddress = None,
+    format: FormatOption = Format.text,
 ) -> int:
     """Prove and attack the claims, and refute their false variants; exit 1 unless everything holds
     and, with --baseline, nothing regressed."""
     started = datetime.now(UTC)
     check_device(device)
     budget = profile(profile_name)
-    chosen, entries = chosen_attacks(attacks.split(",")), chosen_claims(claim or ())
-    many = () if seeds is None else parse_seeds(seeds)
-    least = 0 if systems is None else parse_system_count(systems)
-    if least:
-        endless_attacks(chosen)
-        if many:
+    attack_names, entries = chosen_attacks(attacks.split(",")), chosen_claims(claim or ())
+    seed_list = () if seeds is None else parse_seeds(seeds)
+    systems_asked = 0 if systems is None else parse_system_count(systems)
+    if systems_asked:
+        endless_attacks(attack_names)
+        if seed_list:
             raise InputError("--systems is for one seed; leave out --seeds or --systems")
-    folder = None if out is None else check_folder(out, *(() if many else FILES))
-    files = () if folder is None or many else tuple(folder / name for name in FILES)
-    wanted = Wanted(baseline, summary, sarif, history).check(bool(many), files)
+    folder = None if out is None else require_folder(out, *(() if seed_list else FILES))
+    files = () if folder is None or seed_list else tuple(folder / name for name in FILES)
+    outputs = RunOutputs(baseline, summary, sarif, history).check(bool(seed_list), files)
     if folder is not None:
-        for number in many:
-            check_folder(folder / str(number), *FILES)
-    parts = plan_parts(entries, chosen, budget)
-    calls = workers if least else len(parts) * max(1, len(many))
+        for number in seed_list:
+            require_folder(folder / str(number), *FILES)
+    parts = plan_parts(entries, attack_names, budget)
+    calls = workers if systems_asked else len(parts) * max(1, len(seed_list))
     with executor_for(cluster, workers, device, calls) as executor:
         workers = executor.workers if isinstance(executor, Cluster) else workers
-        if many:
+        if seed_list:
             runs = run_seeds(
-                entries, many, chosen, profile=profile_name, device=device, workers=workers,
-                executor=executor,
+                entries, seed_list, attack_names, profile=profile_name, device=device,
+                workers=workers, executor=executor,
             )  # fmt: skip
-            return show_runs(runs, folder, format)
-        how = (profile_name, seed, device, executor)
-        results = in_parts(parts, *how)
-        if least:
+            return print_runs(runs, folder, format)
+        settings = (profile_name, seed, device, executor)
+        results = run_with_progress(parts, *settings)
+        if systems_asked:
             results = run_until_judged(
-                results, least, lambda parts: one_by_one(parts, *how),
-                claims=entries, attacks=chosen, profile=profile_name,
+                results, systems_asked, lambda parts: stream_parts(parts, *settings),
+                claims=entries, attacks=attack_names, profile=profile_name,
             )  # fmt: skip
     run = merge_record(
-        results, claims=entries, attacks=chosen, profile=profile_name, seed=seed,
-        systems=least, environment=run_environment(device, workers, started, results),
+        results, claims=entries, attacks=attack_names, profile=profile_name, seed=seed,
+        systems=systems_asked, environment=run_environment(device, workers, started, results),
     )  # fmt: skip
-    changes = wanted.changes(run)
+    changes = outputs.changes(run)
     if folder is not None:
         write_report(run, folder, changes=changes)
-    wrote, found = wanted.write(run, changes), run_problems(run)
+    lines_, failures = outputs.write(run, changes), run_problems(run)
     if format is Format.json:
         print_json(run)
     else:
         print_run(run)
-        for problem in found:
+        for problem in failures:
             echo(f"FAILS: {problem}")
-        for command in failing(run)[:SHOWN]:
+        for command in replay_commands(run)[:MOST_COMMANDS]:
             echo(f"  {command}")
-        echo("all bounds hold" if not found else plural(len(found), "problem"))
+        echo("all bounds hold" if not failures else plural(len(failures), "problem"))
         for line in () if changes is None else changes.text:
             echo(line)
         if folder is not None:
             echo(f"wrote {folder / 'index.html'} and {folder / 'run.json'}")
-        for line in wrote:
+        for line in lines_:
             echo(line)
-    return int(bool(found or (changes and changes.failing)))
+    return int(bool(failures or (changes and changes.failing)))
 
 
-def in_parts(
+def run_with_progress(
     parts: list[Part], name: str, seed: int, device: str, executor: Executor
 ) -> list[PartResult]:
     """Run the parts under a progress bar."""
-    with progress(len(parts), "attacking", within=checks_made, pause=output.EACH) as advance:
+    with show_progress(
+        len(parts), "attacking", within=checks_text, pause=output.NO_PAUSE
+    ) as advance:
         return run_parts(
             parts, profile=name, seed=seed, device=device, executor=executor,
             progress=lambda result: advance(result.part.name),
         )  # fmt: skip
 
 
-def one_by_one(
+def stream_parts(
     parts: Sequence[Part], name: str, seed: int, device: str, executor: Executor
 ) -> Iterator[PartResult]:
     """Yield the results of parts under a progress bar: more than memory may hold."""
     calls = [(part, seed) for part in parts]
     running = run_calls(calls, profile=name, device=device, executor=executor)
     with (
-        progress(len(parts), "drawing more", within=checks_made) as advance,
+        show_progress(len(parts), "drawing more", within=checks_text) as advance,
         closing(running) as answers,
     ):
         for _, result in answers:
@@ -185,14 +194,14 @@ def executor_for(address: str | None, workers: int, device: str, calls: int) -> 
     limit_collector()  # Hypothesis collects too, at its first draw
     with ExitStack() as stack:
         if address is not None:
-            yield stack.enter_context(connect_cluster(address, workers, tell))
+            yield stack.enter_context(connect_cluster(address, workers, print_error))
         else:
-            with unwatched():
+            with pause_watch():
                 executor = stack.enter_context(local_executor(min(workers, calls), device == "cpu"))
             yield executor
 
 
-def checks_made() -> str:
+def checks_text() -> str:
     """How many checks this call has made so far."""
     return f"{meter.total_checks():,} checks"
 
@@ -218,7 +227,7 @@ def sabotage(
     seed: Seed = 0,
     device: Device = "cpu",
     workers: Workers = CORES,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Attack every false variant; exit 1 if one survives, or if its claim's ledger proves it."""
     entries, budget = chosen_claims(claim or ()), profile(profile_name)
@@ -226,13 +235,15 @@ def sabotage(
         replace(part, claims=()) for part in plan_parts(entries, (), budget) if part.variant_claims
     ]
     with executor_for(None, workers, check_device(device), len(parts)) as executor:
-        results = in_parts(parts, profile_name, seed, device, executor)
+        results = run_with_progress(parts, profile_name, seed, device, executor)
     rows = [
         (entry.id, variant)
         for entry in sorted(entries, key=lambda e: e.id)
         for variant in variant_records(entry, results)
     ]
-    left = [id for id, work in missing_work(results, entries, (), profile_name) if work == SABOTAGE]
+    missing = [
+        id for id, work in missing_work(results, entries, (), profile_name) if work == SABOTAGE
+    ]
     if format is Format.json:
         names = ("convicted", "systems", "attack", "ledger_fails")
         print_json([
@@ -250,6 +261,6 @@ def sabotage(
                 for claim_id, v in rows
             ],
         )  # fmt: skip
-        for id in left:
+        for id in missing:
             echo(f"FAILS: {id}/{SABOTAGE} is missing")
-    return int(bool(left) or any(not v.convicted or not v.ledger_fails for _, v in rows))
+    return int(bool(missing) or any(not v.convicted or not v.ledger_fails for _, v in rows))

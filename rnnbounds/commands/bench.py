@@ -7,12 +7,12 @@ from typing import Annotated
 import torch
 import typer
 
-from rnnbounds.bench import chosen
+from rnnbounds.bench import select_rows
 from rnnbounds.bench.clock import REPEATS, Clock
-from rnnbounds.bench.row import COLUMNS, Result
-from rnnbounds.commands.options import As, Device
+from rnnbounds.bench.row import COLUMNS, RowResult
+from rnnbounds.commands.options import Device, FormatOption
 from rnnbounds.impl.models.device import check_device
-from rnnbounds.shell.output import Format, echo, print_json, print_table, progress
+from rnnbounds.shell.output import Format, echo, print_json, print_table, show_progress
 
 
 def bench(
@@ -24,30 +24,30 @@ def bench(
         int, typer.Option("--repeats", min=1, help="measurements of each side, interleaved")
     ] = REPEATS,
     markdown: Annotated[bool, typer.Option("--markdown", help="the table in Markdown")] = False,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Time the package against naive loops, LAPACK and torch on one thread; exit 1 if a target is
     missed."""
-    asked = chosen(None if rows is None else rows.split(","))
+    selected = select_rows(None if rows is None else rows.split(","))
     clock = Clock(check_device(device), repeats)
     torch.set_num_threads(1)
-    results: list[Result] = []
-    with progress(len(asked), "bench") as advance:
-        for row in asked:
+    results: list[RowResult] = []
+    with show_progress(len(selected), "bench") as advance:
+        for row in selected:
             results.append(row.run(clock))
             advance(row.name)
     if format is Format.json:
         print_json([result.to_json() for result in results])
     elif markdown:
-        for line in in_markdown(results):
+        for line in markdown_lines(results):
             echo(line)
     else:
-        print_table(COLUMNS, [result.cells() for result in results])
-        echo(setting(clock))
+        print_table(COLUMNS, [result.text_cells() for result in results])
+        echo(reading_text(clock))
     return int(any(result.met is False for result in results))
 
 
-def setting(clock: Clock) -> str:
+def reading_text(clock: Clock) -> str:
     """How the figures were read."""
     return (
         f"medians of {clock.repeats} measurements of {clock.name} on {clock.device}, both sides "
@@ -55,7 +55,7 @@ def setting(clock: Clock) -> str:
     )
 
 
-def in_markdown(results: list[Result]) -> list[str]:
+def markdown_lines(results: list[RowResult]) -> list[str]:
     """The table as Markdown."""
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(result.cells() for result in results)]
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *(result.text_cells() for result in results)]
     return ["| " + " | ".join(line) + " |" for line in lines]

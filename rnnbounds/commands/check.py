@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.options import As
+from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.checker.readout import Readout, readout_named
 from rnnbounds.impl.checker.truncated import check_certificate, check_truncated
 from rnnbounds.impl.checker.unitary import Finding, Source, check
@@ -18,18 +18,18 @@ from rnnbounds.impl.format.sealed import TRUNCATED, UNITARY
 from rnnbounds.impl.format.tensors import said_format
 from rnnbounds.impl.format.truncated import EXPORTS, is_certificate
 from rnnbounds.impl.format.witnesses import begins_as_attacked
-from rnnbounds.shell.output import Format, echo, print_json, print_table, waiting
+from rnnbounds.shell.output import Format, echo, print_json, print_table, show_status
 
 Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
 CHECKERS: Mapping[str, Checker] = {
     TRUNCATED.family: check_truncated,
     UNITARY.family: check,
 }
-PROVING = "proving the certificate anew"
-_SHOWN = 4  # sides of a box
+PROVING_TITLE = "proving the certificate anew"
+_MOST_SIDES = 4  # sides of a box
 
 
-class CellError(InputError):
+class CellWithoutSourceError(InputError):
     """A cell of no source."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ExportedError(InputError):
         )
 
 
-class ForeignError(InputError):
+class UncheckableError(InputError):
     """A file that nothing here wrote, one that is cut, and none at all."""
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -61,8 +61,8 @@ class ForeignError(InputError):
 class ModelNeededError(InputError):
     """A file about a model that it does not contain, checked without --source."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} a model, which is not in the file; name it with --source")
+    def __init__(self, subject: str) -> None:
+        super().__init__(f"{subject} a model, which is not in the file; name it with --source")
 
 
 def check_file(
@@ -86,7 +86,7 @@ def check_file(
     layer: Annotated[
         str | None, typer.Option("--layer", help="the recurrent part of --source, as encoder.rnn")
     ] = None,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Prove the certificate of a file again in ball arithmetic; exit 1 if any part fails.
 
@@ -99,43 +99,43 @@ def check_file(
     if begins_as_attacked(file):
         return check_witnesses(file, source, cell, ignore or (), layer, format)
     if source is None and (cell is not None or layer is not None or ignore):
-        raise CellError
-    read = readout_named(file) if is_certificate(file) else None
+        raise CellWithoutSourceError
+    layer_name = readout_named(file) if is_certificate(file) else None
     original, readout = None, None
     if source is not None:
-        original, readout = read_source(source, cell, ignore or (), layer, read)
+        original, readout = read_source(source, cell, ignore or (), layer, layer_name)
     if is_certificate(file):
         if original is None:
             raise ModelNeededError("this is a certificate of")
-        with waiting(PROVING):
+        with show_status(PROVING_TITLE):
             certificate, findings = check_certificate(file, original, readout)
     else:
-        checker = _checker(file)
-        with waiting(PROVING):
+        checker = _find_checker(file)
+        with show_status(PROVING_TITLE):
             certificate, findings = checker(file, original)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
-        print_json({**_found(file, holds, findings), "certificate": certificate})
+        print_json({**_findings_document(file, holds, findings), "certificate": certificate})
         return int(not holds)
     shape = certificate["shape"]
     echo(f"{file}: the certificate {'holds' if holds else 'FAILS'}")
-    of = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
-    of += "" if read is None else f", of predictions {shown(read)} h"
-    echo(f"of {of}, {_among(certificate)}")
+    subject = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
+    subject += "" if layer_name is None else f", of predictions {shown(layer_name)} h"
+    echo(f"of {subject}, {_inputs_text(certificate)}")
     _print_findings(findings, certificate["information"])
     return int(not holds)
 
 
-def _checker(file: Path) -> Checker:
+def _find_checker(file: Path) -> Checker:
     """Who checks it, by the format that it says of itself; raises ForeignError."""
     try:
-        said = said_format(file)
+        format_name = said_format(file)
     except OSError as cause:
-        raise ForeignError(file, str(cause.strerror)) from None
+        raise UncheckableError(file, str(cause.strerror)) from None
     for family, checker in CHECKERS.items():
-        if said.startswith(family):
+        if format_name.startswith(family):
             return checker
-    raise ForeignError(file, "is not a file that can be checked, or is damaged")
+    raise UncheckableError(file, "is not a file that can be checked, or is damaged")
 
 
 def check_witnesses(
@@ -152,42 +152,45 @@ def check_witnesses(
     from rnnbounds.impl.memory.adversary.check import check_attacked, readout_stated
     from rnnbounds.impl.reading.adapters import load_model
 
-    read = readout_stated(file)
-    held = load_model(source, cell, ignore=ignore, layer=layer, readout=read)
-    with waiting(PROVING):
-        document, findings = check_attacked(file, held, source)
+    layer_name = readout_stated(file)
+    model = load_model(source, cell, ignore=ignore, layer=layer, readout=layer_name)
+    with show_status(PROVING_TITLE):
+        document, findings = check_attacked(file, model, source)
     holds = all(finding.holds for finding in findings)
     if format is Format.json:
-        print_json({**_found(file, holds, findings), "attacked": document})
+        print_json({**_findings_document(file, holds, findings), "attacked": document})
         return int(not holds)
     echo(f"{file}: the witnesses {'hold' if holds else 'FAIL'}")
-    of = shown(document["cell"]) + ("" if read is None else f", of predictions {shown(read)} h")
-    echo(f"of {of}, {shown(document['dtype'])}, {_among(document)}")
+    subject = shown(document["cell"]) + (
+        "" if layer_name is None else f", of predictions {shown(layer_name)} h"
+    )
+    echo(f"of {subject}, {shown(document['dtype'])}, {_inputs_text(document)}")
     _print_findings(findings, document["information"])
     return int(not holds)
 
 
-def _among(told: dict[str, Any]) -> str:
+def _inputs_text(document: dict[str, Any]) -> str:
     """The inputs that are spoken of; of a table's rows the box around them."""
-    box = told.get("inputs")
-    among = "" if box is None else f"x_t in {_sides(box)}, "
-    return f"for every {among}‖x_t‖₂ ≤ {exactly(told['input_bound'])}"
+    box = document.get("inputs")
+    box_text = "" if box is None else f"x_t in {_box_text(box)}, "
+    return f"for every {box_text}‖x_t‖₂ ≤ {exactly(document['input_bound'])}"
 
 
-def _sides(box: dict[str, list[float]]) -> str:
+def _box_text(box: dict[str, list[float]]) -> str:
     """The ends that are proved, of the first few channels."""
     ends = zip(box["low"], box["high"], strict=True)
     sides = [f"[{float(low)!r}, {float(high)!r}]" for low, high in ends]
-    more = f" × …, {len(sides)} channels" if len(sides) > _SHOWN else ""
-    return " × ".join(sides[:_SHOWN]) + more
+    more = f" × …, {len(sides)} channels" if len(sides) > _MOST_SIDES else ""
+    return " × ".join(sides[:_MOST_SIDES]) + more
 
 
-def _found(file: Path, holds: bool, findings: Sequence[Finding]) -> dict[str, Any]:
+def _findings_document(file: Path, holds: bool, findings: Sequence[Finding]) -> dict[str, Any]:
     return {
         "file": str(file),
         "holds": holds,
         "findings": [
-            {"name": found.name, "holds": found.holds, "detail": found.detail} for found in findings
+            {"name": finding.name, "holds": finding.holds, "detail": finding.detail}
+            for finding in findings
         ],
     }
 
@@ -195,7 +198,10 @@ def _found(file: Path, holds: bool, findings: Sequence[Finding]) -> dict[str, An
 def _print_findings(findings: Sequence[Finding], information: Mapping[str, Any]) -> None:
     print_table(
         ("part", "", "found"),
-        [(found.name, "holds" if found.holds else "FAILS", found.detail) for found in findings],
+        [
+            (finding.name, "holds" if finding.holds else "FAILS", finding.detail)
+            for finding in findings
+        ],
     )
     for name, value in information.items():
         if value not in ([], {}):
@@ -214,11 +220,11 @@ def read_source(
     """The original model and its readout, whatever wrote them: torch reads them."""
     from rnnbounds.impl.reading.adapters import load_model
 
-    held = load_model(path, cell, ignore=ignore, layer=layer, readout=readout)
-    weights = {role: part.double().numpy() for role, part in held.weights.items()}
-    read = None
-    if held.readout is not None:
-        weight = held.readout.weight
+    model = load_model(path, cell, ignore=ignore, layer=layer, readout=readout)
+    weights = {role: part.double().numpy() for role, part in model.weights.items()}
+    source_readout = None
+    if model.readout is not None:
+        weight = model.readout.weight
         dtype = str(weight.dtype).removeprefix("torch.")
-        read = Readout(held.readout.name, dtype, weight.double().numpy())
-    return Source(held.name, held.dtype, weights), read
+        source_readout = Readout(model.readout.name, dtype, weight.double().numpy())
+    return Source(model.name, model.dtype, weights), source_readout

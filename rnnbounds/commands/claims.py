@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from rnnbounds.commands.matrix import matrix_in, show_matrix
-from rnnbounds.commands.options import CORES, As, Ids, Workers
+from rnnbounds.commands.matrix import require_matrix, show_matrix
+from rnnbounds.commands.options import CORES, FormatOption, Ids, Workers
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.matrix import Matrix, missing_entries
@@ -58,7 +58,7 @@ def claims(
     vocabulary: Annotated[
         bool, typer.Option("--vocabulary", help="every quantity: name, meaning, norm, definition")
     ] = False,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Print the table of claims: id, statement, source, proof, tightness, false variants; with
     --matrix the claims by cell, exit 1 if an entry fails.
@@ -67,11 +67,19 @@ def claims(
     the theory for use elsewhere.
     """
     forms = {"--markdown": markdown, "--latex": latex, "--bibtex": bibtex}
-    asked = [name for name, wanted in (forms | {"--vocabulary": vocabulary}).items() if wanted]
-    if asked and (len(asked) > 1 or matrix or (format is Format.json and asked[0] in forms)):
-        raise typer.BadParameter(f"{asked[0]} prints one thing alone; leave the other options out")
+    chosen_options = [
+        name for name, is_set in (forms | {"--vocabulary": vocabulary}).items() if is_set
+    ]
+    if chosen_options and (
+        len(chosen_options) > 1 or matrix or (format is Format.json and chosen_options[0] in forms)
+    ):
+        raise typer.BadParameter(
+            f"{chosen_options[0]} prints one thing alone; leave the other options out"
+        )
     if (latex or bibtex or vocabulary) and (now or run is not None):
-        raise typer.BadParameter(f"{asked[0]} is not about a run; leave out --run and --now")
+        raise typer.BadParameter(
+            f"{chosen_options[0]} is not about a run; leave out --run and --now"
+        )
     if form is not None and not latex:
         raise typer.BadParameter("--form chooses what --latex prints: give --latex too")
     if vocabulary or matrix:
@@ -87,19 +95,19 @@ def claims(
         from rnnbounds.commands import proofs  # with all that proves and attacks
 
         if matrix:
-            return show_matrix(proofs.matrix_now(workers), format)
-        rows = chosen(proofs.proved_now(), ids)
+            return show_matrix(proofs.probe_matrix(workers), format)
+        rows = select_rows(proofs.prove_rows(), ids)
     else:
         table = packaged_table() if run is None else build_table(load(run))
         if matrix:
-            return show_matrix(whole(table, run), format)
-        rows = chosen(table.claims, ids)
+            return show_matrix(complete_matrix(table, run), format)
+        rows = select_rows(table.claims, ids)
     if markdown:
         for line in markdown_table(rows):
             echo(line)
         return 0
     if format is Format.json:
-        print_json([describe(row) for row in rows])
+        print_json([row_document(row) for row in rows])
         return 0
     print_table(
         HEADS,
@@ -118,15 +126,15 @@ def claims(
     return 0
 
 
-def chosen(rows: Sequence[ClaimRow], ids: Sequence[str] | None) -> list[ClaimRow]:
+def select_rows(rows: Sequence[ClaimRow], ids: Sequence[str] | None) -> list[ClaimRow]:
     """The rows of these claims, all by default; raises UnknownClaimError."""
-    known = {row.id: row for row in rows}
+    by_id = {row.id: row for row in rows}
     for id in ids or ():
-        if id not in known:
+        if id not in by_id:
             from rnnbounds.theory.errors import UnknownClaimError
 
-            raise UnknownClaimError("claim", id, known)
-    return [known[id] for id in dict.fromkeys(ids or known)]
+            raise UnknownClaimError("claim", id, by_id)
+    return [by_id[id] for id in dict.fromkeys(ids or by_id)]
 
 
 def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None) -> int:
@@ -134,37 +142,37 @@ def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None)
     from rnnbounds.theory import CLAIMS, claim
     from rnnbounds.theory.latex import document
 
-    wanted = [claim(id) for id in ids] if ids else list(CLAIMS)
+    entries_ = [claim(id) for id in ids] if ids else list(CLAIMS)
     if latex:
-        write(document(wanted, form))
+        write(document(entries_, form))
         return 0
     from rnnbounds.theory.axioms.base import AXIOMS
     from rnnbounds.theory.bibliography import bibtex
 
-    names = {entry.id for entry in wanted}
-    used = {
+    names = {entry.id for entry in entries_}
+    axioms = {
         axiom for row in packaged_table().claims if row.id in names for axiom in row.proof.axioms
     }
-    sources = [entry.source.text for entry in wanted]
-    write(bibtex([*sources, *(axiom.source for axiom in AXIOMS if axiom.id in used)]) + "\n")
+    sources = [entry.source.text for entry in entries_]
+    write(bibtex([*sources, *(axiom.source for axiom in AXIOMS if axiom.id in axioms)]) + "\n")
     return 0
 
 
 def show_vocabulary(format: Format) -> int:
     """Print every quantity that a statement can name, in the order of the theory."""
-    from rnnbounds.theory.language.printing import latex, plain
-    from rnnbounds.theory.language.quantity import VALUES
-    from rnnbounds.theory.language.spelling import spelling
+    from rnnbounds.theory.language.printing import latex, plain_text
+    from rnnbounds.theory.language.quantity import ROLE_MEANINGS
+    from rnnbounds.theory.language.spelling import typed_notation
     from rnnbounds.theory.language.vocabulary import VOCABULARY
 
     if format is Format.json:
         print_json(
             [
                 {
-                    "name": q.name, "notation": spelling(q.notation), "latex": q.notation,
+                    "name": q.name, "notation": typed_notation(q.notation), "latex": q.notation,
                     "meaning": q.meaning, "norm": q.norm, "role": q.role,
-                    "value": VALUES[q.role], "least": q.lower,
-                    "definition": None if q.definition is None else plain(q.definition),
+                    "value": ROLE_MEANINGS[q.role], "least": q.lower,
+                    "definition": None if q.definition is None else plain_text(q.definition),
                     "definition_latex": None if q.definition is None else latex(q.definition),
                     "systems": list(q.about),
                 }
@@ -175,25 +183,25 @@ def show_vocabulary(format: Format) -> int:
     heads = ("name", "notation", "meaning", "norm or unit", "definition or value used")
     rows = []
     for q in VOCABULARY.values():
-        defined = VALUES[q.role] if q.definition is None else plain(q.definition)
-        rows.append((q.name, spelling(q.notation), q.meaning, q.norm, defined))
+        defined = ROLE_MEANINGS[q.role] if q.definition is None else plain_text(q.definition)
+        rows.append((q.name, typed_notation(q.notation), q.meaning, q.norm, defined))
     print_table(heads, rows)
     return 0
 
 
-def whole(table: ClaimsTable, record: Path | None) -> Matrix:
+def complete_matrix(table: ClaimsTable, record: Path | None) -> Matrix:
     """The matrix of a table; raises RecordError if it leaves a claim out on some cell."""
-    matrix = matrix_in(table, record)
+    matrix = require_matrix(table, record)
     claims = dict.fromkeys([row.id for row in table.claims] + list(matrix.claims))
-    if found := missing_entries(matrix, tuple(claims)):
-        raise RecordError(f"{record or TABLE_FILE}: {found[0]}; write the run again")
+    if missing := missing_entries(matrix, tuple(claims)):
+        raise RecordError(f"{record or TABLE_FILE}: {missing[0]}; write the run again")
     return matrix
 
 
-def describe(row: ClaimRow) -> dict[str, Any]:
+def row_document(row: ClaimRow) -> dict[str, Any]:
     """The JSON document of one claim; assumptions by their ids, where this program knows them."""
-    known = next((told.needs for told in packaged_table().claims if told.id == row.id), {})
-    needs = sorted({known.get(text, id) for text, id in row.needs.items()})
+    ids = next((row_.needs for row_ in packaged_table().claims if row_.id == row.id), {})
+    needs = sorted({ids.get(text, id) for text, id in row.needs.items()})
     return {**msgspec.to_builtins(row), "needs": needs}
 
 

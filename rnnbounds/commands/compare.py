@@ -19,7 +19,7 @@ from rnnbounds.shell.terminal import write
 Page = Annotated[Path | None, path_option("--page", "FILE.html", "write the changes as a page too")]
 
 
-class Telling(StrEnum):
+class ChangeFormat(StrEnum):
     """How changes are printed."""
 
     text = "text"
@@ -31,8 +31,8 @@ def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD.json", help="a run or a certificate")],
     new: Annotated[Path, typer.Argument(metavar="NEW.json", help="a later run or certificate")],
     page: Page = None,
-    format: Annotated[Telling, typer.Option("--format", help="text, markdown or json")]
-    = Telling.text,
+    format: Annotated[ChangeFormat, typer.Option("--format", help="text, markdown or json")]
+    = ChangeFormat.text,
 ) -> int:  # fmt: skip
     """Compare two runs, or two certificates of a model: regressed, improved, new, gone; exit 1 if
     something regressed or is gone.
@@ -43,9 +43,9 @@ def compare(
     if page is not None:
         check_target(page, ".html")
     changes = compare_files(old, new, load_thresholds())
-    if format is Telling.json:
+    if format is ChangeFormat.json:
         print_json(changes)
-    elif format is Telling.markdown:
+    elif format is ChangeFormat.markdown:
         write(changes.markdown)
     else:
         for line in changes.text:

@@ -8,10 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.options import As, path_option
+from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.properties.errors import InputError
-from rnnbounds.shell.output import Format, check_folder, echo, print_json, print_table, progress
+from rnnbounds.shell.output import (
+    Format,
+    echo,
+    print_json,
+    print_table,
+    require_folder,
+    show_progress,
+)
 
 
 def experiment(
@@ -24,7 +31,7 @@ def experiment(
     seeds: Annotated[
         int | None, typer.Option("--seeds", min=1, help="how many, from the first one on")
     ] = None,
-    given: Annotated[
+    assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="one of the settings on the page"),
     ] = None,
@@ -39,72 +46,79 @@ def experiment(
         ),
     ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda")] = "auto",
-    told: Annotated[
+    folders: Annotated[
         list[Path] | None,
         path_option("--table", "DIR", "only print the table of the experiments in DIR"),
     ] = None,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Run an experiment and write its page; exit 1 if a certified bound does not hold.
 
     With --resume and the same options a stopped run continues, to the same record.
     """
-    from rnnbounds.experiments.engine.page import headline, tables
-    from rnnbounds.experiments.engine.running import OptionError, run, settings, work
+    from rnnbounds.experiments.engine.page import all_tables, headline_text
+    from rnnbounds.experiments.engine.running import (
+        OptionError,
+        count_advances,
+        make_setting,
+        run_experiment,
+    )
 
-    if told:
-        return print_records(told)
+    if folders:
+        return print_records_table(folders)
     if name is None:
         raise typer.BadParameter(f"choose among {', '.join(HOMES)}", param_hint="NAME")
     chosen = find_experiment(name)
     if data is not None and not chosen.takes_data:
         raise OptionError(name, "--data")
-    firsts = {"seed": seed, "seeds": seeds}
-    asked = pairs(given or ()) | {key: value for key, value in firsts.items() if value is not None}
-    setting = settings(chosen, full=full, given=asked)
+    seeds_given = {"seed": seed, "seeds": seeds}
+    values = parse_assignments(assignments or ()) | {
+        key: value for key, value in seeds_given.items() if value is not None
+    }
+    setting = make_setting(chosen, full=full, changed=values)
     folder = Path("report") / name if out is None else out
-    check_folder(folder, f"{name}.json", "index.html")
-    with progress(work(chosen, setting), name) as advance:
-        record = run(
+    require_folder(folder, f"{name}.json", "index.html")
+    with show_progress(count_advances(chosen, setting), name) as advance:
+        record = run_experiment(
             chosen, folder, setting=setting, full=full, data=data, device=device, resume=resume,
             advance=advance,
         )  # fmt: skip
     if format is Format.json:
         print_json(record)
         return int(bool(record.problems))
-    for table in tables(record, chosen.sections(record)):
+    for table in all_tables(record, chosen.sections(record)):
         print_table(table.columns, table.rows)
-    echo(headline(record))
+    echo(headline_text(record))
     for problem in record.problems:
         echo(f"FAILS: {problem}")
     echo(f"wrote {folder / 'index.html'} and {folder / f'{name}.json'}")
     return int(bool(record.problems))
 
 
-def print_records(folders: Sequence[Path]) -> int:
+def print_records_table(folders: Sequence[Path]) -> int:
     """The table of what was run, in Markdown."""
-    from rnnbounds.experiments.engine.summary import markdown, read
+    from rnnbounds.experiments.engine.summary import markdown_table, read_records
 
-    for line in markdown(read(folders)):
+    for line in markdown_table(read_records(folders)):
         echo(line)
     return 0
 
 
-def pairs(given: Sequence[str]) -> dict[str, Any]:
+def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
     """NAME=VALUE, VALUE as JSON where it is; raises InputError."""
     import msgspec
 
-    found: dict[str, Any] = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
+    settings: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
         if not equals:
-            raise InputError(f"--set {pair} has no value; give it as NAME=VALUE")
+            raise InputError(f"--set {assignment} has no value; give it as NAME=VALUE")
         try:
-            found[name] = msgspec.json.decode(value)
+            settings[name] = msgspec.json.decode(value)
         except msgspec.DecodeError:
-            found[name] = value
+            settings[name] = value
         except UnicodeError:
             raise InputError(f"--set {name} has a value that is not UTF-8; write it so") from None
         except RecursionError:
             raise InputError(f"--set {name} has a value that nests too deep; flatten it") from None
-    return found
+    return settings

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.shell.output import Format, path_of
+from rnnbounds.shell.output import Format, parse_path
 
 
 def path_option(name: str, metavar: str, help: str) -> Any:
     """An option that names a file or a folder."""
-    return typer.Option(name, parser=path_of, metavar=metavar, help=help)
+    return typer.Option(name, parser=parse_path, metavar=metavar, help=help)
 
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-As = Annotated[Format, typer.Option("--format", help="text or json")]
+FormatOption = Annotated[Format, typer.Option("--format", help="text or json")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="the seed of everything random")]
 Device = Annotated[str, typer.Option("--device", help="cpu or cuda")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="claims; all by default")]
 Workers = Annotated[
     int, typer.Option("--workers", "-n", min=0, help="processes; 0 runs in this one")
 ]
-Machines = Annotated[
+ClusterAddress = Annotated[
     str | None,
     typer.Option(
         "--cluster", metavar="ADDRESS",
@@ -37,6 +37,6 @@ Baseline = Annotated[
 ]
 Summary = Annotated[Path | None, path_option("--summary", "FILE.md", "write a summary in Markdown")]
 Sarif = Annotated[Path | None, path_option("--sarif", "FILE.sarif", "write the failures as SARIF")]
-Keep = Annotated[
+HistoryFolder = Annotated[
     Path | None, path_option("--history", "DIR", "keep the run there, with trends over all runs")
 ]

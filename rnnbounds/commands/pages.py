@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from rnnbounds import disk
-from rnnbounds.commands.options import As, Baseline, path_option
+from rnnbounds.commands.options import Baseline, FormatOption, path_option
 from rnnbounds.reports.curves import NAME as CURVES
 from rnnbounds.reports.files import WriteError
 from rnnbounds.reports.pages.page import FILES, write_report
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.outcome import run_problems
-from rnnbounds.results import Wanted
+from rnnbounds.results import RunOutputs
 from rnnbounds.shell.output import Format, echo, print_json
 
 
@@ -28,26 +28,26 @@ def report(
     csv: Annotated[
         bool, typer.Option("--csv", help="write the points of all curves too, as curves.csv")
     ] = False,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Write the page of a run record; exit 1 if the run failed or, with --baseline, something
     regressed."""
     record, page = load(run), out / "index.html"
-    if disk.same(run, page):
+    if disk.is_same_file(run, page):
         raise WriteError(page, OSError(0, "it is the file that is read"))
-    beside = disk.same(run, out / "run.json")  # the record itself is left as it is
-    names = (("index.html",) if beside else FILES) + ((CURVES,) if csv else ())
-    changes = Wanted(baseline).check(outputs=[out / name for name in names]).changes(record)
+    same_file = disk.is_same_file(run, out / "run.json")  # the record itself is left as it is
+    names = (("index.html",) if same_file else FILES) + ((CURVES,) if csv else ())
+    changes = RunOutputs(baseline).check(outputs=[out / name for name in names]).changes(record)
     write_report(record, out, names=names, changes=changes)
-    found = run_problems(record)
+    failures = run_problems(record)
     if format is Format.json:
-        told = {} if changes is None else {"changes": changes}
+        changes_entry = {} if changes is None else {"changes": changes}
         points = {"curves": str(out / CURVES)} if csv else {}
-        print_json({"page": str(page), "problems": found} | points | told)
+        print_json({"page": str(page), "problems": failures} | points | changes_entry)
     else:
-        for problem in found:
+        for problem in failures:
             echo(f"FAILS: {problem}")
         for line in () if changes is None else changes.text:
             echo(line)
         echo(f"wrote {' and '.join(str(out / name) for name in sorted(names))}")
-    return int(bool(found or (changes and changes.failing)))
+    return int(bool(failures or (changes and changes.failing)))

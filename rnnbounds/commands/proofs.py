@@ -8,51 +8,51 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.options import As, Ids
-from rnnbounds.commands.recheck import accepted_before
+from rnnbounds.commands.options import FormatOption, Ids
 from rnnbounds.commands.recheck import recheck as recheck_proofs
-from rnnbounds.commands.steps import quantified, show_lemmas, show_step, told
+from rnnbounds.commands.recheck import shipped_proofs_text
+from rnnbounds.commands.steps import print_wrapped, quantified_text, show_lemmas, show_step
 from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
-from rnnbounds.properties.runs.probe import probe_matrix
+from rnnbounds.properties.runs.probe import probe_matrix as probe_claims
 from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
 from rnnbounds.reports.records.ledger import LedgerRecord
 from rnnbounds.reports.records.matrix import Matrix
 from rnnbounds.reports.table import ClaimRow, Proof
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.output import Format, echo, print_json, progress
+from rnnbounds.shell.output import Format, echo, print_json, show_progress
 from rnnbounds.theory.language.law import Axiom
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.laws import axioms_of
-from rnnbounds.theory.proof.laws import counted as count_laws
-from rnnbounds.theory.recheck import kept
+from rnnbounds.theory.proof.laws import axioms_used
+from rnnbounds.theory.proof.laws import count_axioms as count_laws
+from rnnbounds.theory.recheck import unsettled
 
 
-def matrix_now(workers: int) -> Matrix:
+def probe_matrix(workers: int) -> Matrix:
     """A matrix that is proved and probed now."""
     entries = chosen_claims(())
-    with progress(len(entries), "probing") as advance:
-        return probe_matrix(entries, workers, advance)
+    with show_progress(len(entries), "probing") as advance:
+        return probe_claims(entries, workers, advance)
 
 
-def proved_now() -> tuple[ClaimRow, ...]:
+def prove_rows() -> tuple[ClaimRow, ...]:
     """The claims with their ledgers as run now; nothing is attacked."""
-    return tuple(row_of(entry, ledgers) for entry, ledgers in proved_in_turn(chosen_claims(())))
+    return tuple(claim_row(entry, ledgers) for entry, ledgers in prove_all(chosen_claims(())))
 
 
-def proved_in_turn(
+def prove_all(
     entries: Sequence[Claim],
 ) -> list[tuple[Claim, tuple[LedgerRecord, ...]]]:
     """Each claim with its ledgers, run under a progress bar."""
-    with progress(len(entries), "proving") as advance:
-        found = []
+    with show_progress(len(entries), "proving") as advance:
+        proofs = []
         for entry in entries:
             advance(entry.id)
-            found.append((entry, ledger_records(entry)))
-    return found
+            proofs.append((entry, ledger_records(entry)))
+    return proofs
 
 
-def row_of(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
+def claim_row(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> ClaimRow:
     """The row of a claim as it is stated, with these proofs."""
     return ClaimRow(
         id=entry.id,
@@ -97,7 +97,7 @@ def prove(
             help="check the proofs by the second checker instead, which asks cvc5 (extra: recheck)",
         ),
     ] = False,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Run the proof ledgers; exit 1 if a machine step fails."""
     entries = chosen_claims(claim or ())
@@ -109,17 +109,17 @@ def prove(
         if len(claim or ()) != 1:
             raise typer.BadParameter("--step is about one claim; name it")
         return show_step(entries[0], step, format)
-    proofs = proved_in_turn(entries)
+    proofs = prove_all(entries)
     if format is Format.json:
         print_json([prove_document(entry, ledgers) for entry, ledgers in proofs])
     else:
         for entry, ledgers in proofs:
             print_ledgers(entry, ledgers)
-        summary(proofs)
-    return int(any(fails(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
+        print_summary(proofs)
+    return int(any(is_failing(ledger, strict) for _, ledgers in proofs for ledger in ledgers))
 
 
-def fails(ledger: LedgerRecord, strict: bool) -> bool:
+def is_failing(ledger: LedgerRecord, strict: bool) -> bool:
     """True if a machine step fails, or the form is neither proved nor, unless strict, argued."""
     failed = any(step.verdict == "failed" for step in ledger.steps)
     return failed or not (ledger.proved or (ledger.argued and not strict))
@@ -149,7 +149,7 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
                 "uses": step.uses,
                 "redundant": step.redundant,
                 "verdict": step.verdict,
-                "rests": kept().get(f"{entry.id}/{ledger.form}", {}).get(step.id, ""),
+                "rests": unsettled().get(f"{entry.id}/{ledger.form}", {}).get(step.id, ""),
             }
             for ledger in ledgers
             for step in ledger.steps
@@ -166,54 +166,58 @@ def prove_document(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> dict[str,
 def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
     """Print each form's assumptions, its steps with unneeded premises and reasons of failure, its
     definitions, and the assumptions that no step uses."""
-    spare = unused_assumptions(entry)
+    unused = unused_assumptions(entry)
     for ledger in ledgers:
-        said = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
-        by = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
-        echo(f"{entry.id} ({ledger.form}): {said}{by}")
-        open_steps = kept().get(f"{entry.id}/{ledger.form}", {})
+        state = basis_phrase(ledger.standing) if ledger.proved else "NOT PROVED"
+        presupposed = f" ({', '.join(ledger.presupposed)})" if ledger.presupposed else ""
+        echo(f"{entry.id} ({ledger.form}): {state}{presupposed}")
+        open_steps = unsettled().get(f"{entry.id}/{ledger.form}", {})
         for assumption in entry.form(ledger.form).assumptions:
-            told(f"{assumption.label}: {assumption.id}: {assumption.text}")
+            print_wrapped(f"{assumption.label}: {assumption.id}: {assumption.text}")
         if not ledger.met:
-            told("not shown: that a system meets all of this; only that z3 does not refute it")
+            print_wrapped(
+                "not shown: that a system meets all of this; only that z3 does not refute it"
+            )
         for step in ledger.steps:
             uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
-            stated = quantified(step.quantifier, step.statement)
-            told(f"{step.verdict:7} {step.method:10} {step.id}: {stated}{uses}")
+            stated = quantified_text(step.quantifier, step.statement)
+            print_wrapped(f"{step.verdict:7} {step.method:10} {step.id}: {stated}{uses}")
             if step.redundant:
-                told(f"not needed: {', '.join(step.redundant)}", 10)
+                print_wrapped(f"not needed: {', '.join(step.redundant)}", 10)
             if step.verdict == "failed":
-                told(step.detail, 10)
+                print_wrapped(step.detail, 10)
             if step.id in open_steps:
-                told(f"rests on {open_steps[step.id]}", 10)
+                print_wrapped(f"rests on {open_steps[step.id]}", 10)
         for definition in ledger.definitions:
-            told(f"defines {definition.name}: {definition.text}")
+            print_wrapped(f"defines {definition.name}: {definition.text}")
         if not ledger.steps:
             echo("  no steps: a statement without a proof is not proved")
-        if ledger.form in spare:
-            assumed = ", ".join(spare[ledger.form])
-            told(
+        if ledger.form in unused:
+            assumed = ", ".join(unused[ledger.form])
+            print_wrapped(
                 f"assumed, but used by no step: {assumed}; remove it, unless a quantity has no "
                 "meaning without it"
             )
 
 
-def summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
+def print_summary(proofs: list[tuple[Claim, tuple[LedgerRecord, ...]]]) -> None:
     """The last line: what the forms rest on, and from which laws of which theorems."""
     axioms = sorted({a for _, ledgers in proofs for ledger in ledgers for a in ledger.axioms})
     steps = sum(len(ledger.steps) for _, ledgers in proofs for ledger in ledgers)
-    taken = count_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
+    laws = count_laws(axiom for entry, _ in proofs for axiom in laws_of(entry))
     forms = basis_sentence(
         count_bases(ledger.standing for _, ledgers in proofs for ledger in ledgers)
     )
     proved = f"{plural(len(proofs), 'claim')}, {forms}; {plural(steps, 'step')}"
     names = {
-        f"{e.id}/{one.form}": [s.id for s in one.steps] for e, found in proofs for one in found
+        f"{e.id}/{ledger_.form}": [s.id for s in ledger_.steps]
+        for e, ledgers_ in proofs
+        for ledger_ in ledgers_
     }
-    echo(accepted_before(names))
-    echo(f"{proved}, from {taken.text}: {', '.join(axioms)}")
+    echo(shipped_proofs_text(names))
+    echo(f"{proved}, from {laws.text}: {', '.join(axioms)}")
 
 
 def laws_of(entry: Claim) -> Iterator[Axiom]:
     """The textbook laws that its proofs use."""
-    return (axiom for form in entry.forms for axiom in axioms_of(form.proof))
+    return (axiom for form in entry.forms for axiom in axioms_used(form.proof))

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.attacks import ALL, Attacks, Profile
-from rnnbounds.commands.options import As, Device, Seed, path_option
-from rnnbounds.commands.typed_text import attack_document, lines, typed
+from rnnbounds.commands.attacks import ALL_ATTACKS, Attacks, Profile
+from rnnbounds.commands.options import Device, FormatOption, Seed, path_option
+from rnnbounds.commands.typed_text import attack_document, result_lines, with_statement
 from rnnbounds.impl.models.device import check_device
 from rnnbounds.properties.attacks.budget import profile
 from rnnbounds.properties.attacks.table import chosen_attacks
@@ -24,7 +24,7 @@ from rnnbounds.reports.pages.text import plain_number as digits
 from rnnbounds.reports.records.record import Check
 from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
 from rnnbounds.theory import claim as claim_of
-from rnnbounds.theory.language.conditions import parse_conditioned
+from rnnbounds.theory.language.conditions import parse_conditional
 
 FAILING = ("VIOLATED", "UNDECIDED")
 
@@ -40,22 +40,22 @@ def attack(
         ),
     ],
     profile_name: Profile = "quick",
-    attacks: Attacks = ALL,
+    attacks: Attacks = ALL_ATTACKS,
     seed: Seed = 0,
     device: Device = "cpu",
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Attack a bound of your own; exit 1 if it is refuted, with a shrunk counter-example, or if a
     check is undecided. Exit 0 is no proof: it says what was tried."""
     limit_collector()
     result = attack_typed(
-        parse_conditioned(statement), budget=profile(profile_name), seed=seed,
+        parse_conditional(statement), budget=profile(profile_name), seed=seed,
         attacks=chosen_attacks(attacks.split(",")), device=check_device(device),
     )  # fmt: skip
     if format is Format.json:
         print_json(attack_document(result))
     else:
-        for line in lines(result):
+        for line in result_lines(result):
             echo(line)
     return int(not result.stands)
 
@@ -77,7 +77,7 @@ def replay(
             "write the system, its states, the constants and both sides to this .npz file",
         ),
     ] = None,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Re-run one check from its spec; exit 1 unless it holds (or is vacuous)."""
     if (claim is None) == (statement is None) or (statement is not None and form is not None):
@@ -86,10 +86,10 @@ def replay(
     if dump is not None:
         check_target(dump, ".npz")
     if statement is not None:
-        stated = parse_conditioned(statement)
+        stated = parse_conditional(statement)
         assumptions = typed_assumptions(stated.statement, stated.conditions)
         replayed = replay_spec(spec, simplify_statement(stated.statement), assumptions)
-        checks = [typed(check, stated.text) for check in replayed.checks]
+        checks = [with_statement(check, stated.text) for check in replayed.checks]
     else:
         claim = str(claim)
         form = form or claim_of(claim).forms[0].name
@@ -100,13 +100,15 @@ def replay(
     if format is Format.json:
         print_json(checks)
     else:
-        print_table(("k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"), [row(c) for c in checks])
+        print_table(
+            ("k", "lhs", "±", "rhs", "±", "lhs/rhs", "verdict"), [check_row(c) for c in checks]
+        )
         for name, values in replayed.constants.items():
             echo(f"{name} = {', '.join(map(digits, values.ravel().tolist()))}")
     return int(any(check.verdict in FAILING for check in checks))
 
 
-def row(check: Check) -> tuple[object, ...]:
+def check_row(check: Check) -> tuple[object, ...]:
     """Both sides of a check with their errors."""
     sides = (check.lhs, check.lhs_error, check.rhs, check.rhs_error)
     window, ratio = ("-" if value is None else value for value in (check.k, check.ratio))

@@ -7,75 +7,75 @@ from collections.abc import Iterable
 from textwrap import wrap
 from typing import Any
 
-from rnnbounds.shell.output import Format, columns_of_terminal, echo, print_json
+from rnnbounds.shell.output import Format, echo, print_json, terminal_columns
 from rnnbounds.theory.errors import UnknownNameError
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.proof import Step
-from rnnbounds.theory.proof.shown import Shown, shown
+from rnnbounds.theory.proof.shown import StepTrace, trace_step
 
 WIDTH = 100  # columns that a formula is broken at, where there is no terminal
 
 
-def told(text: str, indent: int = 2) -> None:
+def print_wrapped(text: str, indent: int = 2) -> None:
     """A line, broken at blanks; what follows the first is indented further."""
     for line in wrap(
-        text, columns_of_terminal(WIDTH), initial_indent=" " * indent,
+        text, terminal_columns(WIDTH), initial_indent=" " * indent,
         subsequent_indent=" " * (indent + 4), break_long_words=False, break_on_hyphens=False,
     ):  # fmt: skip
         echo(line)
 
 
-def quantified(quantifier: str, statement: str) -> str:
+def quantified_text(quantifier: str, statement: str) -> str:
     """The statement, and for what it is stated."""
     return f"{quantifier}: {statement}" if quantifier else statement
 
 
-def steps_named(entry: Claim, name: str) -> dict[Step, list[str]]:
+def find_steps(entry: Claim, name: str) -> dict[Step, list[str]]:
     """The steps of this name, and the forms that each is of; raises UnknownNameError."""
-    found: dict[Step, list[str]] = {}
+    steps: dict[Step, list[str]] = {}
     for form in entry.forms:
         for step in form.proof.steps:
             if step.id == name:
-                found.setdefault(step, []).append(form.name)
-    if not found:
+                steps.setdefault(step, []).append(form.name)
+    if not steps:
         # In quotes: names have commas.
-        known = dict.fromkeys(f"'{step.id}'" for form in entry.forms for step in form.proof.steps)
-        raise UnknownNameError(f"step of {entry.id}", name, known)
-    return found
+        names = dict.fromkeys(f"'{step.id}'" for form in entry.forms for step in form.proof.steps)
+        raise UnknownNameError(f"step of {entry.id}", name, names)
+    return steps
 
 
 def show_step(entry: Claim, name: str, format: Format) -> int:
     """Run each step of this name, in the first of its forms; exit 1 if one is not proved."""
-    found = []
-    for step, forms in steps_named(entry, name).items():
+    results = []
+    for step, forms in find_steps(entry, name).items():
         form = entry.form(forms[0])
-        found.append((forms, shown(form.proof, form.assumptions, step)))
+        results.append((forms, trace_step(form.proof, form.assumptions, step)))
     if format is Format.json:
-        print_json([step_document(forms, told_of) for forms, told_of in found])
+        print_json([step_document(forms, result) for forms, result in results])
     else:
-        for forms, told_of in found:
-            print_step(entry, forms, told_of)
-    return int(any(told_of.result.verdict == "failed" for _, told_of in found))
+        for forms, result in results:
+            print_step(entry, forms, result)
+    return int(any(result.result.verdict == "failed" for _, result in results))
 
 
-def print_step(entry: Claim, forms: list[str], step: Shown) -> None:
+def print_step(entry: Claim, forms: list[str], step: StepTrace) -> None:
     """A step: what is shown, from what, and z3's part in it."""
     result = step.result
     echo(f"{entry.id} ({', '.join(forms)}), {result.id}: {result.verdict} by {result.method}")
-    told(f"{result.where}: {result.detail}")
-    told(f"to show: {quantified(result.quantifier, result.statement)}")
-    for given in step.given:
-        told(f"from {', '.join(given.uses) or 'nothing'}")
-        for clause in given.clauses:
-            told(clause, 4)
-    for asked in step.asked:
-        echo(f"  z3: {asked.verdict}: {asked.what}")
-        for line in asked.script.splitlines():
-            told(line, 4)
+    print_wrapped(f"{result.location}: {result.detail}")
+    print_wrapped(f"to show: {quantified_text(result.quantifier, result.statement)}")
+    for premises in step.hypotheses:
+        print_wrapped(f"from {', '.join(premises.uses) or 'nothing'}")
+        for clause in premises.clauses:
+            print_wrapped(clause, 4)
+    for query in step.solver_queries:
+        echo(f"  z3: {query.verdict}: {query.what}")
+        for line in query.script.splitlines():
+            print_wrapped(line, 4)
 
 
-def step_document(forms: list[str], step: Shown) -> dict[str, Any]:
+def step_document(forms: list[str], step: StepTrace) -> dict[str, Any]:
     """The JSON document of a step."""
     result = step.result
     return {
@@ -86,11 +86,11 @@ def step_document(forms: list[str], step: Shown) -> dict[str, Any]:
         "method": result.method,
         "verdict": result.verdict,
         "detail": result.detail,
-        "where": result.where,
-        "from": [{"uses": part.uses, "clauses": part.clauses} for part in step.given],
+        "where": result.location,
+        "from": [{"uses": part.uses, "clauses": part.clauses} for part in step.hypotheses],
         "z3": [
             {"what": part.what, "script": part.script, "verdict": part.verdict}
-            for part in step.asked
+            for part in step.solver_queries
         ],
     }
 
@@ -102,18 +102,18 @@ def show_lemmas(entries: Iterable[Claim], format: Format) -> int:
         print_json([lemma_document(step, claims) for step, claims in shared.items()])
         return 0
     for step, claims in shared.items():
-        echo(f"{step.id} ({step.where}), of {', '.join(claims)}")
-        told(quantified(step.quantifier, statement_text(step.conclusion)))
+        echo(f"{step.id} ({step.location}), of {', '.join(claims)}")
+        print_wrapped(quantified_text(step.quantifier, statement_text(step.conclusion)))
     return 0
 
 
 def shared_steps(entries: Iterable[Claim]) -> dict[Step, list[str]]:
     """The steps that the proofs of at least two of the claims have, and these claims."""
-    found: dict[Step, list[str]] = {}
+    claims_by_step: dict[Step, list[str]] = {}
     for entry in entries:
         for step in dict.fromkeys(step for form in entry.forms for step in form.proof.steps):
-            found.setdefault(step, []).append(entry.id)
-    return {step: claims for step, claims in found.items() if len(claims) > 1}
+            claims_by_step.setdefault(step, []).append(entry.id)
+    return {step: claims for step, claims in claims_by_step.items() if len(claims) > 1}
 
 
 def lemma_document(step: Step, claims: list[str]) -> dict[str, Any]:
@@ -122,6 +122,6 @@ def lemma_document(step: Step, claims: list[str]) -> dict[str, Any]:
         "id": step.id,
         "quantifier": step.quantifier,
         "statement": statement_text(step.conclusion),
-        "where": step.where,
+        "where": step.location,
         "claims": claims,
     }

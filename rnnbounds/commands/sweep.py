@@ -13,7 +13,7 @@ from rnnbounds.shell.output import Format, echo, print_json
 from rnnbounds.shell.terminal import flush
 
 
-def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
+def print_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
     """Say of each run, as soon as it ends, whether all bounds hold; exit 1 if one fails.
 
     With a folder each seed's report is written to the folder of its number there.
@@ -22,12 +22,12 @@ def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
     for run in runs:
         if folder is not None:
             write_report(run, folder / str(run.seed))
-        found, replays = run_problems(run), failing(run)
-        documents.append({"seed": run.seed, "problems": found, "replay": replays})
+        failures, replays = run_problems(run), replay_commands(run)
+        documents.append({"seed": run.seed, "problems": failures, "replay": replays})
         if format is Format.text:
-            verdict = "all bounds hold" if not found else plural(len(found), "problem")
+            verdict = "all bounds hold" if not failures else plural(len(failures), "problem")
             echo(f"seed {run.seed}: {verdict}")
-            for line in (*(f"FAILS: {problem}" for problem in found), *replays):
+            for line in (*(f"FAILS: {problem}" for problem in failures), *replays):
                 echo(f"  {line}")
             flush()  # the next seed takes minutes, and a file is buffered
     red = [document["seed"] for document in documents if document["problems"]]
@@ -39,6 +39,6 @@ def show_runs(runs: Iterable[Run], folder: Path | None, format: Format) -> int:
     return int(bool(red))
 
 
-def failing(run: Run) -> list[str]:
+def replay_commands(run: Run) -> list[str]:
     """The commands that replay what failed."""
     return [check.replay for claim in run.claims for check in claim.failing]

@@ -19,37 +19,40 @@ from rnnbounds.theory.stated import Place, stated_by
 CELLS_SHOWN = 3
 
 
-def lines(result: TypedResult) -> Iterator[str]:
+def result_lines(result: TypedResult) -> Iterator[str]:
     """The result first, then the scope, then the commands that replay its checks."""
-    text, fallen, scope = result.stated.text, result.counterexample, result.scope
-    if fallen is not None:
-        yield f"refuted: {fallen.explanation} (by the {result.attack} attack)"
-        yield f"{typed(fallen, text).replay} --dump worst.npz"
+    text, counterexample, scope = result.stated.text, result.counterexample, result.scope
+    if counterexample is not None:
+        yield f"refuted: {counterexample.explanation} (by the {result.attack} attack)"
+        yield f"{with_statement(counterexample, text).replay} --dump worst.npz"
         return
     if result.stands:
-        yield f"not refuted: {text} ({counted(result)}); this is no proof"
+        yield f"not refuted: {text} ({counts_text(result)}); this is no proof"
     else:
-        yield f"undecided: {text} ({counted(result)})"
-        yield from left_open(result, text)
+        yield f"undecided: {text} ({counts_text(result)})"
+        yield from undecided_lines(result, text)
     if place := stated_by(result.stated.statement, CLAIMS):
-        yield stated(place)
+        yield proof_reference(place)
     if scope.cells:
-        yield f"tried: {tried(scope, has_windows(result.stated.statement))}"
+        yield f"tried: {scope_text(scope, has_windows(result.stated.statement))}"
     if scope.tightest is not None and scope.ratio is not None:
         at = "" if scope.tightest.k is None else f", at k = {count(scope.tightest.k)}"
-        yield f"largest lhs/rhs: {down(scope.ratio)}{at}: {typed(scope.tightest, text).replay}"
+        replay = with_statement(scope.tightest, text).replay
+        yield f"largest lhs/rhs: {round_down(scope.ratio)}{at}: {replay}"
 
 
-def left_open(result: TypedResult, text: str) -> Iterator[str]:
+def undecided_lines(result: TypedResult, text: str) -> Iterator[str]:
     """How near to equality the undecided checks are, one of them, and what to do."""
     scope = result.scope
     if not scope.cells:
         yield "no check meets the assumptions and side conditions; weaken them"
     if scope.open_check is None:
         return
-    near = f"lhs/rhs is within {NEAR:g} of 1 at {count(scope.near)} of {count(result.undecided)}"
-    yield f"undecided checks are on {plural(scope.open_systems, 'system')}; {near}"
-    yield f"an example: {typed(scope.open_check, text).replay}"
+    nearness = (
+        f"lhs/rhs is within {NEAR:g} of 1 at {count(scope.near)} of {count(result.undecided)}"
+    )
+    yield f"undecided checks are on {plural(scope.open_systems, 'system')}; {nearness}"
+    yield f"an example: {with_statement(scope.open_check, text).replay}"
     if scope.near:
         yield (
             "to decide what is near equality, multiply the right side by 1.0001: "
@@ -57,35 +60,35 @@ def left_open(result: TypedResult, text: str) -> Iterator[str]:
         )
 
 
-def stated(place: Place) -> str:
+def proof_reference(place: Place) -> str:
     """Which proof shows the statement."""
     step = f", step '{place.step}'" if place.step else ""
     return f"`rnnbounds prove {place.claim}` proves it: form {place.form}{step}"
 
 
-def counted(result: TypedResult) -> str:
+def counts_text(result: TypedResult) -> str:
     """How much was judged, and what of it was not decided."""
     checks = "1 check holds" if result.holds == 1 else f"{plural(result.holds, 'check')} hold"
-    parts = [plural(result.systems, "system"), checks]
+    counts = [plural(result.systems, "system"), checks]
     if result.undecided:
-        parts.append(f"{count(result.undecided)} undecided")
+        counts.append(f"{count(result.undecided)} undecided")
     if result.skipped:
-        parts.append(f"{count(result.skipped)} of these over the limit of exact arithmetic")
-    return ", ".join(parts)
+        counts.append(f"{count(result.skipped)} of these over the limit of exact arithmetic")
+    return ", ".join(counts)
 
 
-def tried(scope: Scope, windows: bool) -> str:
+def scope_text(scope: Scope, windows: bool) -> str:
     """The largest sizes, of which no system had all, and the first few cells."""
     sizes = [f"n ≤ {count(scope.n)}", f"T ≤ {count(scope.T)}"]
     sizes += [f"k ≤ {count(scope.k)}"] if windows else []
     sizes += [f"λ ≤ {round_up(scope.lam, 6)}"] if scope.lam is not None else []
-    shown, left = scope.cells[:CELLS_SHOWN], scope.cells[CELLS_SHOWN:]
-    more = f" and {len(left)} more" if left else ""
-    some = "each by itself, and not every value"
-    return f"{', '.join(sizes)} ({some}); cells {', '.join(shown)}{more}"
+    first_cells, other_cells = scope.cells[:CELLS_SHOWN], scope.cells[CELLS_SHOWN:]
+    more = f" and {len(other_cells)} more" if other_cells else ""
+    remark = "each by itself, and not every value"
+    return f"{', '.join(sizes)} ({remark}); cells {', '.join(first_cells)}{more}"
 
 
-def down(ratio: float) -> str:
+def round_down(ratio: float) -> str:
     """A ratio in six digits, rounded down."""
     return f"{Context(prec=6, rounding=ROUND_FLOOR).create_decimal(Decimal(ratio)):g}"
 
@@ -101,17 +104,17 @@ def attack_document(result: TypedResult) -> dict[str, object]:
         "undecided": result.undecided,
         "skipped": result.skipped,
         "attack": result.attack,
-        "counterexample": None if check is None else typed(check, text),
+        "counterexample": None if check is None else with_statement(check, text),
         "scope": {name: getattr(scope, name) for name in ("n", "T", "k", "lam", "cells")},
         "largest_ratio": scope.ratio,
         "undecided_systems": scope.open_systems,
         "near_equality": scope.near,
-        "open_check": None if scope.open_check is None else typed(scope.open_check, text),
-        "tightest": None if scope.tightest is None else typed(scope.tightest, text),
+        "open_check": None if scope.open_check is None else with_statement(scope.open_check, text),
+        "tightest": None if scope.tightest is None else with_statement(scope.tightest, text),
     }
 
 
-def typed(check: Check, statement: str) -> Check:
+def with_statement(check: Check, statement: str) -> Check:
     """The check with the command that replays it on the typed statement."""
     spec = check.replay.split(" --claim ")[0]
     return replace(check, replay=f"{spec} --statement '{statement}'")

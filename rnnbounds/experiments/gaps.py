@@ -25,8 +25,8 @@ def certified_gaps(certificate: Certificate, K: int) -> tuple[float, ...]:
     if certificate.verdict != "certified":
         return ()
     constants = certificate.constants
-    forgets = float(div_up(constants["drive"], subtract_down(1.0, certificate.lam)))
-    bounds = [float(mul_up(constants["equivalence"], min(forgets, constants["radius"])))]
+    state_bound = float(div_up(constants["drive"], subtract_down(1.0, certificate.lam)))
+    bounds = [float(mul_up(constants["equivalence"], min(state_bound, constants["radius"])))]
     for _ in range(K):
         bounds.append(float(mul_up(bounds[-1], certificate.lam)))
     return tuple(bounds)
@@ -60,8 +60,8 @@ def forecast_gap(difference: Tensor, readout: Tensor, rounding: float, unit: flo
     largest = torch.maximum(
         sum_up(mul_up(readout, difference)), sum_up(mul_up(-readout, difference))
     ).amax()
-    lost = add_up(mul_up(SUBTRACTION, norm_up(difference).amax()), 2 * rounding)
-    return float(mul_up(unit, add_up(largest, mul_up(readout_norm(readout), lost))))
+    rounding_loss = add_up(mul_up(SUBTRACTION, norm_up(difference).amax()), 2 * rounding)
+    return float(mul_up(unit, add_up(largest, mul_up(readout_norm(readout), rounding_loss))))
 
 
 def certified_forecast_gap(epsilon: float, readout: Tensor, unit: float) -> float:
@@ -74,6 +74,6 @@ def readout_norm(readout: Tensor) -> float:
     return float(certified_norm(readout[None]))
 
 
-def known_rounding(certificate: Certificate) -> float:
+def rounding_or_inf(certificate: Certificate) -> float:
     """‖fl(h_t) − h_t‖₂ as certified; infinite, so that nothing passes, where nothing is known."""
     return math.inf if certificate.rounding is None else certificate.rounding

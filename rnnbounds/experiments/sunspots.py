@@ -7,27 +7,27 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, all_units
 from rnnbounds.experiments.engine.figures import Chart
 from rnnbounds.experiments.engine.record import (
     Outcome,
     Record,
     Run,
     Setting,
-    curve,
-    of_certificate,
+    make_curve,
+    summarise,
 )
-from rnnbounds.experiments.engine.scores import picked, stated
+from rnnbounds.experiments.engine.scores import score_text, select_runs
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.gaps import (
     certified_forecast_gap,
     certified_gaps,
     forecast_gap,
-    known_rounding,
     observed_gaps,
+    rounding_or_inf,
     state_gap,
 )
-from rnnbounds.experiments.models.nets import Net
+from rnnbounds.experiments.models.nets import ReadoutNet
 from rnnbounds.experiments.models.tasks import sunspots
 from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 from rnnbounds.impl.certificate.certify import certify
@@ -40,7 +40,7 @@ from rnnbounds.reports.pages.text import error_text
 
 EPSILONS = (1e-1, 1e-2, 1e-3)
 WAYS = ("projected", "free")
-MORE = 0.1  # by which the error of the projected network may be larger
+MOST_COST = 0.1  # by which the error of the projected network may be larger
 CUT, TASK = "cut to a window", "sunspots"
 ERROR, YEARS = "held-out error", "years k"
 STATES, APART = "states apart", "forecasts apart"
@@ -56,20 +56,20 @@ class Sizes(Setting, frozen=True, kw_only=True):
     ell: float = 0.8
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """The series, and what is learned of it: the last 60 years are held out, 60 before validate."""
     series = load_series()
-    return Loaded((series, sunspots()), {"data": series.source})
+    return LoadedData((series, sunspots()), {"data": series.source})
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One network, certified, and cut to windows if it is."""
-    s, way, (series, task) = job.setting, job.unit.variant, job.data
-    model = Net("RNN tanh", task, s.states, job.unit.seed)
+    s, variant, (series, task) = job.setting, job.unit.variant, job.data
+    model = ReadoutNet("RNN tanh", task, s.states, job.unit.seed)
 
     @torch.no_grad()
-    def project(model: Net) -> None:
-        if way == "projected":
+    def project(model: ReadoutNet) -> None:
+        if variant == "projected":
             W = dict(model.rnn.named_parameters())["weight_hh_l0"]
             W.copy_(stable(W, s.ell))
 
@@ -79,19 +79,21 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     certified = certificate.verdict == "certified"
     x, years = series.x[:, :-1], series.years[series.split + 1 :]
     with torch.no_grad():
-        forecasts = series.in_numbers(model(x))
+        forecasts = series.to_numbers(model(x))
     K = min(certificate.window(min(EPSILONS)) or series.held_out, series.split)
-    rounding = known_rounding(certificate) if certified else 0.0
-    seen = observed_gaps(model.rnn, x, series.split, K, rounding)
+    rounding = rounding_or_inf(certificate) if certified else 0.0
+    gaps = observed_gaps(model.rnn, x, series.split, K, rounding)
     curves = {
-        "observed": curve(years, series.numbers[series.split + 1 :]),
-        "forecast": curve(years, forecasts[series.split :]),
-        "gap": curve(range(K + 1), seen),
+        "observed": make_curve(years, series.numbers[series.split + 1 :]),
+        "forecast": make_curve(years, forecasts[series.split :]),
+        "gap": make_curve(range(K + 1), gaps),
     }
     if certified:
-        curves["gap, certified"] = curve(range(K + 1), certified_gaps(certificate, K))
+        curves["gap, certified"] = make_curve(range(K + 1), certified_gaps(certificate, K))
     weights = {name.removeprefix("rnn."): part for name, part in model.state_dict().items()}
-    job.keep(f"{way}-{job.unit.seed}.safetensors", as_safetensors(weights, {"cell": "rnn-tanh"}))
+    job.keep_file(
+        f"{variant}-{job.unit.seed}.safetensors", as_safetensors(weights, {"cell": "rnn-tanh"})
+    )
     persistence = series.error(series.numbers[:-1], held_out=True)
     figures = {
         "training error": series.error(forecasts, held_out=False),
@@ -99,90 +101,96 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         "error of “as many as this year”": persistence,
     }
     witness = {} if certificate.witness is None else {"witness": certificate.witness.text}
-    yield job.run(figures, curves, certificate=of_certificate(certificate, 1e-2), told=witness)
-    if way == "projected" and certified:
+    yield job.make_run(figures, curves, certificate=summarise(certificate, 1e-2), notes=witness)
+    if variant == "projected" and certified:
         for epsilon in EPSILONS:
-            yield cut(job, model, certificate, epsilon)
+            yield truncate_run(job, model, certificate, epsilon)
 
 
-def cut(job: Job[Sizes], model: Net, certificate: Certificate, epsilon: float) -> Run:
+def truncate_run(
+    job: Job[Sizes], model: ReadoutNet, certificate: Certificate, epsilon: float
+) -> Run:
     """The feed-forward form within ε, compared with the recurrent network on the held-out years."""
     series, C = job.data[0], model.readout.weight.detach()
-    x, rounding = series.x[:, :-1], known_rounding(certificate)
-    module, told = truncate(model.rnn, epsilon, series.input_bound)
+    x, rounding = series.x[:, :-1], rounding_or_inf(certificate)
+    module, certificate_ = truncate(model.rnn, epsilon, series.input_bound)
     with torch.no_grad():
         h = module(x)
-        apart = (model.rnn(x)[0] - h)[0, series.split :]
-        forecasts = series.in_numbers(model.readout(h))
+        difference = (model.rnn(x)[0] - h)[0, series.split :]
+        forecasts = series.to_numbers(model.readout(h))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "truncated.safetensors"
-        save_truncated(module, told, path)
-        job.keep(f"truncated-{epsilon:g}-{job.unit.seed}.safetensors", path.read_bytes())
+        save_truncated(module, certificate_, path)
+        job.keep_file(f"truncated-{epsilon:g}-{job.unit.seed}.safetensors", path.read_bytes())
     figures = {
         YEARS: module.k,
         "ε": epsilon,
-        STATES: state_gap(apart, rounding),
-        APART: forecast_gap(apart, C, rounding, series.unit),
+        STATES: state_gap(difference, rounding),
+        APART: forecast_gap(difference, C, rounding, series.unit),
         BOUND: certified_forecast_gap(epsilon, C, series.unit),
         ERROR: series.error(forecasts, held_out=True),
     }
-    return job.run(figures, task=CUT, model=f"RNN, ε = {epsilon:g}")
+    return job.make_run(figures, task=CUT, model=f"RNN, ε = {epsilon:g}")
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Judge whether projected networks are certified, forecast as well, and keep their bounds."""
-    of = {way: picked(runs, task=TASK, variant=way) for way in WAYS}
-    errors = {way: fmean(_of(run, ERROR) for run in some) for way, some in of.items()}
+    groups = {way: select_runs(runs, task=TASK, variant=way) for way in WAYS}
+    errors = {
+        way: fmean(_figure_or_nan(run, ERROR) for run in some) for way, some in groups.items()
+    }
     verdicts = {
         way: sorted({run.certificate.verdict for run in some if run.certificate})
-        for way, some in of.items()
+        for way, some in groups.items()
     }
     middle = [run for run in runs if run.model == f"RNN, ε = {EPSILONS[1]:g}"]
-    said = (
+    summary = (
         f"Projected networks ({', '.join(verdicts['projected'])}) forecast the held-out years to "
-        f"{stated(of['projected'], ERROR)} sunspots, free ones ({', '.join(verdicts['free'])}) to "
-        f"{stated(of['free'], ERROR)}."
+        f"{score_text(groups['projected'], ERROR)} sunspots, free ones "
+        f"({', '.join(verdicts['free'])}) to {score_text(groups['free'], ERROR)}."
     )
     if middle:
-        k, bound, seen = (max(_of(run, name) for run in middle) for name in (YEARS, BOUND, APART))
-        said += (
-            f" The last {k:g} years fix a forecast to within {error_text(bound)} sunspots, "
-            f"certified; {error_text(seen)} were seen."
+        k, bound, largest_seen = (
+            max(_figure_or_nan(run, name) for run in middle) for name in (YEARS, BOUND, APART)
         )
-    broken = problems(runs)
+        summary += (
+            f" The last {k:g} years fix a forecast to within {error_text(bound)} sunspots, "
+            f"certified; {error_text(largest_seen)} were seen."
+        )
+    broken = find_problems(runs)
     fits = verdicts["projected"] == ["certified"] and not broken
-    fits = fits and errors["projected"] <= (1 + MORE) * errors["free"]
-    return Outcome("holds" if fits else "does not hold", said, broken)
+    fits = fits and errors["projected"] <= (1 + MOST_COST) * errors["free"]
+    return Outcome("holds" if fits else "does not hold", summary, broken)
 
 
-def problems(runs: Sequence[Run]) -> tuple[str, ...]:
+def find_problems(runs: Sequence[Run]) -> tuple[str, ...]:
     """No certificate, or a certified bound that held-out data break; a NaN breaks its bound."""
-    found = []
+    lines = []
     for run in runs:
-        who = f"seed {run.seed}"
+        label = f"seed {run.seed}"
         if run.variant == "projected" and run.certificate is not None:
             if run.certificate.verdict != "certified":
-                found.append(f"{who}: the projected network is {run.certificate.verdict}")
+                lines.append(f"{label}: the projected network is {run.certificate.verdict}")
             bounds = run.curves.get("gap, certified")
             for k, bound in enumerate(bounds.y if bounds else ()):
                 gap = run.curves["gap"].y[k]
                 if gap is None or bound is None or not gap <= bound:
-                    found.append(f"{who}, k = {k}: the states are {gap} apart, not ≤ {bound}")
+                    lines.append(f"{label}, k = {k}: the states are {gap} apart, not ≤ {bound}")
         for name, limit in ((STATES, "ε"), (APART, BOUND)) if STATES in run.figures else ():
-            if not _of(run, name) <= _of(run, limit):
-                told = f"{name} {_of(run, name)}, not ≤ {_of(run, limit)}"
-                found.append(f"{who}, {run.model}: {told}")
-    return tuple(found)
+            if not _figure_or_nan(run, name) <= _figure_or_nan(run, limit):
+                text_ = f"{name} {_figure_or_nan(run, name)}, not ≤ {_figure_or_nan(run, limit)}"
+                lines.append(f"{label}, {run.model}: {text_}")
+    return tuple(lines)
 
 
-def _of(run: Run, name: str) -> float:
+def _figure_or_nan(run: Run, name: str) -> float:
     value = run.figures[name]
     return float("nan") if value is None else value
 
 
-def sections(record: Record) -> Sequence[Section]:
+def extra_sections(record: Record) -> Sequence[Section]:
     """The commands that say the same of the files that were written."""
-    seed, bound = record.settings["seed"], f"--input-bound {load_bound(record)} --eps 0.01"
+    seed, bound = record.settings["seed"], f"--input-bound {input_bound_text(record)} --eps 0.01"
     program = (
         f"rnnbounds certify projected-{seed}.safetensors {bound}\n"
         f"rnnbounds certify free-{seed}.safetensors {bound}\n"
@@ -191,10 +199,10 @@ def sections(record: Record) -> Sequence[Section]:
     return (Section("Check the files yourself", (Code(program),)),)
 
 
-def load_bound(record: Record) -> str:
+def input_bound_text(record: Record) -> str:
     """Bound on the inputs of the certificates, in the syntax of `certify --input-bound`."""
-    found = next(run.certificate for run in record.runs if run.certificate is not None)
-    return found.inputs.rpartition("≤ ")[2]
+    certificate = next(run.certificate for run in record.runs if run.certificate is not None)
+    return certificate.inputs.rpartition("≤ ")[2]
 
 
 EXPERIMENT = Experiment(
@@ -212,14 +220,14 @@ EXPERIMENT = Experiment(
     source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
     rule=(
         "it holds if every projected network is certified, no certified gap is exceeded, and their "
-        f"mean held-out error is at most {100 * MORE:g} % above that of the free ones."
+        f"mean held-out error is at most {100 * MOST_COST:g} % above that of the free ones."
     ),
     setting=Sizes(),
-    units=lambda setting: every([TASK], ["RNN"], WAYS, setting.each_seed),
-    work=work,
-    judge=judge,
-    load=load,
-    sections=sections,
+    units=lambda setting: all_units([TASK], ["RNN"], WAYS, setting.each_seed),
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
+    sections=extra_sections,
     packages=("safetensors", "statsmodels"),
     charts=(
         Chart(

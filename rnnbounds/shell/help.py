@@ -19,48 +19,48 @@ if TYPE_CHECKING:
 else:
     HelpFormatter = typer.Context.formatter_class  # wherever typer keeps it
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": sys.maxsize}
-WHOLE = "\N{NON-BREAKING HYPHEN}"  # stands for each hyphen while lines are filled
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": sys.maxsize}
+NO_BREAK = "\N{NON-BREAKING HYPHEN}"  # stands for each hyphen while lines are filled
 _KIND = re.compile(r"<(?:list\[)?(\w+)(?:\]| range)>")  # Python's name of what is typed
 
 
-class Formatter(HelpFormatter):
+class HelpText(HelpFormatter):
     """Fills lines at spaces alone."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """The line that begins the help."""
-        super().write_usage(_whole(prog), _whole(args), prefix)
+        super().write_usage(_unbroken(prog), _unbroken(args), prefix)
 
     def write_text(self, text: str) -> None:
         """Paragraphs."""
-        super().write_text(_whole(text))
+        super().write_text(_unbroken(text))
 
     def write_dl(self, rows: Sequence[tuple[str, str]], *spacing: Any, **named: Any) -> None:
         """Options, or commands, each with what it is."""
-        told = [(_whole(_KIND.sub(r"<\1>", name)), _whole(text)) for name, text in rows]
-        super().write_dl(told, *spacing, **named)
+        entries = [(_unbroken(_KIND.sub(r"<\1>", name)), _unbroken(text)) for name, text in rows]
+        super().write_dl(entries, *spacing, **named)
 
     def getvalue(self) -> str:
         """All that was written."""
-        return super().getvalue().replace(WHOLE, "-")
+        return super().getvalue().replace(NO_BREAK, "-")
 
 
-class Context(typer.Context):
+class HelpContext(typer.Context):
     """A call whose help is formatted so."""
 
-    formatter_class = Formatter
+    formatter_class = HelpText
 
 
-class Command(TyperCommand):
+class HelpCommand(TyperCommand):
     """A command with such a help."""
 
-    context_class = Context
+    context_class = HelpContext
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """Commands with such a help, of which the first paragraph stands in the list, whole."""
 
-    context_class = Context
+    context_class = HelpContext
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list of commands."""
@@ -81,5 +81,5 @@ class Group(TyperGroup):
         raise typer.Exit(2)
 
 
-def _whole(text: str) -> str:
-    return text.replace("-", WHOLE)
+def _unbroken(text: str) -> str:
+    return text.replace("-", NO_BREAK)

@@ -6,16 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 from traceback import walk_tb
 
-HOUSE = Path(__file__).parents[1]
+PACKAGE_FOLDER = Path(__file__).parents[1]
 
 
-def failed_import(error: ImportError) -> str:
+def import_message(error: ImportError) -> str:
     """FILE, line N: what could not be imported; and the remedy. The file is the last of ours that
     is on the way to the error, unless none is."""
-    ours = [
+    places = [
         f"{file}, line {line}: "
         for frame, line in walk_tb(error.__traceback__)
-        if (file := Path(frame.f_code.co_filename)).is_relative_to(HOUSE)
+        if (file := Path(frame.f_code.co_filename)).is_relative_to(PACKAGE_FOLDER)
     ]
-    where = ours[-1] if ours else ""
-    return f"{where}{error}; correct that import, or install rnnbounds again, with what it needs"
+    place = places[-1] if places else ""
+    return f"{place}{error}; correct that import, or install rnnbounds again, with what it needs"

@@ -6,26 +6,26 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rnnbounds.shell.terminal import printable, tell
+from rnnbounds.shell.terminal import print_error, printable
 
 LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)  # without -v, with -v, with -vv
 
 
-class Lines(logging.Handler):
+class LineHandler(logging.Handler):
     """Each message is a printable line on standard error, as the program's other messages are."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print it."""
-        tell(printable(record.getMessage()))
+        print_error(printable(record.getMessage()))
 
 
 @contextmanager
-def logged() -> Iterator[None]:
+def log_to_stderr() -> Iterator[None]:
     """While the block runs, warnings of the library are lines on standard error."""
-    logger, handler = logging.getLogger("rnnbounds"), Lines()
+    logger, handler = logging.getLogger("rnnbounds"), LineHandler()
     before = logger.level
     logger.addHandler(handler)
-    verbosity(0)
+    set_verbosity(0)
     try:
         yield
     finally:
@@ -33,6 +33,6 @@ def logged() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def verbosity(count: int) -> None:
+def set_verbosity(count: int) -> None:
     """Set what is logged: warnings, with 1 what is done as well, with 2 and more each detail."""
     logging.getLogger("rnnbounds").setLevel(LEVELS[min(count, len(LEVELS) - 1)])

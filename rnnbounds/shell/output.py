@@ -21,10 +21,10 @@ import typer
 from rnnbounds import disk
 from rnnbounds.reports.files import WriteError
 from rnnbounds.shell.terminal import echo as echo
-from rnnbounds.shell.terminal import printable, tell, write
+from rnnbounds.shell.terminal import print_error, printable, write
 
 PAUSE = 10.0  # seconds between two lines about a long run
-EACH = 0.0  # the same where each part is worth a line
+NO_PAUSE = 0.0  # the same where each part is worth a line
 
 
 class Format(StrEnum):
@@ -37,11 +37,11 @@ class Format(StrEnum):
 def print_json(document: Any) -> None:
     """One JSON document on standard output; what is not printable stands as JSON's escape."""
     text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
-    known = getattr(sys.stdout, "encoding", None) or "utf-8"
-    write(_escaped(text, known) + "\n")
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    write(_escape_json(text, encoding) + "\n")
 
 
-def _escaped(text: str, encoding: str) -> str:
+def _escape_json(text: str, encoding: str) -> str:
     """Only strings hold what is not printable or not ASCII: there JSON may write it in digits."""
     ascii_only = not "λ".encode(encoding, "ignore")
 
@@ -51,7 +51,7 @@ def _escaped(text: str, encoding: str) -> str:
     return "".join(c if fine(c) else json.dumps(c)[1:-1] for c in text)
 
 
-def columns_of_terminal(otherwise: int) -> int:
+def terminal_columns(otherwise: int) -> int:
     """How many columns a line of standard output has room for, if it is a terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return otherwise
@@ -67,11 +67,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
     from rich.console import Console  # slow to import: what shows no table does without
     from rich.table import Table
 
-    width = columns_of_terminal(sys.maxsize)
+    width = terminal_columns(sys.maxsize)
     cells = [[printable(cell) for cell in row] for row in rows]
-    widths = _widths([columns, *cells], width)
+    widths = _column_widths([columns, *cells], width)
     if widths is None:
-        write("".join(f"{line}\n" for row in cells for line in _entry(columns, row, width)))
+        write("".join(f"{line}\n" for row in cells for line in _stacked_row(columns, row, width)))
         return
     # Rich writes to memory: it would flush standard output and answer for its failures itself.
     terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -84,12 +84,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
         table.add_column(column, width=room)
     for row in cells:
         table.add_row(*row)
-    with console.capture() as shown:
+    with console.capture() as capture:
         console.print(table)
-    write("".join(f"{line.rstrip()}\n" for line in shown.get().splitlines()))
+    write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
 
-def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+def _column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
     """The widths of columns two apart, in which no word and no name, the first cell, is broken;
     what is left goes to those that need it. None where these alone take more."""
     from rich.cells import cell_len
@@ -97,30 +97,31 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
     columns = list(zip(*rows, strict=True))
     full = [max(map(cell_len, column)) for column in columns]
     words = [[word for cell in column for word in cell.split()] for column in columns[1:]]
-    found = [full[0], *(max(map(cell_len, these), default=0) for these in words)]
-    spare = width - sum(found) - 2 * (len(found) - 1)
+    widths = [full[0], *(max(map(cell_len, column_words), default=0) for column_words in words)]
+    spare = width - sum(widths) - 2 * (len(widths) - 1)
     if spare < 0:
         return None
-    order = sorted(range(len(found)), key=lambda i: full[i] - found[i])
+    order = sorted(range(len(widths)), key=lambda i: full[i] - widths[i])
     for place, column in enumerate(order):
-        more = min(full[column] - found[column], spare // (len(order) - place))
-        found[column] += more
+        more = min(full[column] - widths[column], spare // (len(order) - place))
+        widths[column] += more
         spare -= more
-    return found
+    return widths
 
 
-def _entry(columns: Sequence[str], row: Sequence[str], width: int) -> Iterator[str]:
+def _stacked_row(columns: Sequence[str], row: Sequence[str], width: int) -> Iterator[str]:
     """A row whose columns do not fit beside one another."""
     yield f"{columns[0]} {row[0]}"
-    head = max(map(len, columns[1:]), default=0)
+    label_width = max(map(len, columns[1:]), default=0)
     for column, cell in zip(columns[1:], row[1:], strict=True):
         yield from wrap(
-            cell, max(width, head + 24), initial_indent=f"  {column:<{head}}  ",
-            subsequent_indent=" " * (head + 4), break_long_words=False, break_on_hyphens=False,
+            cell, max(width, label_width + 24), initial_indent=f"  {column:<{label_width}}  ",
+            subsequent_indent=" " * (label_width + 4), break_long_words=False,
+            break_on_hyphens=False,
         )  # fmt: skip
 
 
-def path_of(text: str) -> Path:
+def parse_path(text: str) -> Path:
     """A path that an option names; an empty one is a variable that was not set."""
     if not text:
         raise typer.BadParameter("it is empty")
@@ -131,10 +132,10 @@ def check_target(path: Path, suffix: str) -> None:
     """Raise WriteError unless a file of that kind can be written there, folder and all."""
     if not path.name.endswith(suffix):
         raise WriteError(path, OSError(0, f"the name does not end in {suffix}"))
-    check_folder(path.parent, path.name)
+    require_folder(path.parent, path.name)
 
 
-def check_folder(folder: Path, *names: str) -> Path:
+def require_folder(folder: Path, *names: str) -> Path:
     """The folder, if files of these names can be written there; asked before the work.
 
     Nothing is made. Raises WriteError for what is a file, lies below one, or is not writable.
@@ -153,7 +154,7 @@ def check_folder(folder: Path, *names: str) -> Path:
 
 
 @contextmanager
-def waiting(
+def show_status(
     title: str, clock: Callable[[], float] = monotonic
 ) -> Iterator[Callable[[int, int], None]]:
     """Yield report(done, total). On a terminal, a line on standard error says what is done, how
@@ -175,12 +176,12 @@ def time_left(done: int, total: int, elapsed: float) -> str:
     if not 0 < done < total:
         return ""
     seconds = elapsed / done * (total - done)
-    left = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(seconds, 1):.0f} s"
-    return f", about {left} left"
+    duration = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(seconds, 1):.0f} s"
+    return f", about {duration} left"
 
 
 @contextmanager
-def progress(
+def show_progress(
     total: int, title: str, clock: Callable[[], float] = monotonic,
     within: Callable[[], str] = lambda: "", pause: float | None = None,
 ) -> Iterator[Callable[[str], None]]:  # fmt: skip
@@ -207,7 +208,7 @@ def progress(
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(total, title, clock, PAUSE if pause is None else pause)
+        yield _line_reporter(total, title, clock, PAUSE if pause is None else pause)
         return
     bar = Progress(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
@@ -219,20 +220,20 @@ def progress(
         yield lambda label: bar.update(task, advance=1, description=printable(label))
 
 
-def _lines(
+def _line_reporter(
     total: int, title: str, clock: Callable[[], float], pause: float
 ) -> Callable[[str], None]:
     """Says where the work is and what is left, by the parts so far, once `pause` has gone by."""
     done, start = 0, clock()
-    told = start
+    last_report = start
 
     def advance(label: str) -> None:
-        nonlocal done, told
+        nonlocal done, last_report
         done += 1
         now = clock()
-        if now - told >= pause:
-            told = now
+        if now - last_report >= pause:
+            last_report = now
             left = (now - start) / done * (total - done)
-            tell(f"{title}: {done} of {total}, {printable(label)}, some {left:.0f} s left")
+            print_error(f"{title}: {done} of {total}, {printable(label)}, some {left:.0f} s left")
 
     return advance

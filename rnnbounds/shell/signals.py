@@ -14,11 +14,11 @@ from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread, current_thread, main_thread
 from types import FrameType
 
-from rnnbounds.shell.terminal import flush, tell
+from rnnbounds.shell.terminal import flush, print_error
 
-SECONDS = 1.0  # that the main thread has for leaving
-REST = b"\0"  # the number of no signal
-ENDING = (signal.SIGINT, signal.SIGTERM)
+GRACE_SECONDS = 1.0  # that the main thread has for leaving
+NO_SIGNAL = b"\0"  # the number of no signal
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class EndedError(BaseException):
@@ -39,12 +39,12 @@ class ExitMessage:
         """The exit code; the line is said once."""
         with self._lock:
             if not self._said:
-                tell(f"ended by {signal.Signals(number).name}; run it again")
+                print_error(f"ended by {signal.Signals(number).name}; run it again")
             self._said = True
         return 128 + number
 
 
-def guarded(program: Callable[[], int]) -> int:
+def run_guarded(program: Callable[[], int]) -> int:
     """The program's exit code, or that of the signal that ended it."""
     farewell = ExitMessage()
     if current_thread() is not main_thread():  # which alone hears of signals
@@ -53,13 +53,13 @@ def guarded(program: Callable[[], int]) -> int:
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        _WATCHES.append(Watch(reader, writer, farewell))
+        _WATCHES.append(SignalWatch(reader, writer, farewell))
     sys.unraisablehook = _unraisable
-    for number in ENDING:
-        signal.signal(number, _end)
+    for number in ENDING_SIGNALS:
+        signal.signal(number, _raise_ended)
     try:
         code = program()
-        for number in ENDING:
+        for number in ENDING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)  # what is done is not ended any more
         return code
     except EndedError as ended:
@@ -69,7 +69,7 @@ def guarded(program: Callable[[], int]) -> int:
         os._exit(code)  # libraries that were left in the middle of a call do not tidy up quietly
 
 
-class Watch:
+class SignalWatch:
     """The thread that waits beside the program, for what comes by a pipe."""
 
     def __init__(self, reader: int, writer: int, farewell: ExitMessage) -> None:
@@ -78,20 +78,20 @@ class Watch:
 
     def begin(self) -> None:
         """Start it; of what came before it hears as well."""
-        self._thread = Thread(target=_insist, args=(self._reader, self._farewell), daemon=True)
+        self._thread = Thread(target=_force_end, args=(self._reader, self._farewell), daemon=True)
         self._thread.start()
 
     def rest(self) -> None:
         """End it, unless it has heard of a signal."""
-        os.write(self._writer, REST)
+        os.write(self._writer, NO_SIGNAL)
         self._thread.join()
 
 
-_WATCHES: list[Watch] = []
+_WATCHES: list[SignalWatch] = []
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def pause_watch() -> Iterator[None]:
     """Without that thread: for processes that are made in the image of this one."""
     for watch in _WATCHES:
         watch.rest()
@@ -102,26 +102,26 @@ def unwatched() -> Iterator[None]:
             watch.begin()
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    for each in ENDING:
-        signal.signal(each, signal.SIG_IGN)  # once is enough
+def _raise_ended(number: int, frame: FrameType | None) -> None:
+    for signal_number in ENDING_SIGNALS:
+        signal.signal(signal_number, signal.SIG_IGN)  # once is enough
     raise EndedError(number)
 
 
-def _unraisable(told: sys.UnraisableHookArgs) -> None:
+def _unraisable(arguments: sys.UnraisableHookArgs) -> None:
     """A signal that comes while a finaliser runs is lost on the main thread; the other one ends."""
-    if not isinstance(told.exc_value, EndedError):
-        sys.__unraisablehook__(told)
+    if not isinstance(arguments.exc_value, EndedError):
+        sys.__unraisablehook__(arguments)
 
 
-def _insist(reader: int, farewell: ExitMessage) -> None:
+def _force_end(reader: int, farewell: ExitMessage) -> None:
     """Wait for a signal, then a little for the main thread, then end."""
     number = -1
-    while number not in ENDING:
+    while number not in ENDING_SIGNALS:
         number = os.read(reader, 1)[0]
-        if number == REST[0]:
+        if number == NO_SIGNAL[0]:
             return
-    Event().wait(SECONDS)
+    Event().wait(GRACE_SECONDS)
     if "multiprocessing" in sys.modules:  # else there are none; slow to import
         from multiprocessing import active_children
 

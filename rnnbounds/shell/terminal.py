@@ -32,7 +32,7 @@ def write(text: str) -> None:
         try:
             sys.stdout.write(text)
         except OSError as error:
-            _give_up(error)
+            _stop_printing(error)
 
 
 def flush() -> None:
@@ -41,27 +41,27 @@ def flush() -> None:
         try:
             sys.stdout.flush()
         except OSError as error:
-            _give_up(error)
+            _stop_printing(error)
 
 
-def wrong(message: str) -> int:
+def fail_with(message: str) -> int:
     """One line on standard error; exit code 2."""
     line = printable(" ".join(message.split()))
     if len(line) > LONGEST:
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
-    tell(line)
+    print_error(line)
     return 2
 
 
-def tell(line: str) -> None:
+def print_error(line: str) -> None:
     """A line on standard error, if anybody reads it."""
     try:
         print(f"rnnbounds: {line}", file=sys.stderr, flush=True)
     except OSError:
-        _silence(sys.stderr)
+        _discard_output(sys.stderr)
 
 
-def open_streams() -> None:
+def reopen_streams() -> None:
     """Lead the standard streams that the caller closed nowhere. Else `print` takes standard output
     for standard error, and the first files that are opened get what a library writes to both."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -73,21 +73,21 @@ def open_streams() -> None:
             setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
 
 
-def relax() -> None:
+def escape_unencodable() -> None:
     """Print characters that a stream's encoding lacks, as in the locale C, as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def _give_up(error: OSError) -> None:
+def _stop_printing(error: OSError) -> None:
     """Print no more; raises the error unless it says that nobody reads."""
-    _silence(sys.stdout)
+    _discard_output(sys.stdout)
     if error.errno != errno.EPIPE:
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
-def _silence(stream: object) -> None:
+def _discard_output(stream: object) -> None:
     """Discard the text left in the buffer, so that the interpreter does not fail on it at exit."""
     if isinstance(stream, io.TextIOWrapper):
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -15,7 +15,7 @@ import rnnbounds.theory.proof.methods.base as methods
 import rnnbounds.theory.proof.proof as proofs
 from rnnbounds import disk
 from rnnbounds.cli import main
-from rnnbounds.commands.proofs import row_of
+from rnnbounds.commands.proofs import claim_row
 from rnnbounds.properties.attacks.budget import PROFILES
 from rnnbounds.properties.runs.matrix import unattacked_standing
 from rnnbounds.properties.runs.parts import ledger_records
@@ -23,7 +23,7 @@ from rnnbounds.properties.systems.columns import matrix_columns
 from rnnbounds.reports import load, run_problems
 from rnnbounds.reports.table import TABLE_FILE, build_table, encode_table, packaged_table
 from rnnbounds.theory import CLAIMS
-from rnnbounds.theory.proof.basis import Kind, basis
+from rnnbounds.theory.proof.basis import BasisKind, basis
 from rnnbounds.theory.proof.claim import Claim
 
 ATTACKS = ("random", "targeted", "gradient", "extremal")
@@ -41,7 +41,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
 
     def forget() -> None:
         proofs.check.cache_clear()
-        proofs.before.cache_clear()
+        proofs.scopes_of.cache_clear()
 
     kinds = [methods.Method]
     for kind in kinds:
@@ -59,7 +59,7 @@ def believed(monkeypatch: pytest.MonkeyPatch):
 def test_a_claim_is_told_as_it_is_stated_and_proved(claim: Claim):
     """Title, source, statement, assumptions, false variants; steps, axioms and what is in prose."""
     told = next(row for row in packaged_table().claims if row.id == claim.id)
-    now = row_of(claim, ledger_records(claim, minimal=False))
+    now = claim_row(claim, ledger_records(claim, minimal=False))
     now = structs.replace(now, proof=structs.replace(now.proof, forms=told.proof.forms))
     names = [name for name in now.__struct_fields__ if name != "tightest"]
     assert {n: getattr(told, n) for n in names} == {n: getattr(now, n) for n in names}
@@ -72,7 +72,7 @@ def test_a_form_is_told_by_what_it_rests_on():
     assert told == {claim.id: resting(claim) for claim in CLAIMS}
 
 
-def resting(claim: Claim) -> dict[str, Kind]:
+def resting(claim: Claim) -> dict[str, BasisKind]:
     """What each form of a claim rests on."""
     return {form.name: basis(form).kind for form in claim.forms}
 
@@ -116,7 +116,7 @@ def write(record: Path) -> None:
         found.append("it is not of all claims")
     if found:
         raise SystemExit(f"{record}: {found[0]}; write the run of all claims again")
-    needs = {claim.id: row_of(claim, ()).needs for claim in CLAIMS}
+    needs = {claim.id: claim_row(claim, ()).needs for claim in CLAIMS}
     now = build_table(run)
     rows = tuple(structs.replace(row, needs=needs[row.id]) for row in now.claims)
     disk.write({TABLE_FILE: encode_table(structs.replace(now, claims=rows))})
@@ -126,7 +126,7 @@ def reword() -> None:
     """Carry the texts of today's claims, and what their forms rest on, with the results of the run
     that is carried."""
     old, claims = packaged_table(), {claim.id: claim for claim in CLAIMS}
-    now = [(row, row_of(claims[row.id], ())) for row in old.claims]
+    now = [(row, claim_row(claims[row.id], ())) for row in old.claims]
     rows = tuple(
         structs.replace(
             row,

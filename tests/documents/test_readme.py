@@ -12,7 +12,7 @@ from rnnbounds.reports.records.basis import count_bases as bases
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.proof.basis import basis
-from rnnbounds.theory.proof.laws import axioms_of, counted
+from rnnbounds.theory.proof.laws import axioms_used, count_axioms
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,9 +26,9 @@ def test_it_is_short() -> None:
 
 def test_counts() -> None:
     """Of claims, and of laws as the last line of `rnnbounds prove` has them, every one in use."""
-    used = {axiom for claim in CLAIMS for form in claim.forms for axiom in axioms_of(form.proof)}
+    used = {axiom for claim in CLAIMS for form in claim.forms for axiom in axioms_used(form.proof)}
     assert {axiom.text for axiom in AXIOMS if axiom not in used} == set()
-    assert counted(AXIOMS).text in " ".join(TEXT.split())
+    assert count_axioms(AXIOMS).text in " ".join(TEXT.split())
     assert f"{len(CLAIMS)} claims are stated" in TEXT
     kinds = [basis(form).kind for claim in CLAIMS for form in claim.forms]
     assert basis_sentence(bases(kinds)) in " ".join(TEXT.split())

@@ -98,7 +98,7 @@ def test_what_a_killed_writer_left_is_removed(tmp_path, write):
 
 def test_what_another_is_writing_stays(tmp_path):
     """The file of a living writer is locked, and no other writer touches it."""
-    temporary, stream = disk._temporary(tmp_path)
+    temporary, stream = disk._open_temporary(tmp_path)
     with stream:
         disk.write({tmp_path / "b": b"whole"})
         assert names(tmp_path) == sorted([temporary.name, "b"])
@@ -138,9 +138,9 @@ def test_one_file_by_many_names(tmp_path, monkeypatch):
     (tmp_path / "soft").symlink_to("a")
     os.link("a", "hard")
     for name in ("a", "folder/../a", "soft", "hard", str(tmp_path / "a")):
-        assert disk.same(tmp_path / "a", Path(name))
+        assert disk.is_same_file(tmp_path / "a", Path(name))
     for name in ("b", "folder", "a\0b", ""):
-        assert not disk.same(tmp_path / "a", Path(name))
+        assert not disk.is_same_file(tmp_path / "a", Path(name))
 
 
 def test_what_is_no_regular_file_is_never_replaced(tmp_path):

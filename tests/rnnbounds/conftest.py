@@ -43,7 +43,7 @@ class Outcome:
 def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """What commands say does not depend on how fast this machine is."""
     monkeypatch.setattr(output, "PAUSE", math.inf)
-    monkeypatch.setattr(output, "EACH", math.inf)
+    monkeypatch.setattr(output, "NO_PAUSE", math.inf)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import yaml
 from safetensors.torch import save_file
 
 from rnnbounds import plugin as plugin_module
-from rnnbounds.lazy import HOME
+from rnnbounds.lazy import COMMANDS_PACKAGE
 from rnnbounds.program import COMMANDS
 from rnnbounds.reports import load
 from rnnbounds.reports.gate.models import CertifyQuestion, MeasureQuestion, load_model_settings
@@ -63,7 +63,7 @@ def options(command: str) -> set[str]:
     """The options of a command."""
     module, _, function = COMMANDS[command].partition(":")
     app = typer.Typer()
-    app.command()(getattr(import_module(f"{HOME}.{module}"), function))
+    app.command()(getattr(import_module(f"{COMMANDS_PACKAGE}.{module}"), function))
     return {name for parameter in typer.main.get_command(app).params for name in parameter.opts}
 
 

@@ -98,8 +98,8 @@ def test_a_wrong_import_in_a_claim(refused, monkeypatch, tmp_path, line, what):
     file = tmp_path / "brand_new_claim.py"
     file.write_text(f'"""A claim."""\n\n{line}\n')
     monkeypatch.setattr(table.package, "__path__", [str(tmp_path)])
-    monkeypatch.setattr(imports, "HOUSE", tmp_path)
-    monkeypatch.setattr(machine, "examine_device", lambda device: table.by_module.__wrapped__())
+    monkeypatch.setattr(imports, "PACKAGE_FOLDER", tmp_path)
+    monkeypatch.setattr(machine, "examine", lambda device: table.claims_by_module.__wrapped__())
     said = refused("doctor")
     assert said.startswith(f"rnnbounds: {file}, line 3: {what}")
     assert said.endswith("; correct that import, or install rnnbounds again, with what it needs")
@@ -137,7 +137,7 @@ def test_a_mistake_of_ours_is_no_input_error(call, monkeypatch):
 
 def test_the_line_is_never_endless(capsys):
     """Hostile input is cut in the middle; its remedy stays."""
-    assert cli.wrong("x" * 10**6 + "; do another") == 2
+    assert cli.fail_with("x" * 10**6 + "; do another") == 2
     line = capsys.readouterr().err
     assert len(line) < 2_100
     assert line.endswith("; do another\n")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rnnbounds.impl.cells.table import CELLS
-from rnnbounds.lazy import docstring
+from rnnbounds.lazy import read_docstring
 from rnnbounds.program import COMMANDS
 
 EACH = (*COMMANDS, None)
@@ -49,7 +49,7 @@ def test_summaries_are_whole(shown):
     """Each command's first paragraph, which says when it ends with 1; and all exit codes."""
     told = " ".join(shown(None, 80).split())
     for command, place in COMMANDS.items():
-        summary = docstring(*place.split(":")).partition("\n\n")[0]
+        summary = read_docstring(*place.split(":")).partition("\n\n")[0]
         assert f"{command} {' '.join(summary.split())}" in told
         assert "exit 1" in " ".join(summary.split())
     assert "Exit codes: 0 all holds 1 a claim," in told

@@ -73,7 +73,7 @@ def test_a_warning_is_a_printable_line(call, monkeypatch, capsys):
     """Without -v too, whatever is in it; after the command nobody listens."""
     logger = logging.getLogger("rnnbounds.here")
     monkeypatch.setattr(
-        "rnnbounds.lazy._version", lambda asked: logger.warning("red \x1b[31m%s", "\n") or 0
+        "rnnbounds.lazy._print_version", lambda asked: logger.warning("red \x1b[31m%s", "\n") or 0
     )
     before = list(logging.getLogger("rnnbounds").handlers)
     outcome = call("--version", "claims", "truncation")

@@ -13,12 +13,12 @@ from rnnbounds.reports.files import WriteError
 from rnnbounds.reports.table import packaged_table
 from rnnbounds.shell import output
 from rnnbounds.shell.output import (
-    check_folder,
     print_json,
     print_table,
-    progress,
+    require_folder,
+    show_progress,
+    show_status,
     time_left,
-    waiting,
 )
 
 
@@ -123,7 +123,7 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
     """A line on standard error for each pause that has gone by, however many parts end in it."""
     monkeypatch.setattr(output, "PAUSE", 10.0)
     times = iter((0.0, 1.0, 9.0, 10.0, 19.0, 33.0))
-    with progress(5, "attacking", lambda: next(times)) as advance:
+    with show_progress(5, "attacking", lambda: next(times)) as advance:
         for label in ("one", "two", "three\x1b[2J", "four", "five"):
             advance(label)
     assert capsys.readouterr() == (
@@ -136,7 +136,7 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
 def test_each_part_may_have_a_line(capsys):
     """Where it is asked for, with the time that the others will take if they take as long."""
     times = iter((0.0, 2.0, 3.0))
-    with progress(3, "attacking", lambda: next(times), pause=0.0) as advance:
+    with show_progress(3, "attacking", lambda: next(times), pause=0.0) as advance:
         advance("one")
         advance("two")
     assert capsys.readouterr().err.splitlines() == [
@@ -154,7 +154,7 @@ def test_progress_shows_on_a_terminal(monkeypatch):
         return Console(file=stream, force_terminal=True, width=120)
 
     monkeypatch.setattr("rich.console.Console", console)
-    with progress(2, "attacking", within=lambda: "7 checks") as advance:
+    with show_progress(2, "attacking", within=lambda: "7 checks") as advance:
         advance("truncation/random")
     assert "truncation/random" in stream.getvalue()
     assert "7 checks" in stream.getvalue()
@@ -162,14 +162,14 @@ def test_progress_shows_on_a_terminal(monkeypatch):
 
 def test_waiting_shows_on_a_terminal_alone(monkeypatch, capsys):
     """A line on standard error there, gone when it is done; elsewhere nothing."""
-    with waiting("certifying"):
+    with show_status("certifying"):
         pass
     assert capsys.readouterr() == ("", "")
 
     stream = TerminalStream()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(output.sys, "stderr", stream)
-    with waiting("certifying 256 states"):
+    with show_status("certifying 256 states"):
         pass
     assert "certifying 256 states" in stream.getvalue()
 
@@ -193,7 +193,7 @@ def test_waiting_says_how_much_is_left(monkeypatch, capsys):
     line, times = Line(), iter((0.0, 10.0, 20.0, 50.0))
     monkeypatch.setattr("rich.console.Console.status", lambda self, title: line)
     monkeypatch.setattr(output.sys, "stderr", TerminalStream())
-    with waiting("windows\x1b[2J", lambda: next(times)) as report:
+    with show_status("windows\x1b[2J", lambda: next(times)) as report:
         for done in (1, 20, 50):
             report(done, 50)
     assert line.texts == [
@@ -203,7 +203,7 @@ def test_waiting_says_how_much_is_left(monkeypatch, capsys):
         "gone",
     ]
     monkeypatch.setattr(output.sys, "stderr", io.StringIO())
-    with waiting("windows", lambda: next(times)) as report:
+    with show_status("windows", lambda: next(times)) as report:
         report(1, 50)
     assert (line.texts[-1], output.sys.stderr.getvalue()) == ("gone", "")
     assert capsys.readouterr() == ("", "")
@@ -217,8 +217,8 @@ def test_no_time_is_left_before_the_first_part_and_after_the_last():
 def test_a_folder_is_checked_without_being_made(tmp_path):
     """A folder that could be made is fine and is not made."""
     wanted = tmp_path / "a" / "b"
-    assert check_folder(wanted) == wanted
-    assert check_folder(tmp_path) == tmp_path
+    assert require_folder(wanted) == wanted
+    assert require_folder(tmp_path) == tmp_path
     assert not (tmp_path / "a").exists()
 
 
@@ -228,10 +228,10 @@ def test_a_file_is_no_folder(tmp_path, monkeypatch):
     file.touch()
     for place in (file, file / "below"):
         with pytest.raises(WriteError, match="is a file; choose another place"):
-            check_folder(place)
+            require_folder(place)
     monkeypatch.setattr(output.os, "access", lambda *_: False)
     with pytest.raises(WriteError, match="is not writable; choose another place"):
-        check_folder(tmp_path)
+        require_folder(tmp_path)
 
 
 def test_a_relative_folder_is_looked_for_here(tmp_path, monkeypatch):
@@ -239,5 +239,5 @@ def test_a_relative_folder_is_looked_for_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(WriteError):
-        check_folder(output.Path("file/below"))
-    assert check_folder(output.Path("below"))
+        require_folder(output.Path("file/below"))
+    assert require_folder(output.Path("below"))

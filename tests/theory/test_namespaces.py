@@ -28,7 +28,7 @@ def bound(form: Form) -> set[Symbol]:
             expressions += [statement.lhs, statement.rhs]
         expressions += list(step.forall)
         expressions += [
-            term for use in step.needs if isinstance(use, Instance) for term in use.terms
+            term for use in step.method_uses if isinstance(use, Instance) for term in use.terms
         ]
     found = {symbol for expression in expressions for symbol in expression.free_symbols}
     return {symbol for symbol in found if symbol not in quantities()}

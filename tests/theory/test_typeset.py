@@ -7,7 +7,7 @@ from sympy import Symbol
 
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.language import le
-from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.language.printing import statement_latex, statement_mathml
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, j, x
@@ -101,5 +101,5 @@ def test_a_quantifier():
 def test_a_definition():
     """Its clauses, one after the other."""
     assert (
-        words(law(DEFINED["recursion"])) == "state(x,s,0)=0;state(x,s,j+1)=φ(state(x,s,j),xj+s+1)"
+        words(law(REGISTRY["recursion"])) == "state(x,s,0)=0;state(x,s,j+1)=φ(state(x,s,j),xj+s+1)"
     )

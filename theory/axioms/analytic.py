@@ -7,7 +7,7 @@ from functools import partial
 
 from sympy import Abs
 
-from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, le, ne, stated
+from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, axioms_in, eq, le, ne
 from rnnbounds.theory.language.terms.analytic import (
     algebraic,
     analytic,
@@ -174,4 +174,4 @@ FEWER = _FINITE("one entry is made 0, another one changes", (c, a, b, z)).that(
     ),
 )
 
-ANALYTIC_AXIOMS: tuple[Axiom, ...] = stated(globals())
+ANALYTIC_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

@@ -13,7 +13,7 @@ from rnnbounds.theory.axioms.jets import JET_AXIOMS
 from rnnbounds.theory.axioms.powers import POWER_AXIOMS
 from rnnbounds.theory.axioms.ranks import RANK_AXIOMS
 from rnnbounds.theory.axioms.unitary import UNITARY_AXIOMS
-from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, lt, stated
+from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le, lt
 from rnnbounds.theory.language import symbols as quantities
 from rnnbounds.theory.language.terms.gradients import (
     activation,
@@ -272,7 +272,7 @@ PROJECTION_INSIDE = _NEAREST((a,)).that(
 )
 
 AXIOMS: tuple[Axiom, ...] = (
-    *stated(globals()),
+    *axioms_in(globals()),
     *GRADIENT_AXIOMS,
     *UNITARY_AXIOMS,
     *RANK_AXIOMS,

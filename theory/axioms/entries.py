@@ -4,7 +4,7 @@ from functools import partial
 
 from sympy import Abs, Integer, sqrt, symbols, tanh
 
-from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
 from rnnbounds.theory.language.terms.gates import boxed
 from rnnbounds.theory.language.terms.jets import row
 from rnnbounds.theory.language.terms.unitary import line, part, rows
@@ -68,4 +68,4 @@ INNER_PRODUCT = axiom(
     eq(inner(c, c), norm(c) ** 2),
 )
 
-ENTRY_AXIOMS: tuple[Axiom, ...] = stated(globals())
+ENTRY_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

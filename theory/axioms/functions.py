@@ -4,7 +4,7 @@ from functools import partial
 
 from sympy import log, tanh
 
-from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, le, lt, stated
+from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, axioms_in, eq, le, lt
 from rnnbounds.theory.language.constants import SILU_PEAK
 from rnnbounds.theory.language.functions import LambertRoot, gamma_function
 from rnnbounds.theory.language.terms.variables import z
@@ -39,4 +39,4 @@ TANH = axiom(
     (z,),
 ).that(eq(tanh(z) * (exponential(2 * z) + 1), exponential(2 * z) - 1))
 
-FUNCTION_AXIOMS: tuple[Axiom, ...] = stated(globals())
+FUNCTION_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

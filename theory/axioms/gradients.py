@@ -5,7 +5,7 @@ from typing import Any
 
 from sympy import Abs, Integer, Symbol, symbols
 
-from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
 from rnnbounds.theory.language.terms.certificates import begun, run_slope
 from rnnbounds.theory.language.terms.gradients import (
     activation,
@@ -96,7 +96,7 @@ def _sensitivities(*of: Symbol) -> tuple[Axiom, Axiom]:
 
 
 def derivative_in_state(size: Any, *of: Symbol) -> Axiom:
-    """In this norm, of the step with these weights."""
+    """Axiom: ‖∂φ/∂h‖ is at most a Lipschitz constant of φ in the state, in this norm."""
     lipschitz = le(size(phi(a, c, *of) - phi(b, c, *of)), _L * size(a - b))
     return _LIPSCHITZ((_L, v, _w)).that(
         Clause(le(size(d_state(v, _w, *of)), _L), (eq(differentiable(v, _w, *of), Integer(1)),)),
@@ -177,4 +177,4 @@ RAYLEIGH = axiom(
     requires=law("", (v,), le(Abs(inner(v, A * v)), _L * norm(v) ** 2)),
 )
 
-GRADIENT_AXIOMS: tuple[Axiom, ...] = stated(globals())
+GRADIENT_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

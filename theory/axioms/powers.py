@@ -2,7 +2,7 @@
 
 from sympy import symbols
 
-from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, eq, law, le, lt, stated
+from rnnbounds.theory.language import ONE, ZERO, Axiom, Clause, axiom, axioms_in, eq, law, le, lt
 from rnnbounds.theory.language.terms.powers import power, radius, ratio, reach
 from rnnbounds.theory.language.terms.unitary import rows
 from rnnbounds.theory.language.terms.variables import A, i, j, m, s, v
@@ -47,4 +47,4 @@ RETURNS = Axiom(
     ),
 )
 
-POWER_AXIOMS: tuple[Axiom, ...] = stated(globals())
+POWER_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

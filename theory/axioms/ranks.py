@@ -8,7 +8,7 @@ operators whose sizes do not fit.
 from dataclasses import replace
 from functools import partial
 
-from rnnbounds.theory.language import ZERO, Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language import ZERO, Axiom, Clause, axiom, axioms_in, eq, law, le
 from rnnbounds.theory.language.terms.unitary import beside, identity, rank, rows
 from rnnbounds.theory.language.terms.variables import A, B, X, Y, j, m, operator, v, y, z
 from rnnbounds.theory.language.terms.vectors import norm, transpose
@@ -76,4 +76,4 @@ RANK_BESIDE = axiom(
     le(rank(A * B) + rank(C), rank(beside(B, C)) + rank(A * C)),
 )
 
-RANK_AXIOMS: tuple[Axiom, ...] = stated(globals())
+RANK_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

@@ -4,7 +4,7 @@ from functools import partial
 
 from sympy import Abs, Integer
 
-from rnnbounds.theory.language import Axiom, Clause, axiom, eq, law, le, stated
+from rnnbounds.theory.language import Axiom, Clause, axiom, axioms_in, eq, law, le
 from rnnbounds.theory.language.terms.gradients import d_state, derivative, differentiable, slopes
 from rnnbounds.theory.language.terms.unitary import d_run, part
 from rnnbounds.theory.language.terms.variables import A, a, b, eye, i, j, s, x
@@ -99,4 +99,4 @@ CHAIN_RULE_STATES = _CHAIN_RULE(_of_states, (x, s, j)).that(
     )
 )
 
-UNITARY_AXIOMS: tuple[Axiom, ...] = stated(globals())
+UNITARY_AXIOMS: tuple[Axiom, ...] = axioms_in(globals())

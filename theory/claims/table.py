@@ -53,14 +53,14 @@ ORDER = (
 )
 
 
-def found() -> tuple[Claim, ...]:
-    """Every claim that a module holds, each once."""
-    claims = {id(claim): claim for claims in by_module().values() for claim in claims}
+def discover_claims() -> tuple[Claim, ...]:
+    """All claims of the modules of this package, each once, in reading order."""
+    claims = {id(claim): claim for claims in claims_by_module().values() for claim in claims}
     return tuple(sorted(claims.values(), key=place))
 
 
 @cache
-def by_module() -> dict[str, tuple[Claim, ...]]:
+def claims_by_module() -> dict[str, tuple[Claim, ...]]:
     """The claims of each module, by what its name has after this package's."""
     names = (entry.name for entry in walk_packages(package.__path__, f"{package.__name__}."))
     modules = {name: import_module(name) for name in names if name != __name__}
@@ -74,7 +74,7 @@ def by_module() -> dict[str, tuple[Claim, ...]]:
 
 def module_of(claim: Claim) -> str:
     """The module that holds a claim, by what its name has after this package's."""
-    at = (name for name, claims in by_module().items() if claim in claims and "." in name)
+    at = (name for name, claims in claims_by_module().items() if claim in claims and "." in name)
     return next(at, "")
 
 
@@ -88,4 +88,4 @@ def place(claim: Claim) -> int:
     return ORDER.index(claim.id) if claim.id in ORDER else len(ORDER)
 
 
-CLAIMS = found()
+CLAIMS = discover_claims()

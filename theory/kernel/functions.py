@@ -33,14 +33,14 @@ from rnnbounds.theory.kernel.terms import (
     variable,
     within,
 )
-from rnnbounds.theory.language.constants import silu_peak
+from rnnbounds.theory.language.constants import silu_peak_ball
 
 Range = Callable[[Term, Term], tuple[Statement | Clause, ...]]
 MINUS_ONE, TWO = number(-1), number(2)
 # Constants of statements that have no closed form: an enclosure of each, and a term that z3 knows
 # between two integers.
 ENCLOSURES: dict[str, Callable[[], arb]] = {
-    "pi": arb.pi, "E": arb.const_e, "z_silu": silu_peak,
+    "pi": arb.pi, "E": arb.const_e, "z_silu": silu_peak_ball
 }  # fmt: skip
 
 

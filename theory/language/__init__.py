@@ -14,14 +14,14 @@ from rnnbounds.theory.language.law import (
     assume,
     at,
     axiom,
+    axioms_in,
     law,
-    stated,
 )  # fmt: skip
 from rnnbounds.theory.language.statement import ONE, ZERO, Statement, eq, exists, le, lt, ne
 from rnnbounds.theory.language.vocabulary import enter, symbols
 
 __all__ = [
     "ONE", "ZERO", "Assumption", "Axiom", "Clause", "Instance", "Law", "Statement", "Use",
-    "assume", "at", "axiom", "define", "enter", "eq", "exists", "law", "le", "lt", "ne", "stated",
-    "symbols",
+    "assume", "at", "axiom", "axioms_in", "define", "enter", "eq", "exists", "law", "le", "lt",
+    "ne", "symbols"
 ]  # fmt: skip

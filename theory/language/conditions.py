@@ -19,7 +19,7 @@ MAX_CONDITIONS = 8
 
 
 @dataclass(frozen=True)
-class Conditioned:
+class ConditionalStatement:
     """A statement, and conditions on k, T and lam: only checks that meet all of them count."""
 
     statement: Statement
@@ -31,7 +31,7 @@ class Conditioned:
         return ", ".join(map(statement_text, (self.statement, *self.conditions)))
 
 
-def parse_conditioned(text: str) -> Conditioned:
+def parse_conditional(text: str) -> ConditionalStatement:
     """The statement before the first comma outside of brackets, with the conditions behind it.
 
     Raises:
@@ -39,29 +39,34 @@ def parse_conditioned(text: str) -> Conditioned:
             other than k, T and lam, or nothing, or k where the statement has no windows, or there
             are more than MAX_CONDITIONS of them.
     """
-    first, *rest = parts(text) if len(text) <= MAX_LENGTH else [text]
-    if len(rest) > MAX_CONDITIONS:
-        raise StatementError(f"{len(rest)} side conditions; at most {MAX_CONDITIONS} are read")
-    statement = parse_statement(first)
-    return Conditioned(statement, tuple(condition(part, statement) for part in rest))
+    statement_text, *condition_texts = split_at_commas(text) if len(text) <= MAX_LENGTH else [text]
+    if len(condition_texts) > MAX_CONDITIONS:
+        raise StatementError(
+            f"{len(condition_texts)} side conditions; at most {MAX_CONDITIONS} are read"
+        )
+    statement = parse_statement(statement_text)
+    return ConditionalStatement(
+        statement,
+        tuple(parse_condition(condition_text, statement) for condition_text in condition_texts),
+    )
 
 
-def parts(text: str) -> list[str]:
-    """The text cut at commas outside of brackets."""
-    found, depth = [""], 0
+def split_at_commas(text: str) -> list[str]:
+    """Split the text at commas that are outside of brackets."""
+    pieces, depth = [""], 0
     for character in text:
         depth += (character in "({[") - (character in ")}]")
         if character == "," and depth == 0:
-            found.append("")
+            pieces.append("")
         else:
-            found[-1] += character
-    return found
+            pieces[-1] += character
+    return pieces
 
 
-def condition(text: str, statement: Statement) -> Statement:
-    """One side condition on the checks of a statement."""
-    found = parse_statement(text)
-    names = {symbol.name for symbol in found.symbols}
+def parse_condition(text: str, statement: Statement) -> Statement:
+    """Parse one side condition, which may name k, T and lam alone."""
+    compared = parse_statement(text)
+    names = {symbol.name for symbol in compared.symbols}
     if not names or not names <= set(NAMES):
         raise StatementError(
             f"the side condition {text.strip()[:60]!r} may compare {', '.join(NAMES)} with numbers "
@@ -72,4 +77,4 @@ def condition(text: str, statement: Statement) -> Statement:
             f"the side condition {text.strip()[:60]!r} names k, and the statement has no windows; "
             "leave it out"
         )
-    return found
+    return compared

@@ -19,7 +19,7 @@ class SiluPeak(NumberSymbol, metaclass=Singleton):
 
     def _as_mpf_val(self, precision: int) -> Any:
         with ctx.workprec(precision + 20):
-            mantissa, exponent = silu_peak().mid().man_exp()
+            mantissa, exponent = silu_peak_ball().mid().man_exp()
         return libmp.from_man_exp(int(mantissa), int(exponent), precision)
 
     def approximation_interval(self, number_cls: type[Expr]) -> tuple[Expr, Expr] | None:
@@ -38,7 +38,7 @@ class SiluPeak(NumberSymbol, metaclass=Singleton):
 SILU_PEAK = SiluPeak()
 
 
-def silu_peak() -> arb:
+def silu_peak_ball() -> arb:
     """z_* at the current precision, by the interval Newton method.
 
     g = z tanh(z/2) - 2 has g(2) < 0 < g(3) and g' = tanh(z/2) + z (1 - tanh²(z/2))/2 > 0, so that
@@ -48,8 +48,8 @@ def silu_peak() -> arb:
     while True:
         middle = ball.mid()
         slope = (ball / 2).tanh() + ball * (1 - (ball / 2).tanh() * (ball / 2).tanh()) / 2
-        image = middle - (middle * (middle / 2).tanh() - 2) / slope
-        smaller = image.intersection(ball)
-        if smaller.rad() >= ball.rad() / 2:
-            return smaller
-        ball = smaller
+        newton_image = middle - (middle * (middle / 2).tanh() - 2) / slope
+        intersection = newton_image.intersection(ball)
+        if intersection.rad() >= ball.rad() / 2:
+            return intersection
+        ball = intersection

@@ -17,7 +17,7 @@ from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language.law import Assumption, Clause, Law, law
 from rnnbounds.theory.language.statement import Statement, eq, le
 
-Name: TypeAlias = tuple[type[Expr], int]  # a function, and how many arguments it has
+Key: TypeAlias = tuple[type[Expr], int]  # a function, and how many arguments it has
 
 
 class DefinitionError(InputError):
@@ -25,28 +25,28 @@ class DefinitionError(InputError):
 
 
 class Definition(Law):
-    """A law that gives new functions their values."""
+    """Law that defines new functions: one equation for each value."""
 
     @property
-    def names(self) -> tuple[Name, ...]:
-        """The functions, in order."""
-        return tuple(dict.fromkeys(name_of(clause.conclusion.lhs) for clause in self.clauses))
+    def functions(self) -> tuple[Key, ...]:
+        """Keys of the functions that the law defines, in order."""
+        return tuple(dict.fromkeys(function_key(clause.conclusion.lhs) for clause in self.clauses))
 
     @property
-    def registered(self) -> bool:
+    def is_registered(self) -> bool:
         """True if the definition is in the registry."""
-        return DEFINED.get(self.id) == self
+        return REGISTRY.get(self.id) == self
 
     def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
-        """That it was never entered."""
-        return "" if self.registered else super().objection(granted, named)
+        """Message that the definition is not registered; empty if it is."""
+        return "" if self.is_registered else super().objection(granted, named)
 
 
-DEFINED: dict[str, Definition] = {}
+REGISTRY: dict[str, Definition] = {}
 
 
-def name_of(term: Expr) -> Name:
-    """The function, and its number of arguments, of a term."""
+def function_key(term: Expr) -> Key:
+    """(function, number of arguments) of a term."""
     return term.func, len(term.args)
 
 
@@ -56,17 +56,17 @@ def define(id: str, variables: tuple[Symbol, ...], *equations: Statement | Claus
     Raises:
         DefinitionError: it says more than what new functions are worth.
     """
-    stated = law(id, variables, *equations)
-    new = Definition(id, variables, stated.clauses)
-    if new.registered:
-        return new
-    for fault in _faults(new):
+    plain_law = law(id, variables, *equations)
+    definition = Definition(id, variables, plain_law.clauses)
+    if definition.is_registered:
+        return definition
+    for fault in _definition_faults(definition):
         raise DefinitionError(f"the definition {id!r} {fault}")
-    DEFINED[id] = new
-    return new
+    REGISTRY[id] = definition
+    return definition
 
 
-def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
+def maximum(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
     """value = max(first, second), case by case: SymPy's own Max compares what it cannot."""
     return (
         Clause(eq(value, first), (le(second, first),)),
@@ -74,113 +74,123 @@ def larger(value: Expr, first: Expr, second: Expr) -> tuple[Clause, ...]:
     )
 
 
-def _faults(new: Definition) -> Iterator[str]:
-    if new.id in DEFINED:
+def _definition_faults(definition: Definition) -> Iterator[str]:
+    if definition.id in REGISTRY:
         yield "has the name of another one; give it one of its own"
-    if new.constants:
+    if definition.constants:
         yield "has free symbols; list its variables, and state the rest as an assumption"
-    for clause in new.clauses:
+    for clause in definition.clauses:
         if clause.conclusion.relation != "==":
             yield "is no equation; state it as an axiom with a source, or as an assumption"
         lhs, rhs = clause.conclusion.lhs, clause.conclusion.rhs
         if rhs != 0 and lhs.is_commutative != rhs.is_commutative:
             yield f"has {lhs} and {rhs}, which are compared; equate what is of one sort"
-    taken = {name for other in DEFINED.values() for name in other.names}
-    for name in new.names:
-        function, _ = name
+    defined = {key for other in REGISTRY.values() for key in other.functions}
+    for key in definition.functions:
+        function, _ = key
         if not getattr(function, "defined", False):
             yield f"says something of {function}, which is no new function; state it as an axiom"
-        if name in taken:
+        if key in defined:
             yield f"gives {function} a second value; a function is defined once"
-    for place in (clause.conclusion.lhs for clause in new.clauses):
-        if any(hasattr(place, f"_eval_is_{fact}") for fact in ("nonnegative", "integer")):
-            yield f"defines {place}, whose sign or kind is known; take a plain function"
-    for index, clause in enumerate(new.clauses):
-        yield from _faults_of(clause, new.names, _counts(new), taken)
-        for other in new.clauses[:index]:
-            if not _apart(clause, other):
+    for target in (clause.conclusion.lhs for clause in definition.clauses):
+        if any(hasattr(target, f"_eval_is_{fact}") for fact in ("nonnegative", "integer")):
+            yield f"defines {target}, whose sign or kind is known; take a plain function"
+    for index, clause in enumerate(definition.clauses):
+        yield from _clause_faults(
+            clause, definition.functions, _recursion_positions(definition), defined
+        )
+        for other in definition.clauses[:index]:
+            if not _are_disjoint(clause, other):
                 yield f"gives {clause.conclusion.lhs} two values; give it one"
 
 
-def _faults_of(
-    clause: Clause, names: tuple[Name, ...], counts: Mapping[Name, int], taken: set[Name]
+def _clause_faults(
+    clause: Clause, functions: tuple[Key, ...], positions: Mapping[Key, int], defined: set[Key]
 ) -> Iterator[str]:
     """Yield a message for each fault: no unique value, undefined symbols, or circular use."""
-    place = clause.conclusion.lhs
-    found = tuple(_variable(argument) for argument in place.args)
-    given = {symbol for symbol in found if symbol is not None}
-    if len(given) < sum(argument != 0 for argument in place.args):
-        yield f"has {place} on the left; write variables, 0, or j + 1 of a natural j"
-    if not clause.symbols <= given:
-        yield f"uses on the right what {place} does not name; name it"
-    earlier = names[: names.index(name_of(place))]
-    counted = counts.get(name_of(place))
-    for term in sorted(_used(clause), key=str):
-        if name_of(term) not in names:
-            if name_of(term) not in taken:
+    target = clause.conclusion.lhs
+    arguments = tuple(_index_variable(argument) for argument in target.args)
+    bound = {symbol for symbol in arguments if symbol is not None}
+    if len(bound) < sum(argument != 0 for argument in target.args):
+        yield f"has {target} on the left; write variables, 0, or j + 1 of a natural j"
+    if not clause.symbols <= bound:
+        yield f"uses on the right what {target} does not name; name it"
+    earlier = functions[: functions.index(function_key(target))]
+    position = positions.get(function_key(target))
+    for term in sorted(_defined_terms(clause), key=str):
+        if function_key(term) not in functions:
+            if function_key(term) not in defined:
                 yield f"uses {term.func}, which is not defined yet; define that before"
-        elif not _comes_before(
-            term, counts.get(name_of(term)), place, counted, name_of(term) in earlier
+        elif not _is_evaluated_before(
+            term, positions.get(function_key(term)), target, position, function_key(term) in earlier
         ):
-            yield f"goes round in a circle: {place} from {term}; go from j to j + 1"
+            yield f"goes round in a circle: {target} from {term}; go from j to j + 1"
 
 
-def _used(clause: Clause) -> set[Expr]:
+def _defined_terms(clause: Clause) -> set[Expr]:
     """The terms with defined functions in the value and in the premises."""
-    premises = (side for part in clause.given for side in (part.lhs, part.rhs))
-    terms = (part for side in (clause.conclusion.rhs, *premises) for part in _within(side))
+    premises = (side for premise in clause.given for side in (premise.lhs, premise.rhs))
+    terms = (premise for side in (clause.conclusion.rhs, *premises) for premise in _subterms(side))
     return {term for term in terms if getattr(term, "defined", False)}
 
 
-def _within(term: Basic) -> Iterator[Basic]:
+def _subterms(term: Basic) -> Iterator[Basic]:
     yield term
     for part in term.args:
-        yield from _within(part)
+        yield from _subterms(part)
 
 
-def _variable(argument: Expr) -> Symbol | None:
-    """j of j and of j + 1; None of anything else."""
+def _index_variable(argument: Expr) -> Symbol | None:
+    """The symbol j if the argument is j or j + 1; else None."""
     if isinstance(argument, Symbol):
         return argument
     rest = [part for part in argument.args if part != 1] if isinstance(argument, Add) else []
-    whole = len(rest) == 1 and isinstance(rest[0], Symbol) and rest[0].is_integer
-    return rest[0] if whole and len(argument.args) == 2 else None
+    is_index = len(rest) == 1 and isinstance(rest[0], Symbol) and rest[0].is_integer
+    return rest[0] if is_index and len(argument.args) == 2 else None
 
 
-def _counts(new: Definition) -> dict[Name, int]:
+def _recursion_positions(definition: Definition) -> dict[Key, int]:
     """The place of each function where its recursion counts: everywhere 0 or j + 1 on the left."""
-    places: dict[Name, list[tuple[Expr, ...]]] = {}
-    for clause in new.clauses:
-        places.setdefault(name_of(clause.conclusion.lhs), []).append(clause.conclusion.lhs.args)
-    found = {
-        name: [i for i in range(name[1]) if all(a[i] == 0 or _succeeds(a[i]) for a in arguments)]
-        for name, arguments in places.items()
+    arguments_of: dict[Key, list[tuple[Expr, ...]]] = {}
+    for clause in definition.clauses:
+        arguments_of.setdefault(function_key(clause.conclusion.lhs), []).append(
+            clause.conclusion.lhs.args
+        )
+    candidates = {
+        key: [i for i in range(key[1]) if all(a[i] == 0 or _is_successor(a[i]) for a in arguments)]
+        for key, arguments in arguments_of.items()
     }
-    return {name: counted[0] for name, counted in found.items() if counted}
+    return {key: positions[0] for key, positions in candidates.items() if positions}
 
 
-def _comes_before(
-    term: Expr, of_term: int | None, place: Expr, of_place: int | None, earlier: bool
+def _is_evaluated_before(
+    term: Expr, term_position: int | None, target: Expr, target_position: int | None, earlier: bool
 ) -> bool:
     """True if the term is evaluated before the place at j + 1: it is at j, or earlier at j + 1."""
-    if of_term is None or of_place is None or not _succeeds(place.args[of_place]):
+    if (
+        term_position is None
+        or target_position is None
+        or not _is_successor(target.args[target_position])
+    ):
         return False
-    before, now = term.args[of_term], place.args[of_place]
-    return bool(before == _variable(now) or (earlier and before == now))
+    term_index, target_index = term.args[term_position], target.args[target_position]
+    return bool(
+        term_index == _index_variable(target_index) or (earlier and term_index == target_index)
+    )
 
 
-def _apart(one: Clause, other: Clause) -> bool:
+def _are_disjoint(clause: Clause, other_clause: Clause) -> bool:
     """True if the clauses define no place twice: 0 against j + 1, or cases of a comparison."""
-    first, second = one.conclusion.lhs, other.conclusion.lhs
-    if name_of(first) != name_of(second):
+    first, second = clause.conclusion.lhs, other_clause.conclusion.lhs
+    if function_key(first) != function_key(second):
         return True
     pairs = tuple(zip(first.args, second.args, strict=True))
-    if any((p == 0 and _succeeds(q)) or (q == 0 and _succeeds(p)) for p, q in pairs):
+    if any((p == 0 and _is_successor(q)) or (q == 0 and _is_successor(p)) for p, q in pairs):
         return True
-    p, q = one.conclusion.rhs, other.conclusion.rhs
-    return first == second and {one, other} == set(larger(first, p, q))
+    p, q = clause.conclusion.rhs, other_clause.conclusion.rhs
+    return first == second and {clause, other_clause} == set(maximum(first, p, q))
 
 
-def _succeeds(argument: Expr) -> bool:
+def _is_successor(argument: Expr) -> bool:
     """True if the argument is j + 1 for a natural variable j."""
-    return not isinstance(argument, Symbol) and _variable(argument) is not None
+    return not isinstance(argument, Symbol) and _index_variable(argument) is not None

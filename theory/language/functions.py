@@ -1,7 +1,7 @@
 """Special functions that statements contain beside the elementary ones, and what defines them.
 
-They are formal scalars, so that ledgers know of them only what the laws say.  `shown` is the same
-in textbook notation: it is printed, never computed with.
+They are formal scalars, so that ledgers know of them only what the laws say.  Their textbook
+form is printed, never computed with.
 """
 
 from sympy import Abs, Expr, LambertW, exp, gamma, log, symbols
@@ -13,77 +13,77 @@ from rnnbounds.theory.language.terms.variables import m, y, z
 from rnnbounds.theory.language.terms.vectors import Scalar, exponential, function
 
 
-class Special(Scalar):
-    """A formal scalar with a textbook notation."""
+class SpecialFunction(Scalar):
+    """Formal scalar function that is printed in SymPy's notation."""
 
     @property
-    def shown(self) -> Expr:
-        """The value, in SymPy's functions."""
+    def textbook_form(self) -> Expr:
+        """The value as an expression in SymPy's functions, for printing alone."""
         raise NotImplementedError
 
 
-class StepProduct(Special):
+class StepProduct(SpecialFunction):
     """Π_{t=1}^N (1 + c/t) = Γ(N + 1 + c)/(Γ(N + 1) Γ(1 + c)), of a natural N and a real c ≥ 0."""
 
     defined = True
 
     @property
-    def shown(self) -> Expr:
-        """The quotient."""
+    def textbook_form(self) -> Expr:
+        """Γ(N + 1 + c)/(Γ(N + 1) Γ(1 + c)), for printing."""
         steps, rate = self.args
         return gamma(steps + 1 + rate) / (gamma(steps + 1) * gamma(1 + rate))
 
 
-class LambertRoot(Special):
+class LambertRoot(SpecialFunction):
     """The root u ≥ 1 of u − ln u = L, for L ≥ 1: u = −W₋₁(−e^{−L}), without its underflow."""
 
     @property
-    def shown(self) -> Expr:
-        """−W₋₁(−e^{−L})."""
+    def textbook_form(self) -> Expr:
+        """−W₋₁(−e^{−L}), for printing."""
         return -LambertW(-exp(-self.args[0]), -1)
 
 
-class PrincipalRoot(Special):
+class PrincipalRoot(SpecialFunction):
     """The other root u ≤ 1 of u − ln u = L, for L ≥ 1: u = −W₀(−e^{−L})."""
 
     @property
-    def shown(self) -> Expr:
-        """−W(−e^{−L}), the principal branch."""
+    def textbook_form(self) -> Expr:
+        """−W₀(−e^{−L}), for printing."""
         return -LambertW(-exp(-self.args[0]))
 
 
-class RealPower(Special):
+class RealPower(SpecialFunction):
     """y^z = exp(z ln y), of a real y > 0 and a real z."""
 
     defined = True
 
     @property
-    def shown(self) -> Expr:
-        """The power."""
+    def textbook_form(self) -> Expr:
+        """y^z, for printing."""
         base, exponent = self.args
         return base**exponent
 
 
-class Multiple(Special):
+class Multiple(SpecialFunction):
     """y z, of reals: a term of its own, so that no solver expands it."""
 
     defined = True
 
     @property
-    def shown(self) -> Expr:
-        """The product."""
+    def textbook_form(self) -> Expr:
+        """y z, for printing."""
         return self.args[0] * self.args[1]
 
 
-class ScaledRest(Special):
+class ScaledRest(SpecialFunction):
     """(|s| + ρ) β + ρ σ: what is left of z = ℓ + b, with |b| ≤ β and |ℓ| ≤ σ, times a number within
     ρ of s, beside s ℓ."""
 
     defined = True
 
     @property
-    def shown(self) -> Expr:
-        """The bound."""
+    def textbook_form(self) -> Expr:
+        """(|s| + ρ) β + ρ σ, for printing."""
         known, radius, rest, width = self.args
         return (Abs(known) + radius) * rest + radius * width
 
@@ -107,10 +107,12 @@ _known, _radius, _rest, _width = symbols("known radius rest width", real=True)
 _scaled = ScaledRest(_known, _radius, _rest, _width)
 MULTIPLE = define("multiple", (y, z), eq(Multiple(y, z), y * z))
 SCALED_REST = define(
-    "rest of a multiple", (_known, _radius, _rest, _width), eq(_scaled, _scaled.shown)
+    "rest of a multiple", (_known, _radius, _rest, _width), eq(_scaled, _scaled.textbook_form)
 )
 
 
-def shown(expression: Expr) -> Expr:
-    """The expression in textbook notation."""
-    return expression.replace(lambda node: isinstance(node, Special), lambda node: node.shown)
+def textbook_form(expression: Expr) -> Expr:
+    """Replace special functions by SymPy's, for printing."""
+    return expression.replace(
+        lambda node: isinstance(node, SpecialFunction), lambda node: node.textbook_form
+    )

@@ -28,7 +28,7 @@ class Clause:
 
     @property
     def symbols(self) -> frozenset[Symbol]:
-        """The free symbols."""
+        """Free symbols of the conclusion and of the premises."""
         return self.conclusion.symbols.union(*(premise.symbols for premise in self.given))
 
 
@@ -45,12 +45,12 @@ class Law:
         return Instance(self, tuple(sympify(term) for term in terms))
 
     def clauses_at(self, values: Mapping[Expr, Expr]) -> tuple[Clause, ...]:
-        """The clauses with values for the variables."""
+        """Substitute values for the variables in all clauses."""
         return tuple(clause.replace(values) for clause in self.clauses)
 
     @property
     def constants(self) -> frozenset[Symbol]:
-        """The free symbols that are no variables."""
+        """Free symbols of the clauses that the law does not quantify over."""
         free = frozenset(symbol for clause in self.clauses for symbol in clause.symbols)
         return free - set(self.variables)
 
@@ -73,7 +73,7 @@ class Axiom(Law):
     requires: tuple[Law, ...] = ()
 
     def objection(self, granted: Mapping[str, Assumption], named: Sequence[object]) -> str:
-        """None: the ledger asks for what it requires."""
+        """Empty: axioms may be used; a step's scope checks what they require."""
         return ""
 
 
@@ -86,7 +86,7 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """How the ledger prints it."""
+        """Text of the use in a ledger: the law's name with its terms in brackets."""
         law = self.law if isinstance(self.law, str) else self.law.id
         return f"{law}[{', '.join(map(str, self.terms))}]"
 
@@ -100,12 +100,12 @@ def at(name: str, *terms: Expr) -> Instance:
 
 
 def law(id: str, variables: tuple[Symbol, ...], *clauses: Statement | Clause) -> Law:
-    """A law from statements and clauses."""
+    """Build a law for all values of the variables from statements and clauses."""
     return Law(id, variables, tuple(c if isinstance(c, Clause) else Clause(c) for c in clauses))
 
 
 @dataclass(frozen=True)
-class Textbook:
+class TextbookTheorem:
     """Textbook theorem for all values of its variables, with its source."""
 
     id: str
@@ -114,17 +114,17 @@ class Textbook:
     forall: tuple[Symbol, ...]
 
     def that(self, *clauses: Statement | Clause, requires: Law | None = None) -> Axiom:
-        """The lemma, as a law of ledgers."""
-        needed = () if requires is None else (requires,)
-        stated = law(self.id, self.forall, *clauses).clauses
-        return Axiom(self.id, self.forall, stated, self.text, self.source, needed)
+        """Axiom with these clauses, under the theorem's name, text and source."""
+        requirements = () if requires is None else (requires,)
+        clauses_of_law = law(self.id, self.forall, *clauses).clauses
+        return Axiom(self.id, self.forall, clauses_of_law, self.text, self.source, requirements)
 
 
-axiom = Textbook
+axiom = TextbookTheorem
 
 
-def stated(module: Mapping[str, object]) -> tuple[Axiom, ...]:
-    """All axioms among the names of a module, in the order in which it states them."""
+def axioms_in(module: Mapping[str, object]) -> tuple[Axiom, ...]:
+    """All axioms among the names of a module, in the order of their definitions."""
     return tuple(value for value in module.values() if isinstance(value, Axiom))
 
 
@@ -152,7 +152,7 @@ class Assumption:
 
 
 @dataclass(frozen=True)
-class Assumed:
+class AssumptionText:
     """Assumption for all values of the variables; its condition is tested on a system."""
 
     id: str
@@ -164,8 +164,10 @@ class Assumed:
 
     def that(self, *clauses: Statement | Clause) -> Assumption:
         """Assumption with these clauses as its law, which ledgers use by its name."""
-        stated = law(self.id, self.forall, *clauses)
-        return Assumption(self.id, self.text, self.condition, stated, self.ties, self.inclusion)
+        assumed_law = law(self.id, self.forall, *clauses)
+        return Assumption(
+            self.id, self.text, self.condition, assumed_law, self.ties, self.inclusion
+        )
 
 
-assume = Assumed
+assume = AssumptionText

@@ -19,103 +19,103 @@ OPERATORS = {
     "le": "≤", "ge": "≥", "ne": "≠", "cdot": "·", "times": "×", "circ": "∘", "surd": "√",
     "pm": "±", "to": "→", "cdots": "⋯", "ldots": "…", "succeq": "⪰", "sim": "∼",
 }  # fmt: skip
-NAMED = ("mathrm", "operatorname", "text")  # commands whose braces hold one name
+NAME_COMMANDS = ("mathrm", "operatorname", "text")  # commands whose braces hold one name
 ACCENTS = {r"\hat": "^", r"\bar": "¯"}
 FENCES = {
     "lVert": "‖", "rVert": "‖", "Vert": "‖", "(": "(", ")": ")", "|": "|", "langle": "⟨",
     "rangle": "⟩",
 }  # fmt: skip
-STRETCHING = {"lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉"}
+STRETCHY_FENCES = {"lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉"}
 TOKEN = re.compile(r"\\([A-Za-z]+)|([A-Za-z]+)|(\d+)|(\S)")
 
 
-def element(tag: str, *children: str) -> str:
-    """One element."""
+def xml_element(tag: str, *children: str) -> str:
+    """XML element `<tag>` around the concatenated children."""
     return f"<{tag}>{''.join(children)}</{tag}>"
 
 
-def row(*children: str) -> str:
-    """A group; a single child is itself."""
-    return children[0] if len(children) == 1 else element("mrow", *children)
+def math_row(*children: str) -> str:
+    """Group children in an `<mrow>`; a single child is returned as it is."""
+    return children[0] if len(children) == 1 else xml_element("mrow", *children)
 
 
-def markup(latex: str) -> str:
-    """MathML: letters, fractions, roots, fences, primes, hats, sub- and superscripts."""
-    return row(*_parse(iter(_tokens(latex))))
+def latex_to_mathml(latex: str) -> str:
+    """Translate LaTeX (letters, fractions, roots, fences, accents, scripts) to MathML."""
+    return math_row(*_parse_tokens(iter(_tokenize(latex))))
 
 
-def _tokens(latex: str) -> list[str]:
+def _tokenize(latex: str) -> list[str]:
     return ["\\" + m[1] if m[1] else m[0] for m in TOKEN.finditer(latex)]
 
 
-def _parse(tokens: Iterator[str]) -> list[str]:
+def _parse_tokens(tokens: Iterator[str]) -> list[str]:
     parts: list[str] = []
     scripts: list[dict[str, str]] = []
     for token in tokens:
         if token in ("}", r"\right"):
             break
         if token in "_^":
-            scripts[-1][token] = _group(tokens)
+            scripts[-1][token] = _parse_group(tokens)
             continue
-        parts.append(_atom(token, tokens))
+        parts.append(_parse_atom(token, tokens))
         scripts.append({})
-    return [_scripted(part, script) for part, script in zip(parts, scripts, strict=True)]
+    return [_with_scripts(part, script) for part, script in zip(parts, scripts, strict=True)]
 
 
-def _group(tokens: Iterator[str]) -> str:
-    return _atom(next(tokens), tokens)
+def _parse_group(tokens: Iterator[str]) -> str:
+    return _parse_atom(next(tokens), tokens)
 
 
-def _atom(token: str, tokens: Iterator[str]) -> str:
+def _parse_atom(token: str, tokens: Iterator[str]) -> str:
     if token in ACCENTS:
-        return element("mover", _group(tokens), element("mo", ACCENTS[token]))
+        return xml_element("mover", _parse_group(tokens), xml_element("mo", ACCENTS[token]))
     match token:
         case "{":
-            return row(*_parse(tokens))
+            return math_row(*_parse_tokens(tokens))
         case r"\left":
-            left, inner, right = next(tokens), row(*_parse(tokens)), next(tokens)
-            return row(_stretching(left), inner, _stretching(right))
+            left, inner, right = next(tokens), math_row(*_parse_tokens(tokens)), next(tokens)
+            return math_row(_stretchy_fence(left), inner, _stretchy_fence(right))
         case r"\frac":
-            return element("mfrac", _group(tokens), _group(tokens))
+            return xml_element("mfrac", _parse_group(tokens), _parse_group(tokens))
         case r"\sqrt":
-            return element("msqrt", _group(tokens))
+            return xml_element("msqrt", _parse_group(tokens))
         case "'":
-            return element("mo", "′")
+            return xml_element("mo", "′")
         case "-":
-            return element("mo", "−")
+            return xml_element("mo", "−")
         case r"\tfrac":
-            return element("mn", "½") if (digits := next(tokens)) == "12" else element(
-                "mfrac", *(element("mn", digit) for digit in digits)
+            return xml_element("mn", "½") if (digits := next(tokens)) == "12" else xml_element(
+                "mfrac", *(xml_element("mn", digit) for digit in digits)
             )  # fmt: skip
     name = token.removeprefix("\\")
-    if token != name and name in NAMED:
-        return element("mi", escape(_name(tokens)))
+    if token != name and name in NAME_COMMANDS:
+        return xml_element("mi", escape(_braced_text(tokens)))
     if token != name and name in OPERATORS:
-        return element("mo", OPERATORS[name])
+        return xml_element("mo", OPERATORS[name])
     if name in FENCES:
         return f'<mo fence="true" stretchy="false">{FENCES[name]}</mo>'
     if name.isalpha():
-        return element("mi", LETTERS.get(name, name) if token != name else name)
-    return element("mn" if token.isdigit() else "mo", escape(token))
+        return xml_element("mi", LETTERS.get(name, name) if token != name else name)
+    return xml_element("mn" if token.isdigit() else "mo", escape(token))
 
 
-def _name(tokens: Iterator[str]) -> str:
+def _braced_text(tokens: Iterator[str]) -> str:
     """The text in the next pair of braces; an underscore in it is no subscript."""
     next(tokens)
     return "".join(takewhile("}".__ne__, tokens)).replace("\\", "")
 
 
-def _stretching(token: str) -> str:
+def _stretchy_fence(token: str) -> str:
     """A bracket or bar that is as high as what it encloses."""
-    return element("mo", STRETCHING.get(token.removeprefix("\\"), token))
+    return xml_element("mo", STRETCHY_FENCES.get(token.removeprefix("\\"), token))
 
 
-def _scripted(part: str, script: dict[str, str]) -> str:
+def _with_scripts(part: str, script: dict[str, str]) -> str:
     match script:
         case {"_": below, "^": above}:
-            return element("msubsup", part, below, above)
+            return xml_element("msubsup", part, below, above)
         case {"_": below}:
-            return element("msub", part, below)
+            return xml_element("msub", part, below)
         case {"^": above}:
-            return element("msup", part, above)
+            return xml_element("msup", part, above)
     return part

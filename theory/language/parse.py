@@ -14,7 +14,7 @@ import sympy
 from sympy import Expr, Integer, Rational
 
 from rnnbounds.theory.errors import StatementError, UnknownNameError
-from rnnbounds.theory.language.spelling import NUMBER, spelled
+from rnnbounds.theory.language.spelling import NUMBER, translate_notation
 from rnnbounds.theory.language.statement import Relation, Statement
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
@@ -25,7 +25,9 @@ MAX_LITERAL = 400  # digits
 MAX_BITS = 2_048  # of a constant's numerator and denominator
 
 TOKEN = re.compile(rf"(?P<number>{NUMBER})|(?P<name>[A-Za-z_]\w*)|\*\*|[<>]=?|[-+*/(),]", re.ASCII)
-EXPECTED = "names of the vocabulary, numbers, + - * / **, sqrt, log, exp, min, max and one <= or <"
+ALLOWED_TOKENS = (
+    "names of the vocabulary, numbers, + - * / **, sqrt, log, exp, min, max and one <= or <"
+)
 
 RELATIONS: dict[type[ast.cmpop], tuple[Relation, bool]] = {  # (relation, sides swapped)
     ast.LtE: ("<=", False),
@@ -49,25 +51,25 @@ def parse_statement(text: str) -> Statement:
     line = " ".join(text.split())
     if len(line) > MAX_LENGTH:
         raise _error(line, f"has {len(line)} characters; at most {MAX_LENGTH} are read")
-    line = spelled(line)
+    line = translate_notation(line)
     _check_tokens(line)
     try:
         tree = ast.parse(line, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        how = "write it as lhs <= rhs, products with *"
-        raise _error(line, f"is not an inequality; {how}") from None
+        remedy = "write it as lhs <= rhs, products with *"
+        raise _error(line, f"is not an inequality; {remedy}") from None
     if not isinstance(tree, ast.Compare):
         raise _error(line, "compares nothing; write it as lhs <= rhs")
     if len(tree.ops) > 1:
         raise _error(line, "has more than one comparison; state one at a time")
-    relation, swapped = RELATIONS[type(tree.ops[0])]
-    lhs, rhs = (_Reader(line).read(side, 0) for side in (tree.left, tree.comparators[0]))
-    return Statement(rhs, relation, lhs) if swapped else Statement(lhs, relation, rhs)
+    relation, is_swapped = RELATIONS[type(tree.ops[0])]
+    lhs, rhs = (_TreeReader(line).read(side, 0) for side in (tree.left, tree.comparators[0]))
+    return Statement(rhs, relation, lhs) if is_swapped else Statement(lhs, relation, rhs)
 
 
 def _error(line: str, fault: str) -> StatementError:
-    shown = line if len(line) <= 60 else line[:57] + "..."
-    return StatementError(f"{shown!r} {fault}")
+    excerpt = line if len(line) <= 60 else line[:57] + "..."
+    return StatementError(f"{excerpt!r} {fault}")
 
 
 def _check_tokens(line: str) -> None:
@@ -81,7 +83,7 @@ def _check_tokens(line: str) -> None:
             continue
         token = TOKEN.match(line, position)
         if token is None:
-            raise _error(line, f"contains {line[position]!r}; use {EXPECTED}")
+            raise _error(line, f"contains {line[position]!r}; use {ALLOWED_TOKENS}")
         if token["name"]:
             _check_name(token["name"])
         elif token["number"]:
@@ -109,14 +111,14 @@ def _check_number(line: str, literal: str, follower: str) -> None:
         raise _error(line, f"has the number {literal[:20]}..., which is too long")
 
 
-class _Reader:
-    """Rebuilds the tree of one line."""
+class _TreeReader:
+    """Rebuilds the syntax tree of one line as a SymPy expression."""
 
     def __init__(self, line: str) -> None:
         self.line = line
 
     def read(self, node: ast.expr, depth: int) -> Expr:
-        """The node as a SymPy expression."""
+        """Translate a node of the syntax tree to a SymPy expression."""
         if depth > MAX_DEPTH:
             raise _error(self.line, f"is too deep; at most {MAX_DEPTH} levels are read")
         match node:
@@ -134,7 +136,7 @@ class _Reader:
                 )
             case ast.Call(func=ast.Name(id=name), args=args) if args and name not in VOCABULARY:
                 return self._call(name, [self.read(arg, depth + 1) for arg in args])
-        raise _error(self.line, f"cannot be read; use {EXPECTED}")
+        raise _error(self.line, f"cannot be read; use {ALLOWED_TOKENS}")
 
     def _binary(self, operator: ast.operator, left: Expr, right: Expr) -> Expr:
         match operator:
@@ -150,11 +152,11 @@ class _Reader:
                 raise _error(self.line, "divides by zero")
             case ast.Pow():
                 return self._power(left, right)
-        raise _error(self.line, f"cannot be read; use {EXPECTED}")
+        raise _error(self.line, f"cannot be read; use {ALLOWED_TOKENS}")
 
     def _power(self, base: Expr, exponent: Expr) -> Expr:
         """SymPy computes constant powers at once, so they are capped first."""
-        size = max((_bits(number) for number in base.atoms(Rational)), default=1)
+        size = max((_bit_size(number) for number in base.atoms(Rational)), default=1)
         if isinstance(exponent, Rational):
             if abs(exponent) * size > MAX_BITS:
                 raise _error(self.line, "has a constant power that is too large")
@@ -175,5 +177,5 @@ class _Reader:
         return FUNCTIONS[name](argument)
 
 
-def _bits(number: Rational) -> int:
+def _bit_size(number: Rational) -> int:
     return int(max(abs(Integer(number.p)), Integer(number.q))).bit_length()

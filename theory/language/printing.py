@@ -11,39 +11,39 @@ from sympy import Add, Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
-from rnnbounds.theory.language.functions import shown
+from rnnbounds.theory.language.functions import textbook_form
 from rnnbounds.theory.language.law import Clause, Law
-from rnnbounds.theory.language.mathml import element, markup
+from rnnbounds.theory.language.mathml import latex_to_mathml, xml_element
 from rnnbounds.theory.language.statement import Statement
 from rnnbounds.theory.language.terms.vectors import Term
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 LATEX_SIGNS = {"<=": r"\le", "<": "<", "==": "=", "!=": r"\ne", "exists": r"\le"}
-WITNESS = " on the witness"
-TERMS = {
+WITNESS_NOTE = " on the witness"
+TERM_LATEX = {
     ("norm", 1): r"\lVert {0}\rVert", ("max_norm", 1): r"\lVert {0}\rVert_\infty",
     ("entry", 2): "{0}_{{{1}}}", ("part", 2): "{0}_{{{1}}}", ("transpose", 1): "{0}^T",
     ("inner", 2): r"\langle {0}, {1}\rangle", ("phi", 2): r"\varphi\left({0}, {1}\right)",
     ("exponential", 1): r"\exp\left({0}\right)",
 }  # fmt: skip
 """LaTeX of formal functions with a notation, by name and number of arguments."""
-SCRIPTED = ("entry", "part", "transpose")  # a sum or product below a script stands in brackets
+SCRIPT_TERMS = ("entry", "part", "transpose")  # a sum or product below a script stands in brackets
 
 
 def notation(symbol: Symbol) -> str:
     """LaTeX of a symbol: the norm that a quantity names, or what is printed of another symbol."""
     quantity = VOCABULARY.get(symbol.name)
-    known = quantity is not None and quantity.symbol == symbol
-    return quantity.notation if quantity is not None and known else told_apart(symbol)
+    is_quantity = quantity is not None and quantity.symbol == symbol
+    return quantity.notation if quantity is not None and is_quantity else distinct_name(symbol)
 
 
-def told_apart(symbol: Symbol) -> str:
+def distinct_name(symbol: Symbol) -> str:
     """The symbol's name; with a prime if a quantity has that name and the symbol is not it."""
     quantity = VOCABULARY.get(symbol.name)
     return f"{symbol.name}'" if quantity is not None and quantity.symbol != symbol else symbol.name
 
 
-def terms(expression: Add) -> list[Expr]:
+def ordered_terms(expression: Add) -> list[Expr]:
     """The terms of a sum; it does not begin with a negative one if there are others."""
     ordered: list[Expr] = expression.as_ordered_terms()
     if not ordered[0].could_extract_minus_sign():
@@ -51,17 +51,17 @@ def terms(expression: Add) -> list[Expr]:
     return sorted(ordered, key=lambda term: bool(term.could_extract_minus_sign()))
 
 
-class _Plain(StrPrinter):
+class _TextPrinter(StrPrinter):
     def _as_ordered_terms(self, expr: Add, order: Any = None) -> list[Expr]:
-        return terms(expr)
+        return ordered_terms(expr)
 
     def _print_Symbol(self, expr: Symbol) -> str:
-        return told_apart(expr)
+        return distinct_name(expr)
 
 
-class _Latex(LatexPrinter):
+class _NotationPrinter(LatexPrinter):
     def _as_ordered_terms(self, expr: Add, order: Any = None) -> list[Expr]:
-        return terms(expr)
+        return ordered_terms(expr)
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
         return notation(expr)
@@ -72,31 +72,31 @@ class _Latex(LatexPrinter):
             return str(super()._print_Function(expr, exp))
         name = type(expr).__name__
         arguments = [self._print(argument) for argument in expr.args]
-        shape = TERMS.get((name, len(arguments)))
-        if shape is None:
+        template = TERM_LATEX.get((name, len(arguments)))
+        if template is None:
             name = name.replace("_", r"\_")
-            made = rf"\operatorname{{{name}}}\left({', '.join(arguments)}\right)"
-        elif name in SCRIPTED and not (expr.args[0].is_Symbol or expr.args[0].is_Function):
-            made = shape.format(rf"\left({arguments[0]}\right)", *arguments[1:])
+            typeset = rf"\operatorname{{{name}}}\left({', '.join(arguments)}\right)"
+        elif name in SCRIPT_TERMS and not (expr.args[0].is_Symbol or expr.args[0].is_Function):
+            typeset = template.format(rf"\left({arguments[0]}\right)", *arguments[1:])
         else:
-            made = shape.format(*arguments)
-        return made if exp is None else rf"{{{made}}}^{{{exp}}}"
+            typeset = template.format(*arguments)
+        return typeset if exp is None else rf"{{{typeset}}}^{{{exp}}}"
 
 
-def plain(expression: Expr) -> str:
-    """Plain text with the names of the vocabulary."""
-    return str(_Plain().doprint(shown(expression)))
+def plain_text(expression: Expr) -> str:
+    """Print an expression as plain text, with the names of the vocabulary."""
+    return str(_TextPrinter().doprint(textbook_form(expression)))
 
 
 def statement_text(statement: Statement) -> str:
-    """Plain text, as a reader types it."""
+    """Print a statement as plain text that the parser reads back."""
     if statement.relation == "exists":
-        return f"{plain(statement.lhs)} <= {plain(statement.rhs)}{WITNESS}"
-    return f"{plain(statement.lhs)} {statement.relation} {plain(statement.rhs)}"
+        return f"{plain_text(statement.lhs)} <= {plain_text(statement.rhs)}{WITNESS_NOTE}"
+    return f"{plain_text(statement.lhs)} {statement.relation} {plain_text(statement.rhs)}"
 
 
 def law_text(law: Law) -> str:
-    """The clauses, each with where it holds."""
+    """Print a law as plain text: its clauses, each with its premises."""
     return "; ".join(map(_clause_text, law.clauses))
 
 
@@ -106,13 +106,13 @@ def _clause_text(clause: Clause) -> str:
 
 
 def latex(expression: Expr) -> str:
-    """LaTeX with the notations of the vocabulary."""
-    return str(_Latex({"ln_notation": True}).doprint(shown(expression)))
+    """Print an expression in LaTeX, with the notations of the vocabulary."""
+    return str(_NotationPrinter({"ln_notation": True}).doprint(textbook_form(expression)))
 
 
 def statement_latex(statement: Statement) -> str:
-    """LaTeX with each quantity printed as the norm that it names."""
-    witness = rf"\quad\text{{{WITNESS.strip()}}}" if statement.relation == "exists" else ""
+    """Print a statement in LaTeX, with the notations of the vocabulary."""
+    witness = rf"\quad\text{{{WITNESS_NOTE.strip()}}}" if statement.relation == "exists" else ""
     sign = LATEX_SIGNS[statement.relation]
     return f"{latex(statement.lhs)} {sign} {latex(statement.rhs)}{witness}"
 
@@ -121,8 +121,8 @@ def statement_latex(statement: Statement) -> str:
 def statement_mathml(statement: Statement) -> str:
     """Presentation MathML of a statement, one `<math>` element."""
     signs = {"<=": "≤", "==": "=", "!=": "≠", "exists": "≤", "<": "&lt;"}
-    sign = element("mo", signs[statement.relation])
-    parts = [markup(latex(statement.lhs)), sign, markup(latex(statement.rhs))]
+    sign = xml_element("mo", signs[statement.relation])
+    parts = [latex_to_mathml(latex(statement.lhs)), sign, latex_to_mathml(latex(statement.rhs))]
     if statement.relation == "exists":
-        parts.append(element("mtext", WITNESS.replace(" ", "\u00a0", 1)))
-    return element("math", element("mrow", *parts))
+        parts.append(xml_element("mtext", WITNESS_NOTE.replace(" ", "\u00a0", 1)))
+    return xml_element("math", xml_element("mrow", *parts))

@@ -12,12 +12,12 @@ from sympy import Expr
 
 Role: TypeAlias = Literal["parameter", "certified", "measured"]
 # The value that a statement is attacked with, by role.
-VALUES: dict[Role, str] = {
+ROLE_MEANINGS: dict[Role, str] = {
     "parameter": "chosen",
     "certified": "certified upper bound of the model, not the supremum",
     "measured": "measured",
 }
-INTEGERS = ("T", "k", "t", "n", "d", "N", "states", "depth", "k_told", "two_norm_steps_told")
+INTEGER_NAMES = ("T", "k", "t", "n", "d", "N", "states", "depth", "k_told", "two_norm_steps_told")
 
 
 class Symbol(sympy.Symbol):
@@ -34,13 +34,13 @@ class Symbol(sympy.Symbol):
         return (name, *known, (*last, "quantity"))
 
     def sort_key(self, order: Any = None) -> Any:
-        """SymPy's own, and by the class after the name."""
+        """SymPy's sort key, extended so that a quantity follows a plain symbol of its name."""
         kind, (_, names), *rest = super().sort_key(order)
         return kind, (1, (*names, "quantity")), *rest
 
 
-_LENGTH = Symbol("T", integer=True)
-_OF_WINDOWS = frozenset(Symbol(name, integer=True) for name in ("k", "t"))
+_RUN_LENGTH = Symbol("T", integer=True)
+_WINDOW_SYMBOLS = frozenset(Symbol(name, integer=True) for name in ("k", "t"))
 
 
 @dataclass(frozen=True)
@@ -64,28 +64,28 @@ class Quantity:
     about: tuple[str, ...] = ()
 
     @property
-    def of_single_steps(self) -> bool:
+    def is_single_step(self) -> bool:
         """True if it is measured on single steps, and not on a run of T steps."""
-        return self.definition is not None and _LENGTH not in self.definition.free_symbols
+        return self.definition is not None and _RUN_LENGTH not in self.definition.free_symbols
 
     @property
     def name(self) -> str:
-        """The name in statements and in records."""
+        """Name of the quantity in statements and in records."""
         return str(self.symbol.name)
 
 
 def parameter(name: str, meaning: str, notation: str, lower: int | None = 0) -> Quantity:
-    """A number that the check chooses."""
-    integer = name in INTEGERS
+    """Quantity that the check chooses, as k or T."""
+    integer = name in INTEGER_NAMES
     symbol = Symbol(name, integer=True) if integer else Symbol(name, real=True)
-    windowed = symbol in _OF_WINDOWS
+    windowed = symbol in _WINDOW_SYMBOLS
     return Quantity(symbol, "parameter", meaning, "number", notation, lower, windowed=windowed)
 
 
 def certified(
     name: str, meaning: str, norm_name: str, notation: str, windowed: bool = False
 ) -> Quantity:
-    """A constant that the model supplies: a rigorous upper bound."""
+    """Quantity that the model supplies: a rigorous upper bound on a constant."""
     symbol = Symbol(name, real=True)
     return Quantity(symbol, "certified", meaning, norm_name, notation, windowed=windowed)
 
@@ -102,13 +102,13 @@ def measured(
 
     It is windowed if its definition contains k or t; `windowed` declares it if a term hides them.
     """
-    shown = definition is not None and not _OF_WINDOWS.isdisjoint(definition.free_symbols)
+    varies = definition is not None and not _WINDOW_SYMBOLS.isdisjoint(definition.free_symbols)
     symbol = Symbol(name, real=True)
     return Quantity(
-        symbol, "measured", meaning, unit, notation, 0, definition, windowed=windowed or shown
+        symbol, "measured", meaning, unit, notation, 0, definition, windowed=windowed or varies
     )
 
 
-def of(kinds: str, *quantities: Quantity) -> tuple[Quantity, ...]:
-    """The quantities, as those of these kinds of systems alone."""
+def tag(kinds: str, *quantities: Quantity) -> tuple[Quantity, ...]:
+    """Restrict quantities to these kinds of systems (names separated by blanks)."""
     return tuple(replace(quantity, about=tuple(kinds.split())) for quantity in quantities)

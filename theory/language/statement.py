@@ -45,25 +45,25 @@ class Statement:
 
 
 def le(lhs: Expr, rhs: Expr) -> Statement:
-    """`lhs <= rhs`."""
+    """Statement `lhs <= rhs`."""
     return Statement(lhs, "<=", rhs)
 
 
 def lt(lhs: Expr, rhs: Expr) -> Statement:
-    """`lhs < rhs`."""
+    """Statement `lhs < rhs`."""
     return Statement(lhs, "<", rhs)
 
 
 def eq(lhs: Expr, rhs: Expr) -> Statement:
-    """`lhs == rhs`."""
+    """Statement `lhs == rhs`."""
     return Statement(lhs, "==", rhs)
 
 
 def ne(lhs: Expr, rhs: Expr) -> Statement:
-    """`lhs != rhs`."""
+    """Statement `lhs != rhs`."""
     return Statement(lhs, "!=", rhs)
 
 
 def exists(lhs: Expr, rhs: Expr) -> Statement:
-    """On the witness, `lhs <= rhs`."""
+    """Statement that `lhs <= rhs` holds on the named witness."""
     return Statement(lhs, "exists", rhs)

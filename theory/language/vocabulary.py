@@ -39,7 +39,7 @@ __all__ = [
 
 
 class TakenNameError(InputError):
-    """A quantity under the name of another one."""
+    """Two different quantities have one name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"two quantities are named {name!r}; give one of them another name")

@@ -40,12 +40,12 @@ from rnnbounds.theory.models import geometry
 from rnnbounds.theory.proof import Step, step
 
 C_box, L_x_box = symbols("C_box L_x_box")
-new = entry(x, m + 1)
-A_new = d_state(a, new)
+next_input = entry(x, m + 1)
+A_new = d_state(a, next_input)
 
 
 def inside(state: Expr) -> Statement:
-    """The state is of the box."""
+    """Statement that the state is in the invariant set."""
     return eq(in_box(state), ONE)
 
 
@@ -54,20 +54,20 @@ class BoxGeometry(geometry.Geometry):
 
     @property
     def invariant(self) -> Assumption:
-        """A set in the box is invariant."""
+        """Assumption: a set in the box that contains 0 is invariant."""
         return assume(
             "invariant box",
             "0 is of an invariant set in the box, discs for complex modes and else the box: no "
             "step on an input of the sequence leaves it",
             forall=(a, m),
             inclusion=True,
-        ).that(inside(ZERO), Clause(inside(phi(a, new)), (inside(a),)))
+        ).that(inside(ZERO), Clause(inside(phi(a, next_input)), (inside(a),)))
 
     @property
     def contraction(self) -> Assumption:
-        """φ contracts on the box."""
-        lam = self.factor
-        bound = le(self.norm(phi(a, new) - phi(b, new)), self.lam * self.norm(a - b))
+        """Assumption: φ is λ-Lipschitz in the state on the box."""
+        lam = self.lam_text
+        bound = le(self.norm(phi(a, next_input) - phi(b, next_input)), self.lam * self.norm(a - b))
         return assume(
             "contraction",
             f"φ is {lam}-Lipschitz in the state on the box{self.text}: ‖φ(s, x) − φ(s′, x)‖ ≤ "
@@ -77,19 +77,19 @@ class BoxGeometry(geometry.Geometry):
         ).that(Clause(bound, (inside(a), inside(b))))
 
     @property
-    def contracts(self) -> tuple[Assumption, ...]:
-        """The contraction on the box, and that runs are there."""
+    def contraction_assumptions(self) -> tuple[Assumption, ...]:
+        """Assumptions: φ contracts on the box, and runs stay in it."""
         return (self.invariant, self.contraction)
 
     @property
     def slopes(self) -> tuple[Assumption, ...]:
-        """M bounds the derivative too, entry by entry: on the edges of the box as well."""
-        smooth = (inside(a), eq(differentiable(a, new), ONE))
+        """Assumptions: ‖∂φ/∂s‖ ≤ λ on the box, its edges included, and runs stay in it."""
+        smooth = (inside(a), eq(differentiable(a, next_input), ONE))
         return (
             self.invariant,
             assume(
                 "slopes",
-                f"‖∂φ/∂s‖ ≤ {self.factor} at the states of the box where φ is differentiable"
+                f"‖∂φ/∂s‖ ≤ {self.lam_text} at the states of the box where φ is differentiable"
                 f"{self.text}, for |∂φ/∂s| ≤ M",
                 forall=(a, m),
             ).that(Clause(le(self.norm(A_new), self.lam), smooth)),
@@ -97,7 +97,7 @@ class BoxGeometry(geometry.Geometry):
 
     @property
     def smooth(self) -> Assumption:
-        """β_hh and β_wh, of any cell."""
+        """Assumption: β_hh and β_wh are Lipschitz constants of ∂φ/∂s and ∂φ/∂w."""
         return replace(
             super().smooth,
             text=f"φ is smooth, {self.beta_hh} is finite: {self.beta_hh} and {self.beta_wh} are "
@@ -106,36 +106,38 @@ class BoxGeometry(geometry.Geometry):
         )
 
     @property
-    def before(self) -> tuple[Step, ...]:
-        """Runs from zero stay in the box."""
-        again = at("invariant box", geometry.fresh, s + j)
+    def setup_steps(self) -> tuple[Step, ...]:
+        """Steps: runs from zero stay in the box."""
+        next_use = at("invariant box", geometry.fresh, s + j)
         return (
             step("runs stay in the box", inside(geometry.fresh), forall=(s, j)).by_induction(
                 base=(RECURSION.at(x, s, 0), at("invariant box", 0, 0)),
-                step=(RECURSION.at(x, s, j), again),
+                step=(RECURSION.at(x, s, j), next_use),
             ),
         )
 
     @property
-    def from_zero(self) -> tuple[Use, ...]:
-        """Of a run and 0."""
-        zero = at("invariant box", 0, 0)
-        return (at("contraction", geometry.h, 0, j), at("runs stay in the box", 0, j), zero)
+    def contraction_from_zero(self) -> tuple[Use, ...]:
+        """Uses: ‖φ(h_j, x) − φ(0, x)‖ ≤ λ‖h_j‖, for a run in the box."""
+        zero_use = at("invariant box", 0, 0)
+        return (at("contraction", geometry.h, 0, j), at("runs stay in the box", 0, j), zero_use)
 
     @property
-    def together(self) -> tuple[Use, ...]:
-        """Of two runs."""
-        stay = (at("runs stay in the box", 0, s + j), at("runs stay in the box", s, j))
-        return (at("contraction", geometry.full, geometry.fresh, s + j), *stay)
+    def contraction_of_runs(self) -> tuple[Use, ...]:
+        """Uses: ‖φ(h, x) − φ(ĥ, x)‖ ≤ λ‖h − ĥ‖ of two runs in the box."""
+        box_uses = (at("runs stay in the box", 0, s + j), at("runs stay in the box", s, j))
+        return (at("contraction", geometry.full, geometry.fresh, s + j), *box_uses)
 
     @property
-    def slope(self) -> tuple[Use, ...]:
-        """Along a run."""
-        stays = at("runs stay in the box", s, j)
-        return (at("slopes", geometry.fresh, s + j), stays, at("differentiable", s, j))
+    def derivative_bound(self) -> tuple[Use, ...]:
+        """Uses: ‖∂φ/∂s‖ ≤ λ along a run in the box."""
+        box_use = at("runs stay in the box", s, j)
+        return (at("slopes", geometry.fresh, s + j), box_use, at("differentiable", s, j))
 
 
-BOX = geometry.in_norm(" in the norm max |·|_j/v_j of states", "box", kind=BoxGeometry)
+BOX = geometry.make_geometry(
+    " in the norm max |·|_j/v_j of states", "box", geometry_type=BoxGeometry
+)
 
 SHOWN = assume(
     "output", "C_box is at least ‖h‖₂/‖s‖_box, for h is a linear part of s", forall=(s, j)
@@ -145,11 +147,13 @@ SHOWN_DERIVATIVE = assume(
     "C_box is at least ‖h‖₂/‖s‖_box, and so ‖∂h_T/∂x_t‖ ≤ C_box‖∂s_T/∂x_t‖, from ‖·‖₂ to ‖·‖_box",
     forall=(m, j),
 ).that(le(norm(jacobian(x, m + j + 1, m + 1)), C_box * weighted(jacobian(x, m + j + 1, m + 1))))
-_before = state(x, 0, m)
+_state_before = state(x, 0, m)
 LIPSCHITZ_INPUT = assume(
     "lipschitz input", "L_x_box bounds ‖∂φ/∂x‖ along the run, from ‖·‖₂ to ‖·‖_box", forall=(m,)
-).that(le(weighted(d_input(_before, new)), L_x_box))
-_cut = d_loss(geometry.full) * geometry.S_full - d_loss(geometry.full) * recent(x, s, j)
+).that(le(weighted(d_input(_state_before, next_input)), L_x_box))
+_gradient_difference = d_loss(geometry.full) * geometry.S_full - d_loss(geometry.full) * recent(
+    x, s, j
+)
 CUT_GRADIENT_NORM = geometry.EUCLIDEAN_GRADIENTS(forall=(x, s, j)).that(
-    eq(norm(_cut), weighted(_cut))
+    eq(norm(_gradient_difference), weighted(_gradient_difference))
 )

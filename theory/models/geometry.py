@@ -74,76 +74,78 @@ class Geometry:
     derivative: Axiom = DERIVATIVE_IN_STATE_WEIGHTED
     suffix: str = ""
 
-    def total(self, steps: Expr) -> Expr:
+    def geometric_sum(self, steps: Expr) -> Expr:
         """g(t) = 1 + λ + … + λ^{t−1} = (1 − λ^t)/(1 − λ)."""
         return (1 - self.lam**steps) / (1 - self.lam)
 
     def start_bound(self, time: Expr) -> Expr:
         """B_s = min(S_0 g(s), B_h), which bounds ‖h_s‖."""
         # As it stands: SymPy would compare the two each time this room is imported.
-        return Min(self.S_0 * self.total(time), self.B_h, evaluate=False)
+        return Min(self.S_0 * self.geometric_sum(time), self.B_h, evaluate=False)
 
-    def gradient_norm(self, first: Expr, second: Expr, *runs: tuple[Expr, Expr]) -> tuple[Use, ...]:
+    def gradient_norm_uses(
+        self, first: Expr, second: Expr, *runs: tuple[Expr, Expr]
+    ) -> tuple[Use, ...]:
         """Use of the assumption that gradients are Euclidean; none if states are measured so."""
         if self.norm is norm:
             return ()
         return (at("gradient norm", first, second, x, *runs[0], *runs[1]),)
 
     @property
-    def measured(self) -> tuple[Assumption, ...]:
-        """That assumption, where it is needed."""
+    def gradient_assumptions(self) -> tuple[Assumption, ...]:
+        """Assumption that gradients are Euclidean; none if states are measured so."""
         return () if self.norm is norm else (GRADIENT_NORM,)
 
     # How the contraction is used, of two runs and of their steps.
 
     @property
-    def before(self) -> tuple[Step, ...]:
-        """Steps that must precede the main step."""
+    def setup_steps(self) -> tuple[Step, ...]:
+        """Steps that must precede the main step; none in a norm that holds everywhere."""
         return ()
 
     @property
-    def from_zero(self) -> tuple[Use, ...]:
-        """‖φ(h_j, x) − φ(0, x)‖ ≤ λ‖h_j‖."""
+    def contraction_from_zero(self) -> tuple[Use, ...]:
+        """Uses: ‖φ(h_j, x) − φ(0, x)‖ ≤ λ‖h_j‖."""
         return (at("contraction", h, 0, x_first),)
 
     @property
-    def together(self) -> tuple[Use, ...]:
-        """‖φ(h, x) − φ(ĥ, x)‖ ≤ λ‖h − ĥ‖ of the full and the fresh run."""
+    def contraction_of_runs(self) -> tuple[Use, ...]:
+        """Uses: ‖φ(h, x) − φ(ĥ, x)‖ ≤ λ‖h − ĥ‖ of the full and the fresh run."""
         return (at("contraction", full, fresh, x_next),)
 
     @property
-    def slope(self) -> tuple[Use, ...]:
-        """‖∂φ/∂h‖ ≤ λ along a run."""
+    def derivative_bound(self) -> tuple[Use, ...]:
+        """Uses: ‖∂φ/∂h‖ ≤ λ along a run."""
         derivative = self.derivative.at(self.lam, fresh, x_next)
         return (derivative, "contraction", at("differentiable", s, j))
 
     # How texts name the constants.
 
     @property
-    def factor(self) -> str:
-        """λ."""
+    def lam_text(self) -> str:
+        """Text of λ, with the norm's suffix."""
         return f"λ{self.suffix}"
 
-    def name(self, constant: str) -> str:
-        """A curvature; of another norm than the Euclidean by its name in the vocabulary."""
+    def constant_text(self, constant: str) -> str:
+        """Text of a constant: β_hh, or its name in the vocabulary with the norm's suffix."""
         return f"{constant}{self.suffix}" if self.suffix else constant.replace("beta", "β")
 
     # What is presupposed of the model.
 
     @property
-    def contracts(self) -> tuple[Assumption, ...]:
-        """The state contracts, and what it takes to use that."""
+    def contraction_assumptions(self) -> tuple[Assumption, ...]:
+        """Assumptions: φ contracts in the state, and what using it presupposes."""
         return (self.contraction,)
 
     @property
     def slopes(self) -> tuple[Assumption, ...]:
-        """‖∂φ/∂h‖ ≤ λ, and what it takes to use that."""
+        """Assumptions: ‖∂φ/∂h‖ ≤ λ, and what using it presupposes."""
         return (self.contraction,)
 
     @property
     def contraction(self) -> Assumption:
-        """The state contracts."""
-        lam = self.factor
+        """Assumption: φ is λ-Lipschitz in the state."""
+        lam = self.lam_text
         bound = le(self.norm(phi(a, c) - phi(b, c)), self.lam * self.norm(a - b))
         return assume(
             "contraction",
@@ -154,26 +156,26 @@ class Geometry:
 
     @property
     def contractive(self) -> Assumption:
-        """λ < 1."""
-        return Assumption("contractive", f"{self.factor} < 1", lt(self.lam, ONE))
+        """Assumption: λ < 1."""
+        return Assumption("contractive", f"{self.lam_text} < 1", lt(self.lam, ONE))
 
     @property
     def drive(self) -> Assumption:
-        """S_0 bounds the inputs' effect."""
+        """Assumption: S_0 bounds ‖φ(0, x_t)‖ for every input."""
         return assume(
             "drive", f"S_0{self.suffix} bounds ‖φ(0, x_t)‖ for every input{self.text}", forall=(m,)
         ).that(le(self.norm(phi(0, entry(x, m + 1))), self.S_0))
 
     @property
     def states(self) -> Assumption:
-        """B_h bounds the states."""
+        """Assumption: B_h bounds ‖h_t‖."""
         return assume("states", f"B_h{self.suffix} bounds ‖h_t‖{self.text}", forall=(j,)).that(
             le(self.norm(state(x, 0, j)), self.B_h)
         )
 
     @property
     def weights(self) -> Assumption:
-        """L_w bounds ∂φ/∂w."""
+        """Assumption: L_w bounds ‖∂φ/∂w‖ along the runs."""
         return assume(
             "lipschitz weights",
             f"L_w{self.suffix} bounds ‖∂φ/∂w‖ along the runs{self.text}",
@@ -182,14 +184,16 @@ class Geometry:
 
     @property
     def smooth(self) -> Assumption:
-        """β_hh and β_wh, which ReLU does not have."""
-        gap, wh = self.norm(full - fresh), self.name("beta_wh")
-        curved = f"{self.name('beta_hh')} and {wh} are Lipschitz constants of ∂φ/∂h and"
+        """Assumption: β_hh and β_wh are Lipschitz constants of ∂φ/∂h and ∂φ/∂w; not for ReLU."""
+        gap, beta_wh = self.norm(full - fresh), self.constant_text("beta_wh")
+        curvature_text = (
+            f"{self.constant_text('beta_hh')} and {beta_wh} are Lipschitz constants of ∂φ/∂h and"
+        )
         if self.beta_hh == 0:
-            curved = f"∂φ/∂h is constant, and {wh} is a Lipschitz constant"
+            curvature_text = f"∂φ/∂h is constant, and {beta_wh} is a Lipschitz constant"
         return assume(
             "smooth",
-            f"φ is smooth, β_ρ is finite: {curved} of ∂φ/∂w in the state, along the runs"
+            f"φ is smooth, β_ρ is finite: {curvature_text} of ∂φ/∂w in the state, along the runs"
             f"{self.text}",
             forall=(s, j),
             condition=le(ZERO, beta_rho),
@@ -201,40 +205,44 @@ class Geometry:
 
     @property
     def loss(self) -> Assumption:
-        """L_p bounds ∂p/∂h."""
+        """Assumption: L_p bounds the loss gradient ‖∇p(h_t)‖."""
         return assume(
             "lipschitz loss", f"L_p{self.suffix} bounds ‖∇p(h_t)‖{self.text}", forall=(j,)
         ).that(le(self.norm(d_loss(state(x, 0, j))), self.L_p))
 
     @property
     def smooth_loss(self) -> Assumption:
-        """β_p, the loss's curvature."""
+        """Assumption: ∇p is β_p-Lipschitz along the runs."""
         bound = le(self.norm(d_loss(full) - d_loss(fresh)), self.beta_p * self.norm(full - fresh))
-        beta_p = self.name("beta_p")
+        beta_p = self.constant_text("beta_p")
         return assume(
             "smooth loss", f"∇p is {beta_p}-Lipschitz along the runs{self.text}", forall=(s, j)
         ).that(bound)
 
 
 CONSTANTS = "lam S_0 B_h L_w beta_hh beta_wh L_p beta_p".split()
-_OWN: dict[str, Any] = {name: symbols(name)[0] for name in CONSTANTS}
+_EUCLIDEAN_CONSTANTS: dict[str, Any] = {name: symbols(name)[0] for name in CONSTANTS}
 EUCLIDEAN = Geometry(
     text="",
     norm=norm,
     triangle=base.TRIANGLE,
     submultiplicative=base.SUBMULTIPLICATIVE,
     derivative=DERIVATIVE_IN_STATE,
-    **_OWN,
+    **_EUCLIDEAN_CONSTANTS,
 )
 G = TypeVar("G", bound=Geometry)
 
 
-def in_norm(text: str, suffix: str, *, linear: bool = False, kind: type[G]) -> G:
-    """Another norm of states; of a linear model ∂φ/∂h is constant in every norm."""
-    own: dict[str, Any] = {"beta_hh": ZERO} if linear else {}
-    own |= {name: symbols(f"{name}_{suffix}")[0] for name in CONSTANTS if name not in own}
-    return kind(text, weighted, suffix=f"_{suffix}", **own)
+def make_geometry(text: str, suffix: str, *, linear: bool = False, geometry_type: type[G]) -> G:
+    """Geometry of another norm of states; β_hh = 0 for a linear model."""
+    constants: dict[str, Any] = {"beta_hh": ZERO} if linear else {}
+    constants |= {
+        name: symbols(f"{name}_{suffix}")[0] for name in CONSTANTS if name not in constants
+    }
+    return geometry_type(text, weighted, suffix=f"_{suffix}", **constants)
 
 
-QUADRATIC = in_norm(" in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True, kind=Geometry)
-PERRON = in_norm(" in the norm max |·|_i/v_i of states", "v", kind=Geometry)
+QUADRATIC = make_geometry(
+    " in the norm ‖P^{1/2}·‖₂ of states", "P", linear=True, geometry_type=Geometry
+)
+PERRON = make_geometry(" in the norm max |·|_i/v_i of states", "v", geometry_type=Geometry)

@@ -16,7 +16,9 @@ from rnnbounds.theory.proof.methods import Method, Scope
 from rnnbounds.theory.proof.methods.calculus import derivatives
 
 # ρ(z), ρ'(z) and ρ''(z), whichever activation ρ is.
-SIGNED = tuple(function(f"rho_{order}", base=Scalar, module=__name__) for order in range(3))
+RHO_DERIVATIVES = tuple(
+    function(f"rho_{order}", base=Scalar, module=__name__) for order in range(3)
+)
 Z = door.term(z)
 
 
@@ -25,11 +27,11 @@ class Piece:
     """The activation where z satisfies the statements."""
 
     rho: Expr
-    where: tuple[Statement, ...] = ()
+    region: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True)
-class OfPiece(Method):
+class PieceDerivative(Method):
     """A statement on ρ or one of its derivatives, by the method, for the formula of a piece."""
 
     rho: Expr
@@ -44,14 +46,14 @@ class OfPiece(Method):
         return self.method.uses
 
     def prove(self, goal: kernel.Statement, scope: Scope) -> str:
-        """Prove it with the derivative written out, once it is shown to exist on all of ℝ."""
-        *_, slope = derivatives(door.term(self.rho), Z, self.order, scope)
-        stated = door.term(SIGNED[self.order](z)).head
-        terms = (one for side in goal.sides for one in within(side) if one.head == stated)
-        values = {one: rebuilt(slope, {Z: one.args[0]}) for one in terms}
+        """Prove the goal with ρ's derivative written out, once it is shown to exist on ℝ."""
+        *_, derivative = derivatives(door.term(self.rho), Z, self.order, scope)
+        rho_head = door.term(RHO_DERIVATIVES[self.order](z)).head
+        terms = (term for side in goal.sides for term in within(side) if term.head == rho_head)
+        values = {term: rebuilt(derivative, {Z: term.args[0]}) for term in terms}
         return self.method.prove(goal.replace(values), scope)
 
-    def reduced(self) -> Iterator[tuple[str, Method]]:
-        """Leave out each use of the method."""
-        for use, method in self.method.reduced():
+    def reductions(self) -> Iterator[tuple[str, Method]]:
+        """Yield (name, method without that use) for each use of the inner method."""
+        for use, method in self.method.reductions():
             yield use, replace(self, method=method)

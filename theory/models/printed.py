@@ -42,12 +42,12 @@ from rnnbounds.theory.models.driven_runs import (
     INVARIANT,
     OF_CELLS,
     STARTS,
-    both,
-    coming_together,
-    stays,
+    box_step,
+    gap_steps,
+    pair,
 )
-from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one, power_sum
-from rnnbounds.theory.models.sensitivity import states
+from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative, power_of_sum
+from rnnbounds.theory.models.sensitivity import state_steps
 from rnnbounds.theory.proof import step
 
 k, lam, epsilon, window, S, R = symbols("k lam_told eps_told k_told S_told R_told")
@@ -59,7 +59,7 @@ fed, widest, size, local, lam_run = (
     Symbol(name, real=True) for name in ("fed", "widest", "box_size", "one_error", "lam_run")
 )
 TOLD = replace(BOX, text=" in the printed norm", lam=lam, S_0=S, B_h=R, suffix="")
-STAYS = TOLD.contracts[0]
+STAYS = TOLD.contraction_assumptions[0]
 # What bounds ‖s_t‖ in the printed norm.
 SPREAD = Min(S / (1 - lam), R)
 
@@ -167,7 +167,7 @@ INPUT = assumed(
     "L is a Lipschitz constant of φ in the input on the invariant set, in the printed norm",
     (a, m),
     Clause(
-        le(weighted(phi(a, both[0]) - phi(a, both[1])), fed * norm(both[0] - both[1])), (inside(a),)
+        le(weighted(phi(a, pair[0]) - phi(a, pair[1])), fed * norm(pair[0] - pair[1])), (inside(a),)
     ),
     le(ZERO, fed),
 )
@@ -211,8 +211,8 @@ SHARES = assumed(
     le(Abs(part(vector("shares"), i)), ONE),
 )
 MODEL = (STAYS, TOLD.contraction, TOLD.contractive, TOLD.drive)
-RUN = (*TOLD.before, *states(TOLD))
-POWERS = (power(TOLD.lam), power_sum(TOLD.lam), power_at_most_one(TOLD.lam))
+RUN = (*TOLD.setup_steps, *state_steps(TOLD))
+POWERS = (power_nonnegative(TOLD.lam), power_of_sum(TOLD.lam), power_at_most_one(TOLD.lam))
 START = step("where a window starts", le(weighted(state(x, 0, s)), SPREAD), forall=(s,)).by(
     at("state", s),
     at("power not negative", s),
@@ -227,10 +227,8 @@ SHORTER = step("longer windows forget more", le(lam ** (s + j), lam**s), forall=
 # Two runs under the same inputs, from two states of the invariant set.
 PAIR = (STAYS, TOLD.contraction, STARTS)
 ORBITS = (
-    stays("run stays", x),
-    *coming_together(
-        TOLD, x, (at("run stays", c, j), at("run stays", v, j)), (inside(c), inside(v))
-    ),
+    box_step("run stays", x),
+    *gap_steps(TOLD, x, (at("run stays", c, j), at("run stays", v, j)), (inside(c), inside(v))),
 )
 apart = gated_run(a, x, k) - gated_run(b, x, k)
 ALL_STEPS: tuple[Use, ...] = (at("all steps", a, b, k), "starts")
@@ -240,7 +238,7 @@ FROM_START = step("from the start", le(weighted(apart), reach * lam**k * whole(a
 
 
 def lost_by(steps: Expr) -> Expr:
-    """Rounding error of `steps` steps in the printed norm: reach · local (1 − λ^n)/(1 − λ)."""
+    """Bound on the rounding of `steps` steps in the printed norm: c e (1 − λ^n)/(1 − λ)."""
     return reach * local * (1 - lam_run**steps) / (1 - lam_run)
 
 

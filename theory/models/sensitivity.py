@@ -15,29 +15,31 @@ from rnnbounds.theory.models.geometry import A_fresh, B_fresh, Geometry, S_fresh
 from rnnbounds.theory.proof import Step, step
 
 
-def states(
+def state_steps(
     g: Geometry,
-    one: str = "state, one step",
-    all: str = "state",
-    of: Symbol | None = None,
+    step_name: str = "state, one step",
+    name: str = "state",
+    weights: Symbol | None = None,
     given: tuple[Statement, ...] = (),
 ) -> tuple[Step, ...]:
-    """‖h_t‖ ≤ S_0 g(t): one step, and all of them, under these names; with the weights `of`."""
-    w = () if of is None else (of,)
+    """‖h_t‖ ≤ S_0 g(t): steps of these names for one step and for all, of the weights if given."""
+    w = () if weights is None else (weights,)
     h, x_first = state(x, 0, j, *w), entry(x, j + 1)
-    first, recursion = phi(0, x_first, *w), _recursion(*w)
-    from_zero = g.from_zero if of is None else (at("contraction", of, h, 0, x_first),)
+    zero_step, recursion = phi(0, x_first, *w), _recursion(*w)
+    from_zero = (
+        g.contraction_from_zero if weights is None else (at("contraction", weights, h, 0, x_first),)
+    )
     bound = le(g.norm(state(x, 0, j + 1, *w)), g.lam * g.norm(h) + g.S_0)
     return (
-        step(one, bound, forall=(*w, j), given=given).by(
+        step(step_name, bound, forall=(*w, j), given=given).by(
             recursion.at(*w, x, 0, j),
-            g.triangle.at(phi(h, x_first, *w) - first, first),
+            g.triangle.at(phi(h, x_first, *w) - zero_step, zero_step),
             *from_zero,
             at("drive", *w, j),
         ),
-        step(all, le(g.norm(h), g.S_0 * g.total(j)), forall=(*w, j), given=given).by_induction(
-            base=recursion.at(*w, x, 0, j), step=(at(one, *w, j), "contractive")
-        ),
+        step(
+            name, le(g.norm(h), g.S_0 * g.geometric_sum(j)), forall=(*w, j), given=given
+        ).by_induction(base=recursion.at(*w, x, 0, j), step=(at(step_name, *w, j), "contractive")),
     )
 
 
@@ -45,30 +47,34 @@ def _recursion(*w: Symbol) -> Law:
     return RUN if w else RECURSION
 
 
-def bounded(g: Geometry) -> tuple[Step, ...]:
+def start_steps(g: Geometry) -> tuple[Step, ...]:
     """Steps ‖h_t‖ ≤ S_0 g(t) for one step and all, and so ‖h_s‖ ≤ B_s."""
     return (
-        *states(g),
+        *state_steps(g),
         step("start", le(g.norm(start), g.start_bound(s)), forall=(s,)).by(
             at("state", s), at("states", s), "contractive"
         ),
     )
 
 
-def forgetting(
-    g: Geometry, of: Symbol | None = None, given: tuple[Statement, ...] = ()
+def forgetting_steps(
+    g: Geometry, weights: Symbol | None = None, given: tuple[Statement, ...] = ()
 ) -> tuple[Step, ...]:
-    """‖h_{s+j} − ĥ_{s+j}‖ ≤ λ^j ‖h_s‖; with the weights `of`."""
-    w = () if of is None else (of,)
-    recursion, ends = _recursion(*w), (state(x, 0, s + j, *w), state(x, s, j, *w))
-    together = g.together if of is None else (at("contraction", of, *ends, x_next),)
+    """‖h_{s+j} − ĥ_{s+j}‖ ≤ λ^j ‖h_s‖; with the weights `weights`."""
+    w = () if weights is None else (weights,)
+    recursion, run_ends = _recursion(*w), (state(x, 0, s + j, *w), state(x, s, j, *w))
+    contraction_uses = (
+        g.contraction_of_runs
+        if weights is None
+        else (at("contraction", weights, *run_ends, x_next),)
+    )
     gap, gap_next = (
         g.norm(state(x, 0, s + steps, *w) - state(x, s, steps, *w)) for steps in (j, j + 1)
     )
     bound = le(gap, g.lam**j * g.norm(state(x, 0, s, *w)))
     return (
         step("the same input to both", le(gap_next, g.lam * gap), (*w, s, j), given).by(
-            recursion.at(*w, x, 0, s + j), recursion.at(*w, x, s, j), *together
+            recursion.at(*w, x, 0, s + j), recursion.at(*w, x, s, j), *contraction_uses
         ),
         step("forgetting", bound, forall=(*w, s, j), given=given).by_induction(
             base=recursion.at(*w, x, s, 0), step=at("the same input to both", *w, s, j)
@@ -76,15 +82,15 @@ def forgetting(
     )
 
 
-def factor(g: Geometry) -> Step:
-    """‖∂φ/∂h‖ ≤ λ."""
-    return step("factor", le(g.norm(A_fresh), g.lam), forall=(s, j)).by(*g.slope)
+def factor_step(g: Geometry) -> Step:
+    """Step: ‖∂φ/∂h‖ ≤ λ."""
+    return step("factor", le(g.norm(A_fresh), g.lam), forall=(s, j)).by(*g.derivative_bound)
 
 
-def sensitive(g: Geometry) -> tuple[Step, ...]:
-    """‖S_j‖ ≤ L_w g(j) of a run from zero at any time."""
+def sensitivity_steps(g: Geometry) -> tuple[Step, ...]:
+    """Steps: ‖S_j‖ ≤ L_w g(j) of a run from zero at any time."""
     return (
-        factor(g),
+        factor_step(g),
         step(
             "sensitivity, one step",
             le(g.norm(sensitivity(x, s, j + 1)), g.lam * g.norm(S_fresh) + g.L_w),
@@ -97,7 +103,9 @@ def sensitive(g: Geometry) -> tuple[Step, ...]:
             at("factor", s, j),
             at("lipschitz weights", s, j),
         ),
-        step("sensitivity", le(g.norm(S_fresh), g.L_w * g.total(j)), forall=(s, j)).by_induction(
+        step(
+            "sensitivity", le(g.norm(S_fresh), g.L_w * g.geometric_sum(j)), forall=(s, j)
+        ).by_induction(
             base=WEIGHTS_START.at(x, s), step=(at("sensitivity, one step", s, j), "contractive")
         ),
     )

@@ -13,14 +13,14 @@ import numpy as np
 import sympy
 from flint import arb, ctx, fmpq
 
-from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.functions import LambertRoot, PrincipalRoot, RealPower, StepProduct
 from rnnbounds.theory.numbers import interval, rounded, special
 from rnnbounds.theory.numbers.interval import Interval
 
 
 class Number(Protocol):
-    """A value with the four operations."""
+    """Value with +, *, / and unary minus."""
 
     def __neg__(self) -> Self: ...
     def __add__(self, other: Any, /) -> Self: ...
@@ -30,8 +30,8 @@ class Number(Protocol):
 
 V = TypeVar("V", bound=Number)
 
-EXPONENT = 2**64  # larger integers are not written out
-RATIONAL_BITS = 2**22  # a rational power longer than this is left to the balls
+MAX_EXPONENT = 2**64  # larger integers are not written out
+MAX_RATIONAL_BITS = 2**22  # a rational power longer than this is left to the balls
 
 
 class IrrationalError(ArithmeticError):
@@ -53,16 +53,16 @@ class Arithmetic(Generic[V]):
     constants: Mapping[Any, Callable[[], V]]
 
 
-def outward(ball: arb) -> Interval:
-    """The floats around a ball."""
+def enclose_ball(ball: arb) -> Interval:
+    """Float64 interval that contains the ball."""
     with ctx.workprec(64):
         lo, hi = (np.array(float(end)) for end in (ball.lower(), ball.upper()))
     return Interval(np.nextafter(lo, -np.inf), np.nextafter(hi, np.inf))
 
 
 @lru_cache(maxsize=1024)
-def _enclosed(p: int, q: int) -> Interval:
-    """The tightest floats around p/q."""
+def _enclose_fraction(p: int, q: int) -> Interval:
+    """The tightest float64 interval that contains p/q."""
     try:
         nearest = p / q  # Python rounds the quotient of integers correctly
     except OverflowError:
@@ -70,20 +70,20 @@ def _enclosed(p: int, q: int) -> Interval:
         return Interval(np.array(largest), np.array(np.inf)) * (1 if p > 0 else -1)
     error = Fraction(p, q) - Fraction(nearest)
     result = np.array(nearest), np.array(float((error > 0) - (error < 0)))
-    return Interval(rounded.down(result), rounded.up(result))
+    return Interval(rounded.round_down(result), rounded.round_up(result))
 
 
 def _ball_power(base: arb, exponent: arb) -> arb:
     """Squarings for integers: `base**n` is nan in python-flint for a base centred at 0."""
-    small = exponent.is_exact() and abs(exponent) < EXPONENT
-    whole = exponent.unique_fmpz() if small else None
-    if whole is None:
+    is_small = exponent.is_exact() and abs(exponent) < MAX_EXPONENT
+    integer = exponent.unique_fmpz() if is_small else None
+    if integer is None:
         if base == 0 and exponent > 0:
             return arb(0)
         return (exponent * base.log()).exp()
-    count = int(whole)
-    odd, half, square = abs(count) % 2, abs(count) // 2, abs(base) * abs(base)
-    power = base if odd else arb(1)
+    count = int(integer)
+    is_odd, half, square = abs(count) % 2, abs(count) // 2, abs(base) * abs(base)
+    power = base if is_odd else arb(1)
     while half:
         if half % 2:
             power = power * square
@@ -95,7 +95,7 @@ def _rational_power(base: fmpq, exponent: fmpq) -> fmpq:
     if exponent.q != 1:
         raise IrrationalError
     bits = max(int(base.p).bit_length(), int(base.q).bit_length())
-    if abs(exponent) * bits > RATIONAL_BITS and base not in (-1, 0, 1):
+    if abs(exponent) * bits > MAX_RATIONAL_BITS and base not in (-1, 0, 1):
         raise IrrationalError
     return base ** int(exponent.p)
 
@@ -106,21 +106,21 @@ def _interval_real_power(base: Interval, exponent: Interval) -> Interval:
 
 
 def _ball_real_power(base: arb, exponent: arb) -> arb:
-    """y^z; nan where y reaches 0."""
+    """Ball y^z; nan where y reaches 0."""
     return _ball_power(base, exponent) if base > 0 else arb("nan")
 
 
 def _rational_real_power(base: fmpq, exponent: fmpq) -> fmpq:
-    """y^z, of y > 0 and a whole z."""
+    """Exact y^z of y > 0 and an integer z; raises IrrationalError otherwise."""
     if base <= 0:
         raise IrrationalError
     return _rational_power(base, exponent)
 
 
-def _rational_product(steps: fmpq, rate: fmpq) -> fmpq:
-    """Π_{t=1}^N (1 + c/t), multiplied out."""
+def _rational_step_product(steps: fmpq, rate: fmpq) -> fmpq:
+    """Exact Π_{t=1}^N (1 + c/t), multiplied out; raises IrrationalError if too long."""
     bits = max(int(rate.p).bit_length(), int(rate.q).bit_length(), int(steps.p).bit_length())
-    if steps.q != 1 or steps < 0 or rate < 0 or steps * bits > RATIONAL_BITS:
+    if steps.q != 1 or steps < 0 or rate < 0 or steps * bits > MAX_RATIONAL_BITS:
         raise IrrationalError
     factors = (1 + rate / t for t in range(1, int(steps.p) + 1))
     return reduce(mul, factors, fmpq(1))
@@ -133,12 +133,12 @@ def _rational_root(level: fmpq) -> fmpq:
     return fmpq(1)
 
 
-def _irrational(*_: fmpq) -> fmpq:
+def _raise_irrational(*_: fmpq) -> fmpq:
     raise IrrationalError
 
 
 INTERVALS: Arithmetic[Interval] = Arithmetic(
-    number=_enclosed,
+    number=_enclose_fraction,
     power=lambda base, exponent: base**exponent,
     root=interval.sqrt,
     functions={
@@ -155,9 +155,9 @@ INTERVALS: Arithmetic[Interval] = Arithmetic(
         RealPower: _interval_real_power,
     },
     constants={
-        sympy.pi: lambda: outward(arb.pi()),
-        sympy.E: lambda: outward(arb.const_e()),
-        SILU_PEAK: lambda: outward(silu_peak()),
+        sympy.pi: lambda: enclose_ball(arb.pi()),
+        sympy.E: lambda: enclose_ball(arb.const_e()),
+        SILU_PEAK: lambda: enclose_ball(silu_peak_ball()),
     },
 )
 
@@ -183,24 +183,24 @@ BALLS: Arithmetic[arb] = Arithmetic(
         PrincipalRoot: special.ball_principal_root,
         RealPower: _ball_real_power,
     },
-    constants={sympy.pi: arb.pi, sympy.E: arb.const_e, SILU_PEAK: silu_peak},
+    constants={sympy.pi: arb.pi, sympy.E: arb.const_e, SILU_PEAK: silu_peak_ball},
 )
 
 RATIONALS: Arithmetic[fmpq] = Arithmetic(
     number=fmpq,
     power=_rational_power,
-    root=_irrational,
-    functions=dict.fromkeys(BALLS.functions, _irrational)
+    root=_raise_irrational,
+    functions=dict.fromkeys(BALLS.functions, _raise_irrational)
     | {
         sympy.Abs: abs,
         sympy.Max: max,
         sympy.Min: min,
         sympy.floor: lambda x: fmpq(x.floor()),
         sympy.ceiling: lambda x: fmpq(x.ceil()),
-        StepProduct: _rational_product,
+        StepProduct: _rational_step_product,
         LambertRoot: _rational_root,
         PrincipalRoot: _rational_root,
         RealPower: _rational_real_power,
     },
-    constants=dict.fromkeys(BALLS.constants, _irrational),
+    constants=dict.fromkeys(BALLS.constants, _raise_irrational),
 )

@@ -28,14 +28,14 @@ from rnnbounds.theory.numbers.arithmetic import (
 from rnnbounds.theory.numbers.interval import Interval
 
 # Of the quantities' values, an arithmetic and the parts known so far, the value of an expression.
-Reader: TypeAlias = Callable[[Any, Any, Any], Any]
+Evaluator: TypeAlias = Callable[[Any, Any, Any], Any]
 
 
 class UnboundQuantityError(InputError):
     """The expression names a quantity that has no value."""
 
-    def __init__(self, name: str, known: Mapping[str, object]) -> None:
-        bound = ", ".join(sorted(known)) or "none"
+    def __init__(self, name: str, values: Mapping[str, object]) -> None:
+        bound = ", ".join(sorted(values)) or "none"
         super().__init__(f"no value for {name!r} (bound: {bound}); measure it or bind it")
 
 
@@ -51,38 +51,40 @@ class UnsupportedExpressionError(InputError):
 
 
 def enclose(
-    expr: Expr, env: Mapping[str, Interval], known: MutableMapping[Expr, Interval] | None = None
+    expr: Expr, values: Mapping[str, Interval], cache: MutableMapping[Expr, Interval] | None = None
 ) -> Interval:
     """A rigorous float64 enclosure, broadcast over the quantities' shapes.
 
     Raises UnboundQuantityError, UnsupportedExpressionError.
     """
-    return _value(expr, env, INTERVALS, {} if known is None else known)
+    return _evaluate(expr, values, INTERVALS, {} if cache is None else cache)
 
 
-def ball(expr: Expr, env: Mapping[str, arb], known: MutableMapping[Expr, arb] | None = None) -> arb:
+def ball(
+    expr: Expr, values: Mapping[str, arb], cache: MutableMapping[Expr, arb] | None = None
+) -> arb:
     """A rigorous real ball at the current precision of python-flint; nan where undefined.
 
     Raises UnboundQuantityError, UnsupportedExpressionError.
     """
-    return _value(expr, env, BALLS, {} if known is None else known)
+    return _evaluate(expr, values, BALLS, {} if cache is None else cache)
 
 
-def rational(expr: Expr, env: Mapping[str, fmpq]) -> fmpq | None:
+def rational(expr: Expr, values: Mapping[str, fmpq]) -> fmpq | None:
     """The exact value; None where it is undefined, irrational or too long to write down.
 
     Raises UnboundQuantityError, UnsupportedExpressionError.
     """
     try:
-        return _value(expr, env, RATIONALS, {})
+        return _evaluate(expr, values, RATIONALS, {})
     except (IrrationalError, ZeroDivisionError):
         return None
 
 
-def certain(statement: Statement, env: Mapping[str, Interval]) -> NDArray[np.bool_]:
+def is_certain(statement: Statement, values: Mapping[str, Interval]) -> NDArray[np.bool_]:
     """Mask of elements where the statement (<=, <, == or !=) is certainly true; False at NaN."""
-    known: dict[Expr, Interval] = {}
-    lhs, rhs = (enclose(side, env, known) for side in (statement.lhs, statement.rhs))
+    cache: dict[Expr, Interval] = {}
+    lhs, rhs = (enclose(side, values, cache) for side in (statement.lhs, statement.rhs))
     match statement.relation:
         case "<=":
             return np.asarray(lhs.hi <= rhs.lo)
@@ -96,99 +98,109 @@ def certain(statement: Statement, env: Mapping[str, Interval]) -> NDArray[np.boo
             raise InputError(f"no numbers decide {relation!r}; state it with <=, <, == or !=")
 
 
-def _value(
-    expr: Expr, env: Mapping[str, V], arithmetic: Arithmetic[V], known: MutableMapping[Expr, V]
+def _evaluate(
+    expr: Expr, values: Mapping[str, V], arithmetic: Arithmetic[V], cache: MutableMapping[Expr, V]
 ) -> V:
-    found: V = _reader(expr)(env, arithmetic, known)
-    return found
+    value: V = _evaluator(expr)(values, arithmetic, cache)
+    return value
 
 
 @lru_cache(maxsize=4096)
-def _reader(expr: Expr) -> Reader:
+def _evaluator(expr: Expr) -> Evaluator:
     """Compile the expression to an evaluator, cached by expression, which is evaluated often."""
     match expr:
         case Symbol():
-            return partial(_symbol, expr.name)
+            return partial(_look_up, expr.name)
         case Rational() | Float():
             p, q = map(int, Rational(expr).as_numer_denom())
-            return lambda env, arithmetic, known: arithmetic.number(p, q)
+            return lambda values, arithmetic, cache: arithmetic.number(p, q)
         case Add():
-            inner: Reader = partial(_sum, [_reader(one) for one in expr.args])
+            inner: Evaluator = partial(_evaluate_sum, [_evaluator(arg) for arg in expr.args])
         case Mul():
-            negative, *sides = _factors(expr)
-            inner = partial(_product, negative, *([*map(_factor, side)] for side in sides))
+            negative, *numerators_denominators = _split_factors(expr)
+            inner = partial(
+                _evaluate_product,
+                negative,
+                *([*map(_factor_evaluator, side)] for side in numerators_denominators),
+            )
         case Pow():
-            inner = _power(*expr.args)
+            inner = _power_evaluator(*expr.args)
         case _:
-            inner = partial(_function, expr, [_reader(one) for one in expr.args])
+            inner = partial(_evaluate_function, expr, [_evaluator(arg) for arg in expr.args])
 
-    def part(env: Any, arithmetic: Any, known: Any) -> Any:
-        if (found := known.get(expr)) is None:
-            found = known[expr] = inner(env, arithmetic, known)
-        return found
+    def evaluate(values: Any, arithmetic: Any, cache: Any) -> Any:
+        if (value := cache.get(expr)) is None:
+            value = cache[expr] = inner(values, arithmetic, cache)
+        return value
 
-    return part
-
-
-def _symbol(name: str, env: Any, arithmetic: Any, known: Any) -> Any:
-    if name not in env:
-        raise UnboundQuantityError(name, env)
-    return env[name]
+    return evaluate
 
 
-def _factor(one: Expr | int) -> Reader:
-    return _reader(Integer(one) if isinstance(one, int) else one)
+def _look_up(name: str, values: Any, arithmetic: Any, cache: Any) -> Any:
+    if name not in values:
+        raise UnboundQuantityError(name, values)
+    return values[name]
 
 
-def _sum(terms: Sequence[Reader], *about: Any) -> Any:
-    return reduce(add, (term(*about) for term in terms))
+def _factor_evaluator(factor: Expr | int) -> Evaluator:
+    return _evaluator(Integer(factor) if isinstance(factor, int) else factor)
 
 
-def _product(negative: bool, above: Sequence[Reader], below: Sequence[Reader], *about: Any) -> Any:
+def _evaluate_sum(terms: Sequence[Evaluator], *args: Any) -> Any:
+    return reduce(add, (term(*args) for term in terms))
+
+
+def _evaluate_product(
+    negative: bool, numerators: Sequence[Evaluator], denominators: Sequence[Evaluator], *args: Any
+) -> Any:
     """Numerator over denominator, so that a quotient is rounded once."""
-    over, under = ([factor(*about) for factor in side] for side in (above, below))
-    numerator = reduce(mul, over) if over else about[1].number(1, 1)
+    above_values, below_values = (
+        [factor(*args) for factor in side] for side in (numerators, denominators)
+    )
+    numerator = reduce(mul, above_values) if above_values else args[1].number(1, 1)
     signed = -numerator if negative else numerator
-    return signed / reduce(mul, under) if under else signed
+    return signed / reduce(mul, below_values) if below_values else signed
 
 
-def _function(expr: Expr, given: Sequence[Reader], *about: Any) -> Any:
-    _, arithmetic, _ = about
+def _evaluate_function(expr: Expr, argument_evaluators: Sequence[Evaluator], *args: Any) -> Any:
+    _, arithmetic, _ = args
     if expr in arithmetic.constants:
         return arithmetic.constants[expr]()
     if expr.func not in arithmetic.functions:
         raise UnsupportedExpressionError(expr)
     function = arithmetic.functions[expr.func]
-    arguments = [one(*about) for one in given]
+    arguments = [evaluator(*args) for evaluator in argument_evaluators]
     return reduce(function, arguments) if len(arguments) > 1 else function(arguments[0])
 
 
-def _power(base: Expr, exponent: Expr) -> Reader:
+def _power_evaluator(base: Expr, exponent: Expr) -> Evaluator:
     """Half-integer exponents by the square root, negative constants by division."""
     if isinstance(exponent, Rational) and exponent.is_negative:
-        inverse = _reader(Pow(base, -exponent))
-        return lambda *about: about[1].number(1, 1) / inverse(*about)
-    below = _reader(base)
+        positive_power = _evaluator(Pow(base, -exponent))
+        return lambda *args: args[1].number(1, 1) / positive_power(*args)
+    base_evaluator = _evaluator(base)
     if isinstance(exponent, Rational) and exponent.q == 2:
         p = int(exponent.p)
-        return lambda *about: about[1].power(about[1].root(below(*about)), about[1].number(p, 1))
-    above = _reader(exponent)
-    return lambda *about: about[1].power(below(*about), above(*about))
+        return lambda *args: args[1].power(
+            args[1].root(base_evaluator(*args)), args[1].number(p, 1)
+        )
+    exponent_evaluator = _evaluator(exponent)
+    return lambda *args: args[1].power(base_evaluator(*args), exponent_evaluator(*args))
 
 
 @lru_cache(maxsize=4096)
-def _factors(expr: Mul) -> tuple[bool, tuple[Expr | int, ...], tuple[Expr | int, ...]]:
+def _split_factors(expr: Mul) -> tuple[bool, tuple[Expr | int, ...], tuple[Expr | int, ...]]:
     """Split a product: (True if its coefficient is negative, numerators, denominators)."""
-    above: list[Expr | int] = []
-    below: list[Expr | int] = []
-    negative = False
+    numerators: list[Expr | int] = []
+    denominators: list[Expr | int] = []
+    is_negative = False
     for factor in expr.args:
         if isinstance(factor, Rational):
-            negative = not factor > 0
-            above += [abs(int(factor.p))] if abs(factor.p) != 1 else []
-            below += [int(factor.q)] if factor.q != 1 else []
+            is_negative = not factor > 0
+            numerators += [abs(int(factor.p))] if abs(factor.p) != 1 else []
+            denominators += [int(factor.q)] if factor.q != 1 else []
         elif isinstance(factor, Pow) and factor.exp.is_Rational and factor.exp.is_negative:
-            below.append(Pow(factor.base, -factor.exp))
+            denominators.append(Pow(factor.base, -factor.exp))
         else:
-            above.append(factor)
-    return negative, tuple(above), tuple(below)
+            numerators.append(factor)
+    return is_negative, tuple(numerators), tuple(denominators)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rnnbounds.theory.numbers import ordinary, rounded
-from rnnbounds.theory.numbers.ordinary import Ends
-from rnnbounds.theory.numbers.rounded import Floats, Rounded, down, up
+from rnnbounds.theory.numbers.ordinary import EndPair
+from rnnbounds.theory.numbers.rounded import Floats, ValueAndError, round_down, round_up
 
-_TABLE = 256  # powers of one number that are kept side by side
+_MAX_TABLE = 256  # powers of one number that are kept side by side
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,83 +42,85 @@ class Interval:
         object.__setattr__(self, "hi", hi)
 
     @classmethod
-    def of(cls, ends: Ends) -> Interval:
-        """Ends of one shape that are known to be in order."""
-        found = object.__new__(cls)
-        object.__setattr__(found, "lo", ends[0])
-        object.__setattr__(found, "hi", ends[1])
-        return found
+    def from_ends(cls, ends: EndPair) -> Interval:
+        """Interval of two arrays of one shape that are known to be ordered."""
+        interval = object.__new__(cls)
+        object.__setattr__(interval, "lo", ends[0])
+        object.__setattr__(interval, "hi", ends[1])
+        return interval
 
     @property
-    def ends(self) -> Ends:
-        """Both ends."""
+    def ends(self) -> EndPair:
+        """(lo, hi)."""
         return self.lo, self.hi
 
     def __neg__(self) -> Interval:
         return Interval(-self.hi, -self.lo)
 
     def __abs__(self) -> Interval:
-        inner = np.maximum(np.maximum(self.lo, -self.hi), 0.0)
-        return Interval(inner, np.maximum(-self.lo, self.hi))
+        smallest = np.maximum(np.maximum(self.lo, -self.hi), 0.0)
+        return Interval(smallest, np.maximum(-self.lo, self.hi))
 
     def __add__(self, other: Operand) -> Interval:
-        other = _interval(other)
-        if (known := ordinary.add(self.ends, other.ends)) is not None:
-            return Interval.of(known)
-        return Interval(down(rounded.add(self.lo, other.lo)), up(rounded.add(self.hi, other.hi)))
+        other = _as_interval(other)
+        if (ends := ordinary.add(self.ends, other.ends)) is not None:
+            return Interval.from_ends(ends)
+        return Interval(
+            round_down(rounded.add(self.lo, other.lo)), round_up(rounded.add(self.hi, other.hi))
+        )
 
     def __sub__(self, other: Operand) -> Interval:
-        return self + (-_interval(other))
+        return self + (-_as_interval(other))
 
     def __mul__(self, other: Operand) -> Interval:
-        other = _interval(other)
-        if (known := ordinary.multiply(self.ends, other.ends)) is not None:
-            return Interval.of(known)
+        other = _as_interval(other)
+        if (ends := ordinary.multiply(self.ends, other.ends)) is not None:
+            return Interval.from_ends(ends)
         low = high = rounded.multiply(self.lo, other.lo)
         if self.lo is not self.hi or other.lo is not other.hi:
             high = rounded.multiply(self.hi, other.hi)
-        direct = Interval(down(low), up(high))
-        positive = (self.lo >= 0) & (other.lo >= 0)
-        if positive.all():
-            return direct
-        mixed = rounded.multiply(self.lo, other.hi), rounded.multiply(self.hi, other.lo)
-        return _where(positive, direct, _hull(low, high, *mixed))
+        positive_product = Interval(round_down(low), round_up(high))
+        are_positive = (self.lo >= 0) & (other.lo >= 0)
+        if are_positive.all():
+            return positive_product
+        mixed_products = rounded.multiply(self.lo, other.hi), rounded.multiply(self.hi, other.lo)
+        return _select(are_positive, positive_product, _hull(low, high, *mixed_products))
 
     def __truediv__(self, other: Operand) -> Interval:
-        other = _interval(other)
-        if (known := ordinary.divide(self.ends, other.ends)) is not None:
-            return Interval.of(known)
-        if (self.lo >= 0).all() and (other.lo > 0).all() and _finite(self) and _finite(other):
-            least = rounded.divide(self.lo, other.hi)
-            return Interval(down(least), up(rounded.divide(self.hi, other.lo)))
-        zero = (other.lo <= 0) & (other.hi >= 0)
-        ends = np.where(zero, np.nan, other.lo), np.where(zero, np.nan, other.hi)
+        other = _as_interval(other)
+        if (quick_ends := ordinary.divide(self.ends, other.ends)) is not None:
+            return Interval.from_ends(quick_ends)
+        if (self.lo >= 0).all() and (other.lo > 0).all() and _is_finite(self) and _is_finite(other):
+            lowest = rounded.divide(self.lo, other.hi)
+            return Interval(round_down(lowest), round_up(rounded.divide(self.hi, other.lo)))
+        contains_zero = (other.lo <= 0) & (other.hi >= 0)
+        ends = np.where(contains_zero, np.nan, other.lo), np.where(contains_zero, np.nan, other.hi)
         return _hull(*(rounded.divide(x, y) for x in (self.lo, self.hi) for y in ends))
 
     def __pow__(self, other: Operand) -> Interval:
         """Integer power where the exponent is one exact integer (0**0 = 1), else exp(e log b)."""
-        exponent = _interval(other)
-        integral = (exponent.lo == exponent.hi) & (exponent.lo == np.floor(exponent.lo))
-        integral &= np.abs(exponent.lo) <= 2.0**53
-        if integral.all():
+        exponent = _as_interval(other)
+        is_integer = (exponent.lo == exponent.hi) & (exponent.lo == np.floor(exponent.lo))
+        is_integer &= np.abs(exponent.lo) <= 2.0**53
+        if is_integer.all():
             return _integer_power(self, exponent.lo)
-        whole = _integer_power(self, np.where(integral, exponent.lo, 0.0))
-        return _where(integral, whole, exp(exponent * log(self)))
+        integer_power = _integer_power(self, np.where(is_integer, exponent.lo, 0.0))
+        return _select(is_integer, integer_power, exp(exponent * log(self)))
 
     def __radd__(self, other: Operand) -> Interval:
-        return _interval(other) + self
+        return _as_interval(other) + self
 
     def __rsub__(self, other: Operand) -> Interval:
-        return _interval(other) - self
+        return _as_interval(other) - self
 
     def __rmul__(self, other: Operand) -> Interval:
-        return _interval(other) * self
+        return _as_interval(other) * self
 
     def __rtruediv__(self, other: Operand) -> Interval:
-        return _interval(other) / self
+        return _as_interval(other) / self
 
     def __rpow__(self, other: Operand) -> Interval:
-        return _interval(other) ** self
+        return _as_interval(other) ** self
 
 
 Operand: TypeAlias = Interval | ArrayLike
@@ -138,7 +140,7 @@ def exact(values: ArrayLike) -> Interval:
 
 def sqrt(x: Interval) -> Interval:
     """The square root; [nan, nan] where x reaches below zero."""
-    return Interval(down(rounded.square_root(x.lo)), up(rounded.square_root(x.hi)))
+    return Interval(round_down(rounded.square_root(x.lo)), round_up(rounded.square_root(x.hi)))
 
 
 def exp(x: Interval) -> Interval:
@@ -152,103 +154,105 @@ def log(x: Interval) -> Interval:
 
 
 def maximum(x: Interval, y: Interval) -> Interval:
-    """The larger of the two."""
+    """max(x, y) of intervals, element by element."""
     return Interval(np.maximum(x.lo, y.lo), np.maximum(x.hi, y.hi))
 
 
 def minimum(x: Interval, y: Interval) -> Interval:
-    """The smaller of the two."""
+    """min(x, y) of intervals, element by element."""
     return Interval(np.minimum(x.lo, y.lo), np.minimum(x.hi, y.hi))
 
 
 def floor(x: Interval) -> Interval:
-    """[floor lo, floor hi]."""
+    """Floor of an interval: [floor lo, floor hi]."""
     return Interval(np.floor(x.lo), np.floor(x.hi))
 
 
 def ceiling(x: Interval) -> Interval:
-    """[ceiling lo, ceiling hi]."""
+    """Ceiling of an interval: [ceiling lo, ceiling hi]."""
     return Interval(np.ceil(x.lo), np.ceil(x.hi))
 
 
-def _interval(value: Operand) -> Interval:
+def _as_interval(value: Operand) -> Interval:
     return value if isinstance(value, Interval) else exact(value)
 
 
-def _finite(x: Interval) -> bool:
+def _is_finite(x: Interval) -> bool:
     return bool(np.isfinite(x.hi).all())
 
 
-def _where(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:
+def _select(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:
     return Interval(np.where(condition, x.lo, y.lo), np.where(condition, x.hi, y.hi))
 
 
-def _hull(*corners: Rounded) -> Interval:
-    lo, hi = down(corners[0]), up(corners[0])
+def _hull(*corners: ValueAndError) -> Interval:
+    lo, hi = round_down(corners[0]), round_up(corners[0])
     for corner in corners[1:]:
-        lo, hi = np.minimum(lo, down(corner)), np.maximum(hi, up(corner))
+        lo, hi = np.minimum(lo, round_down(corner)), np.maximum(hi, round_up(corner))
     return Interval(lo, hi)
 
 
-def _one(base: Interval, *shapes: NDArray[Any]) -> Interval:
-    """b⁰ in the shape of all."""
-    return _where(np.isnan(base.lo), base, exact(np.ones(np.broadcast(base.lo, *shapes).shape)))
+def _ones(base: Interval, *shapes: NDArray[Any]) -> Interval:
+    """b⁰ = 1, NaN where b is, in the broadcast shape of all arguments."""
+    return _select(np.isnan(base.lo), base, exact(np.ones(np.broadcast(base.lo, *shapes).shape)))
 
 
-def _repeated(square: Interval, base: Interval, left: NDArray[np.int64]) -> Interval:
+def _square_repeatedly(square: Interval, base: Interval, remaining: NDArray[np.int64]) -> Interval:
     """(b²)^n by repeated squaring."""
-    power = _one(base, left)
-    while left.any():
-        power = _where(left % 2 == 1, power * square, power)
-        left = left // 2
+    power = _ones(base, remaining)
+    while remaining.any():
+        power = _select(remaining % 2 == 1, power * square, power)
+        remaining = remaining // 2
         square = square * square
     return power
 
 
-def _powers(square: Interval, base: Interval, most: int) -> Interval:
-    """(b²)^n for all n = 0 … `most` along the last axis, on which b is constant: the powers from
-    2^j on are those before, times b² squared j times."""
-    table = _one(base)
-    while table.lo.shape[-1] <= most:
-        more = table * square
-        pairs = ((table.lo, more.lo), (table.hi, more.hi))
-        table = Interval(*(np.concatenate(ends, axis=-1) for ends in pairs))
+def _power_table(square: Interval, base: Interval, max_exponent: int) -> Interval:
+    """(b²)^n for all n = 0 … `max_exponent` along the last axis, on which b is constant: the
+    powers from 2^j on are those before, times b² squared j times."""
+    table = _ones(base)
+    while table.lo.shape[-1] <= max_exponent:
+        upper_half = table * square
+        halves = ((table.lo, upper_half.lo), (table.hi, upper_half.hi))
+        table = Interval(*(np.concatenate(ends, axis=-1) for ends in halves))
         square = square * square
     return table
 
 
-def _taken(table: Interval, places: NDArray[np.int64]) -> Interval:
-    """Those of the last axis."""
-    return Interval(table.lo[..., places], table.hi[..., places])
+def _take_columns(table: Interval, columns: NDArray[np.int64]) -> Interval:
+    """The columns of the table, along its last axis."""
+    return Interval(table.lo[..., columns], table.hi[..., columns])
 
 
-def _one_power(base: Interval, count: int) -> Interval:
+def _scalar_power(base: Interval, count: int) -> Interval:
     """bⁿ for one n = `count` ≥ 0, equal to `_integer_power`, without redundant products."""
-    square, left, even = abs(base), count // 2, None
-    while left:
+    square, remaining, even_power = abs(base), count // 2, None
+    while remaining:
         square = square * square
-        if left % 2:
-            even = square if even is None else even * square
-        left //= 2
-    if even is None:
-        return base if count else _one(base)
-    return base * even if count % 2 else even
+        if remaining % 2:
+            even_power = square if even_power is None else even_power * square
+        remaining //= 2
+    if even_power is None:
+        return base if count else _ones(base)
+    return base * even_power if count % 2 else even_power
 
 
 def _integer_power(base: Interval, exponent: Floats) -> Interval:
     """|b|^n by repeated squaring for even n, b |b|^(n-1) for odd n, 1 / b^|n| for n < 0."""
     if exponent.size == 1 and exponent.ndim <= base.lo.ndim:
-        power = _one_power(base, abs(int(exponent.item())))
+        power = _scalar_power(base, abs(int(exponent.item())))
         return 1.0 / power if exponent.item() < 0 else power
     count = np.abs(exponent).astype(np.int64)
-    odd = count % 2 == 1
+    is_odd = count % 2 == 1
     square = abs(base) * abs(base)
-    most = int(count.max(initial=0)) // 2
-    along = count.size > 1 and count.shape[-1] == count.size and base.lo.shape[-1:] == (1,)
-    if along and most < _TABLE:
-        table = _powers(square, base, most)
-        power = _taken(table, count.ravel() // 2)
+    max_exponent = int(count.max(initial=0)) // 2
+    is_along_last_axis = (
+        count.size > 1 and count.shape[-1] == count.size and base.lo.shape[-1:] == (1,)
+    )
+    if is_along_last_axis and max_exponent < _MAX_TABLE:
+        table = _power_table(square, base, max_exponent)
+        power = _take_columns(table, count.ravel() // 2)
     else:
-        power = _repeated(square, base, count // 2)
-    power = _where(odd, base * power, power)
-    return _where(exponent < 0, 1.0 / power, power) if np.any(exponent < 0) else power
+        power = _square_repeatedly(square, base, count // 2)
+    power = _select(is_odd, base * power, power)
+    return _select(exponent < 0, 1.0 / power, power) if np.any(exponent < 0) else power

@@ -10,17 +10,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnbounds.theory.numbers.rounded import SAFE, Floats, split
+from rnnbounds.theory.numbers.rounded import LIMIT, Floats, split_bits
 
-Ends: TypeAlias = tuple[Floats, Floats]
-MOST = 16384  # numbers of an end
+EndPair: TypeAlias = tuple[Floats, Floats]
+MAX_SIZE = 16384  # numbers of an end
 
 
-def add(x: Ends, y: Ends) -> Ends | None:
-    """[x] + [y], of finite numbers."""
-    if _many(x, y):
+def add(x: EndPair, y: EndPair) -> EndPair | None:
+    """Ends of [x] + [y] for finite numbers; None if `rounded` must decide."""
+    if _is_too_large(x, y):
         return None
-    (a, b), steps = _rows(x, y)
+    (a, b), directions = _stack_ends(x, y)
     with np.errstate(all="ignore"):
         value = a + b
         other = value - a
@@ -28,70 +28,70 @@ def add(x: Ends, y: Ends) -> Ends | None:
         if not np.isfinite(value).all():
             return None
         if value.size and value.min() >= 0:
-            return _outward(value, error, steps)
-        ends = np.where(error * steps < 0, np.nextafter(value, -np.inf * steps), value)
+            return _round_outwards(value, error, directions)
+        ends = np.where(error * directions < 0, np.nextafter(value, -np.inf * directions), value)
     return ends[0], ends[1]
 
 
-def multiply(x: Ends, y: Ends) -> Ends | None:
-    """[x] [y], of numbers that are not negative."""
-    if _many(x, y):
+def multiply(x: EndPair, y: EndPair) -> EndPair | None:
+    """Ends of [x] [y] for numbers ≥ 0; None if `rounded` must decide."""
+    if _is_too_large(x, y):
         return None
-    (a, b), steps = _rows(x, y)
-    if not (_ordinary(a) and _ordinary(b)):
+    (a, b), directions = _stack_ends(x, y)
+    if not (_is_ordinary(a) and _is_ordinary(b)):
         return None
     value = a * b
-    return _outward(value, _beyond(value, a, b), steps)
+    return _round_outwards(value, _product_error(value, a, b), directions)
 
 
-def divide(x: Ends, y: Ends) -> Ends | None:
-    """[x] / [y], of numbers that are not negative, and y > 0."""
-    if _many(x, y):
+def divide(x: EndPair, y: EndPair) -> EndPair | None:
+    """Ends of [x] / [y] for x ≥ 0 and y > 0; None if `rounded` must decide."""
+    if _is_too_large(x, y):
         return None
-    (a, b), steps = _rows(x, (y[1], y[0]))
-    if not (_ordinary(a) and _ordinary(b) and b.min() > 0):
+    (a, b), directions = _stack_ends(x, (y[1], y[0]))
+    if not (_is_ordinary(a) and _is_ordinary(b) and b.min() > 0):
         return None
     value = a / b
-    if not _ordinary(value):
+    if not _is_ordinary(value):
         return None
-    back = value * b
-    return _outward(value, (a - back) - _beyond(back, value, b), steps)
+    product = value * b
+    return _round_outwards(value, (a - product) - _product_error(product, value, b), directions)
 
 
-def _many(x: Ends, y: Ends) -> bool:
-    return x[0].size > MOST or y[0].size > MOST
+def _is_too_large(x: EndPair, y: EndPair) -> bool:
+    return x[0].size > MAX_SIZE or y[0].size > MAX_SIZE
 
 
-def _rows(x: Ends, y: Ends) -> tuple[tuple[Floats, Floats], NDArray[Any]]:
+def _stack_ends(x: EndPair, y: EndPair) -> tuple[tuple[Floats, Floats], NDArray[Any]]:
     """Lower over upper ends along a first axis, one row of what is exact; and 1 over -1."""
     axes = max(x[0].ndim, y[0].ndim)
-    return (_row(x, axes), _row(y, axes)), _STEPS.reshape(2, *(1,) * axes)
+    return (_stack_rows(x, axes), _stack_rows(y, axes)), _DIRECTIONS.reshape(2, *(1,) * axes)
 
 
-def _row(x: Ends, axes: int) -> Floats:
+def _stack_rows(x: EndPair, axes: int) -> Floats:
     rows = x[0][None] if x[0] is x[1] else np.array(x)
     return rows.reshape(len(rows), *(1,) * (axes - x[0].ndim), *x[0].shape)
 
 
-_STEPS = np.array([1, -1])
+_DIRECTIONS = np.array([1, -1])
 
 
-def _ordinary(x: Floats) -> bool:
+def _is_ordinary(x: Floats) -> bool:
     """True if x is not empty and all entries are 0 or within [1/SAFE, SAFE]."""
-    if not (x.size and x.max() <= SAFE):
+    if not (x.size and x.max() <= LIMIT):
         return False
-    return bool(x.min() >= 1.0 / SAFE or ((x >= 1.0 / SAFE) | (x == 0)).all())
+    return bool(x.min() >= 1.0 / LIMIT or ((x >= 1.0 / LIMIT) | (x == 0)).all())
 
 
-def _beyond(value: Floats, x: Floats, y: Floats) -> Floats:
-    """x y minus its rounded value."""
-    (x_high, x_low), (y_high, y_low) = split(x), split(y)
+def _product_error(value: Floats, x: Floats, y: Floats) -> Floats:
+    """Rounding error of a product: x y − value, exactly."""
+    (x_high, x_low), (y_high, y_low) = split_bits(x), split_bits(y)
     error: Floats = x_low * y_low - (((value - x_high * y_high) - x_low * y_high) - x_high * y_low)
     return error
 
 
-def _outward(value: Floats, error: Floats, steps: NDArray[Any]) -> Ends:
-    """The nearest bounds of what is not negative: such floats are ordered as their bits are."""
-    beyond = error * steps < 0
-    ends = (value.view(np.int64) - beyond * steps).view(np.float64)
+def _round_outwards(value: Floats, error: Floats, directions: NDArray[Any]) -> EndPair:
+    """Round values ≥ 0 outwards by their errors; such floats are ordered as their bits."""
+    is_beyond = error * directions < 0
+    ends = (value.view(np.int64) - is_beyond * directions).view(np.float64)
     return ends[0], ends[1]

@@ -12,88 +12,93 @@ from rnnbounds.theory.numbers import interval
 from rnnbounds.theory.numbers.interval import Interval, exact
 from rnnbounds.theory.numbers.rounded import Floats
 
-MOST_FACTORS = 4_096  # of a product that is multiplied out in floats
-NEWTON = 12  # from where it starts it converges quadratically
+MAX_FACTORS = 4_096  # of a product that is multiplied out in floats
+NEWTON_STEPS = 12  # from where it starts it converges quadratically
 MARGINS = 0.25 ** np.arange(2.0, 27.0)
 
 
 def step_product(steps: Interval, rate: Interval) -> Interval:
     """Π_{t=1}^N (1 + c/t), broadcast; [nan, nan] unless N is one natural number and c ≥ 0."""
     count, low, high = np.broadcast_arrays(steps.lo, rate.lo, rate.hi)
-    natural = (steps.lo == steps.hi) & (count >= 0) & (count == np.floor(count)) & (low >= 0)
-    rate, count = Interval(low, high), np.where(natural, count, np.nan)
-    product = exact(np.where(natural, 1.0, np.nan))
-    for t in range(1, int(np.max(count, initial=0, where=count <= MOST_FACTORS)) + 1):
-        more = product * (rate + float(t)) / float(t)
-        product = _where(t <= count, more, product)
+    is_natural = (steps.lo == steps.hi) & (count >= 0) & (count == np.floor(count)) & (low >= 0)
+    rate, count = Interval(low, high), np.where(is_natural, count, np.nan)
+    product = exact(np.where(is_natural, 1.0, np.nan))
+    for t in range(1, int(np.max(count, initial=0, where=count <= MAX_FACTORS)) + 1):
+        next_product = product * (rate + float(t)) / float(t)
+        product = _select(t <= count, next_product, product)
     lo, hi = product.lo.copy(), product.hi.copy()
-    for at in map(tuple, np.argwhere(count > MOST_FACTORS)):
-        lo[at], hi[at] = _many(count[at], low[at])[0], _many(count[at], high[at])[1]
+    for at in map(tuple, np.argwhere(count > MAX_FACTORS)):
+        lo[at], hi[at] = (
+            _large_product(count[at], low[at])[0],
+            _large_product(count[at], high[at])[1],
+        )
     return Interval(lo, hi)
 
 
 def lambert_root(level: Interval) -> Interval:
     """The root u ≥ 1 of u − ln u = L; [nan, nan] where L reaches below 1."""
-    at_lo, at_hi = _valid(level)
+    at_lo, at_hi = _valid_ends(level)
     surplus = exact(at_lo) - 1.0, exact(at_hi) - 1.0
-    above = [1.0 + interval.sqrt(2.0 * s) + s for s in surplus]
-    inside = np.maximum(_candidates(_newton(at_lo, above[0].lo), -1.0), 1.0)
-    low = np.where(_level(inside).hi <= at_lo, inside, 1.0).max(axis=0)
+    upper_starts = [1.0 + interval.sqrt(2.0 * s) + s for s in surplus]
+    lower_candidates = np.maximum(_candidates(_newton_root(at_lo, upper_starts[0].lo), -1.0), 1.0)
+    low = np.where(_level_of(lower_candidates).hi <= at_lo, lower_candidates, 1.0).max(axis=0)
     low = np.fmax(np.maximum(at_lo, 1.0), low)
-    tried = _candidates(_newton(at_hi, above[1].hi), 1.0)
-    proved = (tried >= 1) & (_level(tried).lo >= at_hi)
-    high = np.fmin(above[1].hi, np.where(proved, tried, np.inf).min(axis=0))
+    upper_candidates = _candidates(_newton_root(at_hi, upper_starts[1].hi), 1.0)
+    is_proved = (upper_candidates >= 1) & (_level_of(upper_candidates).lo >= at_hi)
+    high = np.fmin(upper_starts[1].hi, np.where(is_proved, upper_candidates, np.inf).min(axis=0))
     return Interval(np.where(np.isnan(at_lo), np.nan, low), high)
 
 
 def principal_root(level: Interval) -> Interval:
     """The root 0 < u ≤ 1 of u − ln u = L; [nan, nan] where L reaches below 1."""
-    at_lo, at_hi = _valid(level)
+    at_lo, at_hi = _valid_ends(level)
     low, high = interval.exp(-exact(at_hi)).lo, interval.exp(1.0 - exact(at_lo)).hi
-    tried = _candidates(_newton(at_hi, _left(at_hi)), -1.0)
-    proved = (tried > 0) & (tried <= 1) & (_level(tried).lo >= at_hi)
-    low = np.fmax(low, np.where(proved, tried, 0.0).max(axis=0))
-    inside = np.minimum(_candidates(_newton(at_lo, _left(at_lo)), 1.0), 1.0)
-    proved = (inside > 0) & (_level(inside).hi <= at_lo)
-    high = np.fmin(high, np.where(proved, inside, 1.0).min(axis=0))
+    lower_candidates = _candidates(_newton_root(at_hi, _start_left(at_hi)), -1.0)
+    is_proved = (
+        (lower_candidates > 0) & (lower_candidates <= 1) & (_level_of(lower_candidates).lo >= at_hi)
+    )
+    low = np.fmax(low, np.where(is_proved, lower_candidates, 0.0).max(axis=0))
+    upper_candidates = np.minimum(_candidates(_newton_root(at_lo, _start_left(at_lo)), 1.0), 1.0)
+    is_proved = (upper_candidates > 0) & (_level_of(upper_candidates).hi <= at_lo)
+    high = np.fmin(high, np.where(is_proved, upper_candidates, 1.0).min(axis=0))
     return Interval(low, np.where(np.isnan(at_lo), np.nan, np.minimum(high, 1.0)))
 
 
-def _where(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:
+def _select(condition: NDArray[np.bool_], x: Interval, y: Interval) -> Interval:
     return Interval(np.where(condition, x.lo, y.lo), np.where(condition, x.hi, y.hi))
 
 
-def _many(count: float, rate: float) -> tuple[float, float]:
-    """The floats around the product, which grows with c."""
+def _large_product(count: float, rate: float) -> tuple[float, float]:
+    """Float64 bounds on the product for a large N, by balls."""
     with ctx.workprec(128):
         value = ball_step_product(arb(float(count)), arb(float(rate)))
         ends = float(value.lower()), float(value.upper())
     return float(np.nextafter(ends[0], -np.inf)), float(np.nextafter(ends[1], np.inf))
 
 
-def _valid(level: Interval) -> tuple[Floats, Floats]:
-    """The ends of L, NaN where the roots are not defined for all of it."""
+def _valid_ends(level: Interval) -> tuple[Floats, Floats]:
+    """Ends of L; NaN where L reaches below 1, where no root exists."""
     return np.where(level.lo >= 1, level.lo, np.nan), np.where(level.lo >= 1, level.hi, np.nan)
 
 
-def _level(root: Floats) -> Interval:
-    """u − ln u."""
+def _level_of(root: Floats) -> Interval:
+    """Interval of u − ln u."""
     return exact(root) - interval.log(exact(root))
 
 
-def _left(level: Floats) -> Floats:
+def _start_left(level: Floats) -> Floats:
     """A start left of the principal root: u − ln u exceeds L at e^{−L} and at 1 − √(2(L − 1))."""
     with np.errstate(all="ignore"):
         return np.fmax(np.exp(-level), 1.0 - np.sqrt(2.0 * (level - 1.0)))
 
 
-def _newton(level: Floats, start: Floats) -> Floats:
+def _newton_root(level: Floats, start: Floats) -> Floats:
     """Newton's method for the convex u − ln u − L, from where it is not negative."""
     root = start
     with np.errstate(all="ignore"):
-        for _ in range(NEWTON):
-            new = root * (level + np.log(root) - 1.0) / (root - 1.0)
-            root = np.where(np.isfinite(new) & (new > 0), new, root)
+        for _ in range(NEWTON_STEPS):
+            next_root = root * (level + np.log(root) - 1.0) / (root - 1.0)
+            root = np.where(np.isfinite(next_root) & (next_root > 0), next_root, root)
     return root
 
 
@@ -114,35 +119,35 @@ def ball_step_product(steps: arb, rate: arb) -> arb:
 
 def ball_lambert_root(level: arb) -> arb:
     """The root u ≥ 1 of u − ln u = L; nan where L reaches below 1."""
-    return _ball_root(level, 1)
+    return _root_of_ball(level, 1)
 
 
 def ball_principal_root(level: arb) -> arb:
     """The root 0 < u ≤ 1 of u − ln u = L; nan where L reaches below 1."""
-    return _ball_root(level, -1)
+    return _root_of_ball(level, -1)
 
 
-def _ball_root(level: arb, side: int) -> arb:
+def _root_of_ball(level: arb, side: int) -> arb:
     """The roots of all L in the ball lie between those of its ends."""
     low, high = level.lower(), level.upper()
     if not (level.is_finite() and low >= 1):
         return arb("nan")
     with ctx.workprec(2 * ctx.prec):  # near L = 1 half of the digits cancel
-        return _exact_root(low, side).union(_exact_root(high, side))
+        return _proved_root(low, side).union(_proved_root(high, side))
 
 
-def _exact_root(level: arb, side: int) -> arb:
+def _proved_root(level: arb, side: int) -> arb:
     """The root on one side of 1: a sign change of u − ln u − L there.
 
     Newton's iterates are exact numbers of which nothing is assumed.
     """
     if level == 1:
         return arb(1)
-    reach = (2 * (level - 1)).sqrt()
-    root = (1 + reach + (level - 1) if side > 0 else (-level).exp().max(1 - reach)).mid()
-    for _ in range(ctx.prec.bit_length() + NEWTON):
-        new = (root * (level + root.log() - 1) / (root - 1)).mid()
-        root = new if new.is_finite() and new > 0 else root
+    distance = (2 * (level - 1)).sqrt()
+    root = (1 + distance + (level - 1) if side > 0 else (-level).exp().max(1 - distance)).mid()
+    for _ in range(ctx.prec.bit_length() + NEWTON_STEPS):
+        next_root = (root * (level + root.log() - 1) / (root - 1)).mid()
+        root = next_root if next_root.is_finite() and next_root > 0 else root
     for bits in range(ctx.prec - 2, 1, -2):
         left, right = (root * (1 + sign * arb(2) ** -bits) for sign in (-1, 1))
         on_its_side = left > 1 if side > 0 else right < 1 and left > 0

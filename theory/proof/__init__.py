@@ -2,19 +2,18 @@
 
 from rnnbounds.theory.proof.claim import (
     Claim,
-    Elsewhere,
     Form,
+    OtherCells,
     Source,
     Variant,
     prove,
     prove_variant,
 )
 from rnnbounds.theory.proof.proof import Proof, Step, check
-from rnnbounds.theory.proof.steps import Claimed, premises, step, theorem
-from rnnbounds.theory.proof.variants import instead, scaled, thousandth_less
+from rnnbounds.theory.proof.steps import FormStatement, premises, step, theorem
+from rnnbounds.theory.proof.variants import scale, swap, thousandth_less
 
 __all__ = [
-    "Claim", "Claimed", "Elsewhere", "Form", "Proof", "Source", "Step", "Variant", "check",
-    "instead", "premises", "prove", "prove_variant", "scaled", "step", "theorem",
-    "thousandth_less",
+    "Claim", "Form", "FormStatement", "OtherCells", "Proof", "Source", "Step", "Variant", "check",
+    "premises", "prove", "prove_variant", "scale", "step", "swap", "theorem", "thousandth_less"
 ]  # fmt: skip

@@ -30,9 +30,9 @@ from rnnbounds.theory.proof.claim import Form
 from rnnbounds.theory.proof.lemma import Lemma
 from rnnbounds.theory.proof.methods.base import Direct
 from rnnbounds.theory.proof.proof import Step, proves
-from rnnbounds.theory.proof.scope import Known, assumed
+from rnnbounds.theory.proof.scope import StepScope, assumption_law
 
-Kind: TypeAlias = Literal["derived", "inclusion assumed", "restates"]
+BasisKind: TypeAlias = Literal["derived", "inclusion assumed", "restates"]
 
 
 @dataclass(frozen=True)
@@ -40,61 +40,63 @@ class Basis:
     """The kind, and the names of the assumptions that make it so; none of a form that is
     derived."""
 
-    kind: Kind
+    kind: BasisKind
     assumptions: tuple[str, ...] = ()
 
 
 def basis(form: Form) -> Basis:
     """Classify the form as restatement, inclusion assumed or derived, supposing it is proved."""
-    if restated := _restated(form):
+    if restated := _restated_assumption(form):
         return Basis("restates", (restated,))
     inclusions = tuple(a.id for a in form.assumptions if a.inclusion)
     return Basis("inclusion assumed" if inclusions else "derived", inclusions)
 
 
-def _restated(form: Form) -> str:
+def _restated_assumption(form: Form) -> str:
     """The name of an assumption that states the form alone; empty if none does."""
     *before, last = form.proof.steps
-    found = dict.fromkeys(_written_out(last, {step.id: step for step in before}, {}))
-    uses, methods = dict.fromkeys(use for use, _ in found), {method for _, method in found}
-    known = Known({assumption.id: assumption for assumption in form.assumptions}, explains=False)
-    numbers = {name for name, part in known.assumptions.items() if _is_of_numbers(part)}
+    expanded = dict.fromkeys(_expand_uses(last, {step.id: step for step in before}, {}))
+    uses, methods = dict.fromkeys(use for use, _ in expanded), {method for _, method in expanded}
+    known = StepScope(
+        {assumption.id: assumption for assumption in form.assumptions}, explains=False
+    )
+    numbers = {name for name, part in known.assumptions.items() if _relates_numbers(part)}
     goal = door.goal(form.statement)
     formal = [use for use in uses if _is_formal(use)]
-    others = [use for use in uses if _name(use) in numbers]
+    others = [use for use in uses if _assumption_name(use) in numbers]
 
     def suffice(some: list[Use]) -> bool:
         return any(proves(method(*some), goal, known) for method in methods)
 
     for name in known.assumptions:
-        own = [use for use in uses if _name(use) == name]
-        more = formal if name in numbers else [*formal, *others]
-        if own and suffice([*own, *more]) and not suffice(more):
+        own_uses = [use for use in uses if _assumption_name(use) == name]
+        extra = formal if name in numbers else [*formal, *others]
+        if own_uses and suffice([*own_uses, *extra]) and not suffice(extra):
             return name
     return ""
 
 
-def _written_out(
+def _expand_uses(
     step: Step, steps: Mapping[str, Step], values: Mapping[Expr, Expr]
 ) -> Iterator[tuple[Use, type[Direct]]]:
     """Yield (use, method) of a direct step, earlier steps and lemmas replaced by their uses."""
     if not isinstance(step.method, Direct):
         return
-    for use in step.needs:
+    for use in step.method_uses:
         terms = () if isinstance(use, str) else tuple(t.xreplace(values) for t in use.terms)
         law = use if isinstance(use, str) else use.law
         if isinstance(law, str) and law in steps:
             earlier = steps[law]
-            yield from _written_out(earlier, steps, dict(zip(earlier.forall, terms, strict=False)))
+            yield from _expand_uses(earlier, steps, dict(zip(earlier.forall, terms, strict=False)))
         elif isinstance(law, Lemma) and not law.variables:
             *before, last = law.proof.steps
-            yield from _written_out(last, {**steps, **{one.id: one for one in before}}, {})
+            yield from _expand_uses(last, {**steps, **{one.id: one for one in before}}, {})
         else:
             yield (use if isinstance(use, str) else Instance(use.law, terms)), type(step.method)
 
 
-def _name(use: Use) -> str:
-    """The assumption that is used, if it is one."""
+def _assumption_name(use: Use) -> str:
+    """Id of the assumption that is used; empty if the law is no assumption."""
     law = use if isinstance(use, str) else use.law
     return law if isinstance(law, str) else ""
 
@@ -105,9 +107,9 @@ def _is_formal(use: Use) -> bool:
     return isinstance(law, Definition) or (isinstance(law, Axiom) and law.id == "norm")
 
 
-def _is_of_numbers(assumption: Assumption) -> bool:
+def _relates_numbers(assumption: Assumption) -> bool:
     """True if the assumption relates constants, without states, operators or functions."""
-    sides = [side for clause in assumed(assumption).clauses for side in clause.sides]
+    sides = [side for clause in assumption_law(assumption).clauses for side in clause.sides]
     heads = {term.head for side in sides for term in within(side)}
     kinds = {"norm", "vector", "operator"}
     return all(

@@ -10,16 +10,16 @@ from rnnbounds.theory.errors import UnknownClaimError
 from rnnbounds.theory.language import Assumption, Statement
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.language.statement import Relation
-from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.everywhere import WeightSet
 from rnnbounds.theory.proof.lemma import Lemma, lemma
-from rnnbounds.theory.proof.norms import misused
+from rnnbounds.theory.proof.norms import norm_misuses
 from rnnbounds.theory.proof.proof import Ledger, Proof, check
 
 __all__ = [
     "Assumption",
     "Claim",
-    "Elsewhere",
     "Form",
+    "OtherCells",
     "Relation",
     "Source",
     "Statement",
@@ -38,7 +38,7 @@ class Source:
 
     @property
     def text(self) -> str:
-        """As cited on a page."""
+        """Citation for a page: paper and number."""
         return f"{self.paper}, {self.number}"
 
 
@@ -81,7 +81,7 @@ class Form:
         self,
         id: str,
         text: str,
-        *changed: Expr | Statement | Assumption,
+        *replacements: Expr | Statement | Assumption,
         assumptions: tuple[Assumption, ...] | None = None,
         without: str | None = None,
         special: str | None = None,
@@ -92,27 +92,27 @@ class Form:
         name, and is added if there is none; the form's of the name `without` is dropped.
         """
         statement = self.statement
-        given = self.assumptions if assumptions is None else assumptions
-        assumed = {assumption.id: assumption for assumption in given}
+        granted = self.assumptions if assumptions is None else assumptions
+        by_id = {assumption.id: assumption for assumption in granted}
         if without is not None:
-            del assumed[without]
-        for part in changed:
-            if isinstance(part, Assumption):
-                assumed[part.id] = part
-            elif isinstance(part, Statement):
-                statement = part
+            del by_id[without]
+        for replacement in replacements:
+            if isinstance(replacement, Assumption):
+                by_id[replacement.id] = replacement
+            elif isinstance(replacement, Statement):
+                statement = replacement
             else:
-                statement = Statement(statement.lhs, statement.relation, part)
-        return Variant(id, text, self.name, statement, tuple(assumed.values()), special)
+                statement = Statement(statement.lhs, statement.relation, replacement)
+        return Variant(id, text, self.name, statement, tuple(by_id.values()), special)
 
-    def lemma(self, id: str, *variables: Symbol, everywhere: Everywhere | None = None) -> Lemma:
+    def lemma(self, id: str, *variables: Symbol, everywhere: WeightSet | None = None) -> Lemma:
         """The proved statement, for all values of the given parameters, as a law; if so asked, for
         all weights of a set, which come before them."""
         return lemma(id, variables, self.assumptions, self.statement, self.proof, everywhere)
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class OtherCells:
     """Status of a claim on cells for which none of its forms is attacked.
 
     `open` says what is missing if the theorem could be carried over to cells that do not meet
@@ -130,9 +130,9 @@ class Claim:
     """A theorem with explicit constants.
 
     The first form is the claim; the others are its corollaries and restatements.  `extremal`
-    describes the worst instance; `emphasis` multiplies the systems that it is randomly attacked
-    with, more for the main claims, fewer for the costly ones, and `breadth` the input sequences of
-    each, where many cost little more than few.
+    describes the worst instance; `example_factor` multiplies the number of random systems that
+    attack it, more for main claims, fewer for costly ones; `sequence_factor` that of the input
+    sequences of each system.
     """
 
     id: str
@@ -141,9 +141,9 @@ class Claim:
     forms: tuple[Form, ...]
     false_variants: tuple[Variant, ...]
     extremal: str
-    emphasis: float = 1.0
-    breadth: int = 1
-    elsewhere: Elsewhere = Elsewhere()
+    example_factor: float = 1.0
+    sequence_factor: int = 1
+    other_cells: OtherCells = OtherCells()
 
     def __repr__(self) -> str:
         """One line: `Claim('truncation': h_gap <= …; Miller & Hardt, …, Lemma 1)`."""
@@ -152,16 +152,18 @@ class Claim:
     def __str__(self) -> str:
         """Title and source; the first form's assumptions and statement, a line each; the names of
         all forms."""
-        assumed = (f"  {assumption.label}: {assumption.text}" for assumption in self.assumptions)
+        assumption_lines = (
+            f"  {assumption.label}: {assumption.text}" for assumption in self.assumptions
+        )
         names = ", ".join(form.name for form in self.forms)
-        lines = [f"{self.title} ({self.id}; {self.source.text})", *assumed]
+        lines = [f"{self.title} ({self.id}; {self.source.text})", *assumption_lines]
         return "\n".join(
             [*lines, f"  claimed: {statement_text(self.statement)}", f"forms: {names}"]
         )
 
     @property
     def statement(self) -> Statement:
-        """The first form's."""
+        """Statement of the first form."""
         return self.forms[0].statement
 
     @property
@@ -197,14 +199,16 @@ def _prove(form: Form, minimal: bool) -> Ledger:
     ledger = check(form.proof, form.statement, form.assumptions, minimal)
     if not form.proof.steps:
         return ledger
-    told, other = statement_text(form.proof.conclusion), ""
+    concluded, fault = statement_text(form.proof.conclusion), ""
     if form.proof.conclusion != form.statement:
-        other = f"the last step concludes {told}, which is not the form's statement; conclude that"
-    for use in misused(form.proof, form.about, form.assumptions):
-        other = f"{use.name} is of a norm, and what ‖·‖ measures there is none"
-    if not other:
+        fault = (
+            f"the last step concludes {concluded}, which is not the form's statement; conclude that"
+        )
+    for use in norm_misuses(form.proof, form.about, form.assumptions):
+        fault = f"{use.name} is of a norm, and what ‖·‖ measures there is none"
+    if not fault:
         return ledger
-    last = replace(ledger.steps[-1], verdict="failed", detail=other)
+    last = replace(ledger.steps[-1], verdict="failed", detail=fault)
     return replace(ledger, steps=(*ledger.steps[:-1], last), proved=False, argued=False)
 
 

@@ -22,7 +22,7 @@ from rnnbounds.theory.language.terms.vectors import entry, phi, readout, state
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 # How many terms each has before its weights.
-OF_WEIGHTS = {
+WEIGHT_POSITIONS = {
     phi: 2,
     state: 3,
     gradients.d_state: 2,
@@ -31,29 +31,29 @@ OF_WEIGHTS = {
     gradients.differentiable: 2,
     gradients.sensitivity: 3,
 }
-_BEFORE = {door.head(function): terms for function, terms in OF_WEIGHTS.items()}
-_OF_NONE = frozenset(map(door.head, (entry, readout, gradients.d_loss, in_box)))
+_HEAD_POSITIONS = {door.head(function): terms for function, terms in WEIGHT_POSITIONS.items()}
+_WEIGHT_FREE = frozenset(map(door.head, (entry, readout, gradients.d_loss, in_box)))
 W, OTHER = door.term(w), door.term(w_other)
 
 
-def written_out(term: Term, weights: Term) -> Term:
+def insert_weights(term: Term, weights: Term) -> Term:
     """The term with these weights in every term of the model's own."""
-    args = tuple(written_out(arg, weights) for arg in term.args)
-    own = _BEFORE.get(term.head) == len(args)
-    return build(term.head, (*args, weights) if own else args) if args else term
+    args = tuple(insert_weights(arg, weights) for arg in term.args)
+    is_own = _HEAD_POSITIONS.get(term.head) == len(args)
+    return build(term.head, (*args, weights) if is_own else args) if args else term
 
 
 @dataclass(frozen=True)
-class Everywhere:
+class WeightSet:
     """All weights w of a set, and perhaps other names for the constants that are uniform on it."""
 
-    member: Stated
+    membership: Stated
     constants: tuple[tuple[Symbol, Symbol], ...] = ()
 
     def statement(self, statement: Statement) -> Statement:
-        """The statement with the weights written out, its constants renamed."""
+        """The statement with the weights written out, its constants named."""
         named = statement.replace({door.term(old): door.term(new) for old, new in self.constants})
-        lhs, rhs = (written_out(side, W) for side in named.sides)
+        lhs, rhs = (insert_weights(side, W) for side in named.sides)
         return Statement(lhs, named.relation, rhs)
 
     def law(self, law: Law) -> Law:
@@ -65,7 +65,7 @@ class Everywhere:
         free = frozenset[Term]().union(*(s.variables for c in clauses for s in c.statements))
         spoken = tuple(term for term in (W, OTHER) if term in free)
         bound = (W, OTHER)[: len(spoken)]
-        members = tuple(door.goal(self.member).replace({W: term}) for term in bound)
+        members = tuple(door.goal(self.membership).replace({W: term}) for term in bound)
         put = (clause.replace(dict(zip(spoken, bound, strict=True))) for clause in clauses)
         ranged = tuple(replace(clause, given=(*members, *clause.given)) for clause in put)
         return Law(law.id, (*bound, *law.variables), ranged)
@@ -90,12 +90,12 @@ class Everywhere:
                 if not {W, OTHER}.isdisjoint(law.variables):
                     return f"{assumption.id!r} ranges over weights of its own"
                 said.extend(s for clause in law.clauses for s in clause.statements)
-        terms = (one for s in said for side in s.sides for one in within(side))
-        return next((f"{one} may depend on the weights" for one in terms if not _is_known(one)), "")
+        terms = (t for s in said for side in s.sides for t in within(side))
+        return next((f"{t} may depend on the weights" for t in terms if not _is_known(t)), "")
 
 
 def _is_known(term: Term) -> bool:
-    head, before = term.head, _BEFORE.get(term.head)
-    if before is not None:
-        return len(term.args) in (before, before + 1)
-    return head in _OF_NONE or not (head.kind in ("vector", "operator") or is_formal(head))
+    head, position = term.head, _HEAD_POSITIONS.get(term.head)
+    if position is not None:
+        return len(term.args) in (position, position + 1)
+    return head in _WEIGHT_FREE or not (head.kind in ("vector", "operator") or is_formal(head))

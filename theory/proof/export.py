@@ -16,10 +16,10 @@ from rnnbounds.theory.kernel.terms import NUMBER, Head, Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Law, Statement, Use
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.terms.variables import w, w_other
-from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.everywhere import WeightSet
 from rnnbounds.theory.proof.lemma import Lemma
 from rnnbounds.theory.proof.methods import Direct, Induction, Method, Monotone
-from rnnbounds.theory.proof.proof import Proof, Step, ending
+from rnnbounds.theory.proof.proof import Proof, Step, final_step
 
 FORMAT, VERSION = "rnnbounds-proof", 1
 
@@ -30,20 +30,20 @@ def proof_document(
     proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]
 ) -> Mapping[str, Any]:
     """The proof, its last step re-targeted at the goal; raises TermError for what is no term."""
-    tables = _Tables()
+    tables = _DocumentTables()
     tables.proof(proof, goal, assumptions)
     return tables.document
 
 
 def law_document(laws: Iterable[Law]) -> Mapping[str, Any]:
-    """Laws that a checker may take on trust."""
-    tables = _Tables()
+    """Document of laws that a checker may take on trust."""
+    tables = _DocumentTables()
     for law in laws:
         tables.law(law)
     return tables.document
 
 
-class _Tables:
+class _DocumentTables:
     """The tables of a document, which grow as statements are written."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class _Tables:
         }  # fmt: skip
 
     def term(self, term: Term) -> int:
-        """The term's index, after those of its arguments."""
+        """Index of the term in its table, after those of its arguments."""
         if term not in self._terms:
             args = [self.term(arg) for arg in term.args]
             row = [str(term.value)] if term.head is NUMBER else [self._head(term.head), *args]
@@ -73,21 +73,21 @@ class _Tables:
             self.document["heads"].append(row)
         return self._heads[head]
 
-    def statement(self, found: statements.Statement) -> list[Any]:
-        """Left side, relation, right side."""
-        found.require_sorted()
-        return [self.term(found.lhs), found.relation, self.term(found.rhs)]
+    def statement(self, statement: statements.Statement) -> list[Any]:
+        """Row of a statement: [left side, relation, right side]."""
+        statement.require_sorted()
+        return [self.term(statement.lhs), statement.relation, self.term(statement.rhs)]
 
-    def clauses(self, found: statements.Law) -> Json:
-        """The variables and the clauses of a law."""
+    def clauses(self, law: statements.Law) -> Json:
+        """Row of a law: its variables and its clauses."""
         clauses = [
             {
                 "given": list(map(self.statement, c.given)),
                 "conclusion": self.statement(c.conclusion),
             }
-            for c in found.clauses
+            for c in law.clauses
         ]
-        return {"variables": list(map(self.term, found.variables)), "clauses": clauses}
+        return {"variables": list(map(self.term, law.variables)), "clauses": clauses}
 
     def law(self, law: Law) -> int:
         """The law's index: an axiom, a definition, a lemma or, to be refused, another one."""
@@ -95,14 +95,14 @@ class _Tables:
             row: Json = {"kind": "law", "id": law.id}
             if isinstance(law, Lemma):
                 proof = self.proof(law.proof, law.goal, law.assumptions)
-                lengths = [self.term(door.term(one)) for one in law.lengths]
-                everywhere = law.everywhere and self._everywhere(law.everywhere)
+                lengths = [self.term(door.term(symbol)) for symbol in law.lengths]
+                everywhere = law.weight_set and self._everywhere(law.weight_set)
                 row |= {"kind": "lemma", "proof": proof, "variables": lengths}
                 row["everywhere"] = everywhere
             else:
                 row |= self.clauses(door.unfolded(law))
             if isinstance(law, Axiom):
-                needed = [self.clauses(door.law(one)) for one in law.requires]
+                needed = [self.clauses(door.law(symbol)) for symbol in law.requires]
                 row |= {"kind": "axiom", "requires": needed}
             if isinstance(law, Definition):
                 row["kind"] = "definition"
@@ -110,18 +110,20 @@ class _Tables:
             self.document["laws"].append(row)
         return self._laws[law]
 
-    def _everywhere(self, found: Everywhere) -> Json:
+    def _everywhere(self, weight_set: WeightSet) -> Json:
         return {
-            "weights": [self.term(door.term(one)) for one in (w, w_other)],
-            "member": self.statement(door.goal(found.member)),
-            "constants": [[self.term(door.term(one)) for one in pair] for pair in found.constants],
+            "weights": [self.term(door.term(symbol)) for symbol in (w, w_other)],
+            "member": self.statement(door.goal(weight_set.membership)),
+            "constants": [
+                [self.term(door.term(symbol)) for symbol in pair] for pair in weight_set.constants
+            ],
         }
 
     def proof(self, proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...]) -> int:
-        """The proof's index, after those of its lemmas."""
+        """Index of the proof in its table, after those of its lemmas."""
         key = proof, goal, assumptions
         if key not in self._proofs:
-            steps = (*proof.steps[:-1], ending(proof, goal)) if proof.steps else ()
+            steps = (*proof.steps[:-1], final_step(proof, goal)) if proof.steps else ()
             row = {
                 "assumptions": list(map(self._assumption, assumptions)),
                 "steps": list(map(self._step, steps)),
@@ -131,10 +133,10 @@ class _Tables:
             self.document["proofs"].append(row)
         return self._proofs[key]
 
-    def _assumption(self, found: Assumption) -> Json:
-        condition, law = found.condition, found.law
+    def _assumption(self, assumption: Assumption) -> Json:
+        condition, law = assumption.condition, assumption.law
         return {
-            "id": found.id,
+            "id": assumption.id,
             "condition": condition and self.statement(door.goal(condition)),
             "law": law and self.clauses(door.unfolded(law)),
         }
@@ -143,8 +145,8 @@ class _Tables:
         method = step.method
         return {
             "id": step.id,
-            "forall": [self.term(door.term(one)) for one in step.forall],
-            "given": [self.statement(door.goal(one)) for one in step.given],
+            "forall": [self.term(door.term(symbol)) for symbol in step.forall],
+            "given": [self.statement(door.goal(symbol)) for symbol in step.given],
             "conclusion": self.statement(door.goal(step.conclusion)),
             "method": self._method(method) if isinstance(method, Method) else {"rule": "prose"},
         }
@@ -153,7 +155,7 @@ class _Tables:
         row: Json = {"rule": method.name}
         if isinstance(method, Induction):
             row |= {"over": self.term(door.term(method.over)), "carries": bool(method.given)}
-            row["others"] = [self.term(door.term(one)) for one in method.others]
+            row["others"] = [self.term(door.term(symbol)) for symbol in method.others]
             return row | {"base": self._method(method.base), "step": self._method(method.step)}
         if isinstance(method, Monotone):
             row |= {"over": self.term(door.term(method.over))}
@@ -170,4 +172,4 @@ class _Tables:
         law = use.law if isinstance(use.law, str) else self.law(use.law)
         terms = [door.term(term) for term in use.terms]
         known = door.definitions()
-        return {"law": law, "terms": [self.term(rebuilt(one, known)) for one in terms]}
+        return {"law": law, "terms": [self.term(rebuilt(term, known)) for term in terms]}

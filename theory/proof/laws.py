@@ -11,7 +11,7 @@ from rnnbounds.theory.proof.proof import Proof
 
 
 @dataclass(frozen=True)
-class Count:
+class AxiomCount:
     """How many laws, clauses and theorems.
 
     A law of every norm is one law, told by its theorem, text and source; its clauses are counted in
@@ -24,30 +24,32 @@ class Count:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The counts as English text."""
         counts = (self.laws, "law"), (self.clauses, "clause"), (self.theorems, "textbook theorem")
         laws, clauses, theorems = (f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
         return f"{laws}, {clauses}, of {theorems}"
 
 
-def counted(axioms: Iterable[Axiom]) -> Count:
-    """The count of these axioms."""
-    once = frozenset(axioms)
-    return Count(
-        laws=len({(axiom.id, axiom.text, axiom.source) for axiom in once}),
-        clauses=sum(len(axiom.clauses) for axiom in once),
-        theorems=len({axiom.id for axiom in once}),
+def count_axioms(axioms: Iterable[Axiom]) -> AxiomCount:
+    """Count distinct laws, clauses and theorems among the axioms."""
+    distinct = frozenset(axioms)
+    return AxiomCount(
+        laws=len({(axiom.id, axiom.text, axiom.source) for axiom in distinct}),
+        clauses=sum(len(axiom.clauses) for axiom in distinct),
+        theorems=len({axiom.id for axiom in distinct}),
     )
 
 
-def instances(proof: Proof) -> Iterator[Instance]:
+def law_instances(proof: Proof) -> Iterator[Instance]:
     """Every use of a law by the proof, those of its lemmas included."""
-    for use in (use for step in proof.steps for use in step.needs if isinstance(use, Instance)):
+    for use in (
+        use for step in proof.steps for use in step.method_uses if isinstance(use, Instance)
+    ):
         yield use
         if isinstance(use.law, Lemma):
-            yield from instances(use.law.proof)
+            yield from law_instances(use.law.proof)
 
 
-def axioms_of(proof: Proof) -> Iterator[Axiom]:
+def axioms_used(proof: Proof) -> Iterator[Axiom]:
     """The axioms that the proof uses, those of its lemmas included."""
-    return (use.law for use in instances(proof) if isinstance(use.law, Axiom))
+    return (use.law for use in law_instances(proof) if isinstance(use.law, Axiom))

@@ -7,24 +7,24 @@ from typing import Literal, TypeAlias
 from rnnbounds.theory.kernel.statements import Law as Kept
 from rnnbounds.theory.language import Assumption, Law
 
-Kind: TypeAlias = Literal["machine", "human"]
+StepKind: TypeAlias = Literal["machine", "human"]
 Verdict: TypeAlias = Literal["proved", "failed", "human"]
 
 
 @dataclass(frozen=True)
 class StepResult:
     """Outcome of a step: `quantifier` is the range of its variables, `redundant` are uses without
-    which it was proved too, `where` is the file and the line where it is written."""
+    which it was proved too, `location` is the file and the line where it is written."""
 
     id: str
     statement: str
-    kind: Kind
+    kind: StepKind
     method: str
     uses: tuple[str, ...]
     verdict: Verdict
     redundant: tuple[str, ...]
     detail: str
-    where: str = ""
+    location: str = ""
     quantifier: str = ""
 
 
@@ -55,7 +55,7 @@ class Ledger:
 
 
 @dataclass(frozen=True)
-class Proved(Law):
+class ProvedLaw(Law):
     """A law with a ledger of its own, and with what it assumes; it has no clauses but those that
     the kernel makes of what was proved."""
 
@@ -63,10 +63,10 @@ class Proved(Law):
 
     @property
     @abstractmethod
-    def spoken(self) -> Kept:
-        """Law that was proved, over terms of the kernel."""
+    def kernel_law(self) -> Kept:
+        """The proved law, over terms of the kernel."""
 
     @property
     @abstractmethod
     def ledger(self) -> Ledger:
-        """How it was proved."""
+        """Ledger of the law's own proof."""

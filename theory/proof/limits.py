@@ -15,8 +15,8 @@ from types import FrameType
 from rnnbounds.theory.errors import InputError, MachineError
 from rnnbounds.theory.proof.methods import Gap
 
-SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
-AGAIN = 1.0
+CPU_SECONDS = 60.0  # of this process's CPU time: what the solver's process takes has its own limit
+REPEAT_SECONDS = 1.0
 
 
 class _OutOfTimeError(BaseException):
@@ -24,17 +24,17 @@ class _OutOfTimeError(BaseException):
 
 
 @contextmanager
-def limited() -> Iterator[None]:
+def time_limit() -> Iterator[None]:
     """Raises Gap where what is done within takes too much time, is nested too deeply, or has no
     value.
 
     Time is bounded in the main thread, which alone hears of signals.
     """
     try:
-        with _alarm():
+        with _cpu_alarm():
             yield
     except _OutOfTimeError:
-        raise Gap(f"out of time: more than {SECONDS:g} s of CPU time") from None
+        raise Gap(f"out of time: more than {CPU_SECONDS:g} s of CPU time") from None
     except RecursionError:
         raise Gap("the formulas are nested too deeply") from None
     except MachineError:
@@ -44,18 +44,18 @@ def limited() -> Iterator[None]:
 
 
 @contextmanager
-def _alarm() -> Iterator[None]:
+def _cpu_alarm() -> Iterator[None]:
     if sys.platform == "win32" or current_thread() is not main_thread():
         yield
         return
-    before = signal.signal(signal.SIGPROF, _end)
-    left, _ = signal.setitimer(signal.ITIMER_PROF, SECONDS, AGAIN)
+    previous_handler = signal.signal(signal.SIGPROF, _raise_timeout)
+    seconds_left, _ = signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, REPEAT_SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, left, AGAIN)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_PROF, seconds_left, REPEAT_SECONDS)
+        signal.signal(signal.SIGPROF, previous_handler)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _raise_timeout(number: int, frame: FrameType | None) -> None:
     raise _OutOfTimeError

@@ -22,30 +22,30 @@ from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.proof.lemma import Lemma
 from rnnbounds.theory.proof.proof import Proof
 
-SEMINORM = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too
+SEMINORM_AXIOMS = (TRIANGLE, HOMOGENEITY)  # what holds of the length of a part of the state too
 
 
-def misused(
+def norm_misuses(
     proof: Proof, about: str, assumptions: tuple[Assumption, ...] = ()
 ) -> Iterator[Instance]:
     """Uses of axioms on ‖·‖₂ that are false of a seminorm, in the proof and in its lemmas; and of
     steps that say of all vectors what such axioms do."""
-    general, functions = set[str](), _functions(proof, assumptions)
+    general, functions = set[str](), _function_terms(proof, assumptions)
     for step in proof.steps:
-        for use in step.needs:
+        for use in step.method_uses:
             law = use.law if isinstance(use, Instance) else use
             if isinstance(law, Lemma):
-                yield from misused(law.proof, about, law.assumptions)
-            axiom = isinstance(law, Axiom) and law not in SEMINORM and speaks_of_norm(law)
+                yield from norm_misuses(law.proof, about, law.assumptions)
+            axiom = isinstance(law, Axiom) and law not in SEMINORM_AXIOMS and mentions_norm(law)
             if not axiom and law not in general:
                 continue
             general.add(step.id)
             if isinstance(use, Instance):
-                false_of_states = axiom and about == "cell" and not of_weights(use)
-                yield from (use,) if false_of_states or of_functions(use, functions) else ()
+                false_of_states = axiom and about == "cell" and not is_about_weights(use)
+                yield from ((use,) if false_of_states or is_about_functions(use, functions) else ())
 
 
-def _functions(proof: Proof, assumptions: tuple[Assumption, ...]) -> set[Basic]:
+def _function_terms(proof: Proof, assumptions: tuple[Assumption, ...]) -> set[Basic]:
     """Outputs of all runs, and all that an equation gives as another name to a function."""
     laws = [*(part.law for part in assumptions if part.law), *(step.law for step in proof.steps)]
     said = [part.condition for part in assumptions if part.condition]
@@ -53,29 +53,29 @@ def _functions(proof: Proof, assumptions: tuple[Assumption, ...]) -> set[Basic]:
         s for law in laws for clause in law.clauses for s in (clause.conclusion, *clause.given)
     ]
     sides = [pair for s in said if s.relation == "==" for pair in ((s.lhs, s.rhs), (s.rhs, s.lhs))]
-    found, new = set[Basic](), set[Basic](OUTPUTS)
-    while new - found:
-        found |= new
-        new = {name for name, value in sides if _has_functions(value, found)} - {ZERO}
-    return found
+    functions, named = set[Basic](), set[Basic](OUTPUTS)
+    while named - functions:
+        functions |= named
+        named = {name for name, value in sides if _has_functions(value, functions)} - {ZERO}
+    return functions
 
 
-def speaks_of_norm(axiom: Axiom) -> bool:
+def mentions_norm(axiom: Axiom) -> bool:
     """True if ‖·‖₂ occurs in the axiom."""
-    statements = (s for clause in axiom.clauses for s in (clause.conclusion, *clause.given))
+    said = (s for clause in axiom.clauses for s in (clause.conclusion, *clause.given))
     required = (c.conclusion for part in axiom.requires for c in part.clauses)
-    sides = (side for s in (*statements, *required) for side in (s.lhs, s.rhs))
-    return any(one.func == norm for side in sides for one in _within(side))
+    sides = (side for s in (*said, *required) for side in (s.lhs, s.rhs))
+    return any(term.func == norm for side in sides for term in _subterms(side))
 
 
-def of_weights(use: Instance) -> bool:
+def is_about_weights(use: Instance) -> bool:
     """True if a term of the use is a covector of weights, not of states: a derivative in weights
     in a sum, a gradient of a loss; or the law is that of the inner product."""
-    parts = (one.func for term in use.terms for one in _within(term))
-    return use.law is INNER_PRODUCT or any(part in (own_slope, loss_gradient) for part in parts)
+    heads = (part.func for term in use.terms for part in _subterms(term))
+    return use.law is INNER_PRODUCT or any(head in (own_slope, loss_gradient) for head in heads)
 
 
-def of_functions(use: Instance, functions: set[Basic]) -> bool:
+def is_about_functions(use: Instance, functions: set[Basic]) -> bool:
     """True if a term of the use is a function of inputs or of all runs' outputs, or an operator
     on them; a list of functions, which are bounded, is an operator into them."""
     if use.law in ANALYTIC_AXIOMS:
@@ -86,11 +86,11 @@ def of_functions(use: Instance, functions: set[Basic]) -> bool:
 
 def _has_functions(term: Expr, functions: set[Basic]) -> bool:
     """True if the term is or contains a function and is not a number, as a function's norm is."""
-    parts = [] if term.is_commutative else _within(term)
-    return any(isinstance(one, FunctionList) or one in functions for one in parts)
+    parts = [] if term.is_commutative else _subterms(term)
+    return any(isinstance(part, FunctionList) or part in functions for part in parts)
 
 
-def _within(term: Basic) -> Iterator[Basic]:
+def _subterms(term: Basic) -> Iterator[Basic]:
     yield term
     for arg in term.args:
-        yield from _within(arg)
+        yield from _subterms(arg)

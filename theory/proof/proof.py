@@ -19,43 +19,43 @@ from rnnbounds.theory.kernel.statements import Statement as Kept
 from rnnbounds.theory.kernel.terms import Term
 from rnnbounds.theory.language import Assumption, Axiom, Clause, Instance, Law, Statement, Use
 from rnnbounds.theory.language.definitions import Definition
-from rnnbounds.theory.language.printing import plain, statement_text
+from rnnbounds.theory.language.printing import plain_text, statement_text
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
-from rnnbounds.theory.proof.ledger import Kind, Ledger, Proved, StepResult, Verdict
-from rnnbounds.theory.proof.limits import limited
+from rnnbounds.theory.proof.ledger import Ledger, ProvedLaw, StepKind, StepResult, Verdict
+from rnnbounds.theory.proof.limits import time_limit
 from rnnbounds.theory.proof.methods import GIVEN, Gap, Induction, Method
 from rnnbounds.theory.proof.methods.base import use_name
-from rnnbounds.theory.proof.scope import Known, unfolded
-from rnnbounds.theory.proof.together import contradict
+from rnnbounds.theory.proof.scope import StepScope, kernel_law
+from rnnbounds.theory.proof.together import are_contradictory
 
 __all__ = ["GIVEN", "Ledger", "Proof", "Step", "StepResult", "check"]
 
-_HERE = Path(__file__).parent
-_HOUSE = _HERE.parents[1]
+_ENGINE = Path(__file__).parent
+_ROOT = _ENGINE.parents[1]
 
 
-def _caller() -> str:
+def _caller_location() -> str:
     """FILE:LINE of what makes a step, beyond the engine; the file from the folder of the rooms."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+    while frame.f_back is not None and _is_engine_file(frame.f_code.co_filename):
         frame = frame.f_back
     path = Path(frame.f_code.co_filename)
-    known = path.relative_to(_HOUSE) if path.is_relative_to(_HOUSE) else Path(path.name)
+    known = path.relative_to(_ROOT) if path.is_relative_to(_ROOT) else Path(path.name)
     return f"{known.as_posix()}:{frame.f_lineno}"
 
 
 @cache
-def _is_ours(file: str) -> bool:
+def _is_engine_file(file: str) -> bool:
     """True if the file is the proof engine's, or a dataclass's generated code."""
-    return file.startswith("<") or Path(file).is_relative_to(_HERE)
+    return file.startswith("<") or Path(file).is_relative_to(_ENGINE)
 
 
 @dataclass(frozen=True)
 class Step:
     """One conclusion, for all values of the variables `forall` for which `given` holds.
 
-    A human step is an argument in prose, which no method checks.  `where` is the file and the line
-    where the step is written.
+    A human step is an argument in prose, which no method checks.  `location` is the file and the
+    line where the step is written.
     """
 
     id: str
@@ -63,27 +63,27 @@ class Step:
     method: Method | str
     forall: tuple[Symbol, ...] = ()
     given: tuple[Statement, ...] = ()
-    where: str = field(default="", compare=False, repr=False)
+    location: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.where:
-            object.__setattr__(self, "where", _caller())
+        if not self.location:
+            object.__setattr__(self, "location", _caller_location())
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> StepKind:
         """Kind of the step: "machine" if a method checks it, "human" if it is prose."""
         return "machine" if isinstance(self.method, Method) else "human"
 
     @property
-    def needs(self) -> tuple[Use, ...]:
-        """Facts that the method uses; none for prose."""
+    def method_uses(self) -> tuple[Use, ...]:
+        """Uses of the step's method; none for a step in prose."""
         return self.method.uses if isinstance(self.method, Method) else ()
 
     @cached_property
-    def uses(self) -> tuple[str, ...]:
+    def use_names(self) -> tuple[str, ...]:
         """The names of all that the step uses; measured quantities are unfolded to their terms."""
-        unfolded = sorted(s.name for s in self.conclusion.symbols if s in DEFINITIONS)
-        return tuple(dict.fromkeys([*map(use_name, self.needs), *unfolded]))
+        measured = sorted(s.name for s in self.conclusion.symbols if s in DEFINITIONS)
+        return tuple(dict.fromkeys([*map(use_name, self.method_uses), *measured]))
 
     @cached_property
     def text(self) -> str:
@@ -93,9 +93,9 @@ class Step:
     @cached_property
     def quantifier(self) -> str:
         """For which values it is stated: `for all j, if 0 <= y`; empty for what is closed."""
-        every = f"for all {', '.join(map(plain, self.forall))}" if self.forall else ""
+        variables = f"for all {', '.join(map(plain_text, self.forall))}" if self.forall else ""
         premises = f"if {' and '.join(map(statement_text, self.given))}" if self.given else ""
-        return ", ".join(filter(None, (every, premises)))
+        return ", ".join(filter(None, (variables, premises)))
 
     @property
     def law(self) -> Law:
@@ -105,7 +105,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Proof:
-    """The steps, in order."""
+    """Steps in order; the last one concludes the claim."""
 
     steps: tuple[Step, ...]
 
@@ -125,116 +125,116 @@ def check(
     """
     if minimal:
         ledger = check(proof, goal, assumptions, minimal=False)
-        return replace(ledger, steps=_told_redundant(proof, goal, assumptions, ledger))
-    scopes, results = before(proof, assumptions)
+        return replace(ledger, steps=_with_redundant_uses(proof, goal, assumptions, ledger))
+    scopes, results = scopes_of(proof, assumptions)
     if proof.steps:
-        results = (*results, run(ending(proof, goal), scopes[-1]))
-    if results and results[-1].verdict == "proved" and contradict(assumptions):
+        results = (*results, run_step(final_step(proof, goal), scopes[-1]))
+    if results and results[-1].verdict == "proved" and are_contradictory(assumptions):
         last = replace(
             results[-1], verdict="failed", detail="the assumptions contradict each other"
         )
         results = (*results[:-1], last)
-    used = [use for step in proof.steps for use in step.needs]
+    used = [use for step in proof.steps for use in step.method_uses]
     verdicts = {result.verdict for result in results}
     # Prose concludes whatever it is re-targeted at: the last step must be a machine's.
     ends = bool(results) and results[-1].kind == "machine"
     return Ledger(
         results,
         verdicts == {"proved"},
-        _rests_on(used, Axiom),
-        _rests_on(used, Definition),
-        _unused(used, assumptions),
+        _used_law_ids(used, Axiom),
+        _used_law_ids(used, Definition),
+        _unused_assumptions(used, assumptions),
         argued=ends and "human" in verdicts and "failed" not in verdicts,
     )
 
 
-def ending(proof: Proof, goal: Statement) -> Step:
+def final_step(proof: Proof, goal: Statement) -> Step:
     """The last step, re-targeted; nothing may be left open: no variables, no premises."""
     return replace(proof.steps[-1], conclusion=goal, forall=(), given=())
 
 
-def _told_redundant(
+def _with_redundant_uses(
     proof: Proof, goal: Statement, assumptions: tuple[Assumption, ...], ledger: Ledger
 ) -> tuple[StepResult, ...]:
     """The results, with the uses without which each step is proved too."""
     if not proof.steps:
         return ledger.steps
-    scopes, _ = before(proof, assumptions)
-    steps = (*proof.steps[:-1], ending(proof, goal))
-    run_ones = zip(steps, scopes, ledger.steps, strict=True)
+    scopes, _ = scopes_of(proof, assumptions)
+    steps = (*proof.steps[:-1], final_step(proof, goal))
+    runs = zip(steps, scopes, ledger.steps, strict=True)
     return tuple(
         replace(result, redundant=redundant(step, scope)) if result.verdict == "proved" else result
-        for step, scope, result in run_ones
+        for step, scope, result in runs
     )
 
 
 @cache
-def before(
+def scopes_of(
     proof: Proof, assumptions: tuple[Assumption, ...]
-) -> tuple[tuple[Known, ...], tuple[StepResult, ...]]:
+) -> tuple[tuple[StepScope, ...], tuple[StepResult, ...]]:
     """(scope of each step, result of each step but the last); cached, as no goal changes them."""
     names = tuple(step.id for step in proof.steps)
-    known = Known({assumption.id: assumption for assumption in assumptions}, later=names)
+    known = StepScope({assumption.id: assumption for assumption in assumptions}, later=names)
     results: list[StepResult] = []
     scopes = [known]
     for step in proof.steps[:-1]:
-        result = run(step, known)
+        result = run_step(step, known)
         known = replace(known, later=known.later[1:])
         results.append(result)
         if result.verdict == "failed":
             known = replace(known, failed=(*known.failed, step.id))
         else:
-            known = known.with_law(unfolded(step.law), _constants(step))
+            known = known.with_law(kernel_law(step.law), _fixed_variables(step))
         scopes.append(known)
     return tuple(scopes), tuple(results)
 
 
-def run(step: Step, known: Known) -> StepResult:
+def run_step(step: Step, known: StepScope) -> StepResult:
     """Run the step's method in this scope: proved, failed, or human if it is prose."""
 
     def result(verdict: Verdict, detail: str) -> StepResult:
         method = step.method.name if isinstance(step.method, Method) else "prose"
         return StepResult(
-            step.id, step.text, step.kind, method, step.uses, verdict, (), detail, step.where,
-            step.quantifier,
+            step.id, step.text, step.kind, method, step.use_names, verdict, (), detail,
+            step.location, step.quantifier
         )  # fmt: skip
 
     try:
-        with limited():
-            _require_fresh(step, known)
+        with time_limit():
+            _require_fresh_names(step, known)
             goal = door.goal(step.conclusion)
             if not isinstance(step.method, Method):
                 return result("human", step.method)
-            return result("proved", step.method.prove(goal, _supposed(step, known)))
+            return result("proved", step.method.prove(goal, _with_premises(step, known)))
     except Gap as gap:
         return result("failed", str(gap))
 
 
-def redundant(step: Step, known: Known) -> tuple[str, ...]:
+def redundant(step: Step, known: StepScope) -> tuple[str, ...]:
     """The uses of a step that is proved without which it is proved too."""
     if not isinstance(step.method, Method):
         return ()
-    goal, scope = door.goal(step.conclusion), replace(_supposed(step, known), explains=False)
-    return tuple(name for name, fewer in step.method.reduced() if proves(fewer, goal, scope))
+    goal, scope = door.goal(step.conclusion), replace(_with_premises(step, known), explains=False)
+    return tuple(name for name, fewer in step.method.reductions() if proves(fewer, goal, scope))
 
 
-def _supposed(step: Step, known: Known) -> Known:
+def _with_premises(step: Step, known: StepScope) -> StepScope:
     """Scope of the step, with its premises; an induction that carries them adds its own."""
     carried = isinstance(step.method, Induction) and step.method.given
     for index, statement in enumerate(() if carried else step.given, start=1):
-        known = known.supposing(f"{GIVEN} {index}", door.goal(statement))
+        known = known.with_hypothesis(f"{GIVEN} {index}", door.goal(statement))
     return known
 
 
-def _require_fresh(step: Step, known: Known) -> None:
+def _require_fresh_names(step: Step, known: StepScope) -> None:
     """The name is new, and of the variables nothing is assumed but what the step says."""
     for statement in (step.conclusion, *step.given):
         door.statement(statement)
     forall = tuple(map(door.term, step.forall))
-    unfolded(step.law)
+    kernel_law(step.law)
     if step.id in known.laws or step.id in known.assumptions:
         raise Gap(f"the name {step.id!r} is taken")
-    if step.forall and not known.constants.union(_constants(step)).isdisjoint(forall):
+    if step.forall and not known.constants.union(_fixed_variables(step)).isdisjoint(forall):
         raise Gap("a variable of the step is a constant of the claim")
     if isinstance(step.method, Induction):
         objection = step.method.objection(step.forall, step.given)
@@ -242,39 +242,39 @@ def _require_fresh(step: Step, known: Known) -> None:
             raise Gap(objection)
 
 
-def _constants(step: Step) -> frozenset[Term]:
+def _fixed_variables(step: Step) -> frozenset[Term]:
     """The variables of which the laws speak that the step uses: the identity I, in axioms. A human
     step speaks of one value, it may be, that it finds."""
-    used = (use.law for use in step.needs if isinstance(use, Instance))
+    used = (use.law for use in step.method_uses if isinstance(use, Instance))
     laws = [law for law in used if isinstance(law, Law)] if step.kind == "machine" else [step.law]
-    return frozenset[Term]().union(*(unfolded(law).constants for law in laws))
+    return frozenset[Term]().union(*(kernel_law(law).constants for law in laws))
 
 
-def proves(method: Method, goal: Kept, known: Known) -> bool:
+def proves(method: Method, goal: Kept, known: StepScope) -> bool:
     """True if the method proves the goal from the known facts."""
     try:
-        with limited():
+        with time_limit():
             method.prove(goal, known)
     except Gap:
         return False
     return True
 
 
-def _rests_on(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
+def _used_law_ids(uses: list[Use], kind: type[Law]) -> tuple[str, ...]:
     """The names of the axioms, or of the definitions, those of the lemmas included."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for use in uses:
         law = use.law if isinstance(use, Instance) else None
-        if isinstance(law, Proved):
-            found.update(law.ledger.axioms if kind is Axiom else law.ledger.definitions)
+        if isinstance(law, ProvedLaw):
+            ids.update(law.ledger.axioms if kind is Axiom else law.ledger.definitions)
         elif isinstance(law, kind):
-            found.add(law.id)
-    return tuple(sorted(found))
+            ids.add(law.id)
+    return tuple(sorted(ids))
 
 
-def _unused(uses: list[Use], assumptions: tuple[Assumption, ...]) -> tuple[str, ...]:
-    named = {use if isinstance(use, str) else use.law for use in uses}
+def _unused_assumptions(uses: list[Use], assumptions: tuple[Assumption, ...]) -> tuple[str, ...]:
+    used_ids = {use if isinstance(use, str) else use.law for use in uses}
     for use in uses:
-        if isinstance(use, Instance) and isinstance(use.law, Proved):
-            named |= {assumption.id for assumption in use.law.assumptions}
-    return tuple(assumption.id for assumption in assumptions if assumption.id not in named)
+        if isinstance(use, Instance) and isinstance(use.law, ProvedLaw):
+            used_ids |= {assumption.id for assumption in use.law.assumptions}
+    return tuple(assumption.id for assumption in assumptions if assumption.id not in used_ids)

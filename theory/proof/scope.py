@@ -16,42 +16,42 @@ from rnnbounds.theory.kernel.terms import Gap, Term
 from rnnbounds.theory.language import Assumption, Axiom, Instance, Use
 from rnnbounds.theory.language import Law as Told
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.proof.ledger import Proved
+from rnnbounds.theory.proof.ledger import ProvedLaw
 
 
 @dataclass(frozen=True)
-class Known:
+class StepScope:
     """The scope of a step; `explains` asks for counter-models worth printing.
 
-    `found` are the variables of which a human step speaks, or an axiom that a step used.
-    `failed` names the steps before this one that were not proved, `later` those from this one on.
+    `fixed` are the variables of which a human step speaks, or an axiom that a step used.
+    `failed` names earlier steps that were not proved, `later` those from this one on.
     """
 
     assumptions: Mapping[str, Assumption]
     laws: Mapping[str, Law] = field(default_factory=dict)
     explains: bool = True
-    found: frozenset[Term] = frozenset()
+    fixed: frozenset[Term] = frozenset()
     failed: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
 
     @property
     def conditions(self) -> tuple[Clause, ...]:
         """The conditions of the assumptions granted."""
-        granted = (assumption.condition for assumption in self.assumptions.values())
-        return tuple(Clause(door.goal(condition)) for condition in granted if condition is not None)
+        conditions = (assumption.condition for assumption in self.assumptions.values())
+        return tuple(Clause(door.goal(c)) for c in conditions if c is not None)
 
     @property
     def constants(self) -> frozenset[Term]:
         """The variables of which something may be assumed: no step may generalise over them."""
         quantities = {door.term(quantity.symbol) for quantity in VOCABULARY.values()}
-        assumed = map(constants_of, self.assumptions.values())
-        return frozenset(quantities.union(self.found, *assumed))
+        assumed = map(assumption_variables, self.assumptions.values())
+        return frozenset(quantities.union(self.fixed, *assumed))
 
-    def with_law(self, law: Law, found: frozenset[Term] = frozenset()) -> Known:
-        """Scope with one more law; `found` are the variables of which that law's proof speaks."""
-        return replace(self, laws={**self.laws, law.id: law}, found=self.found | found)
+    def with_law(self, law: Law, fixed: frozenset[Term] = frozenset()) -> StepScope:
+        """Scope with one more law; `fixed` are the variables of which that law's proof speaks."""
+        return replace(self, laws={**self.laws, law.id: law}, fixed=self.fixed | fixed)
 
-    def supposing(self, id: str, statement: Statement) -> Known:
+    def with_hypothesis(self, id: str, statement: Statement) -> StepScope:
         """Scope with one more hypothesis."""
         return self.with_law(Law(id, (), (Clause(statement),)))
 
@@ -60,8 +60,8 @@ class Known:
         require_natural(number, (*clauses, *self.conditions))
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
-        """The used statements, instantiated; plain names first, for they may bound the indices."""
-        named = tuple(self._named(use) for use in uses if isinstance(use, str))
+        """The used statements, found; plain names first, for they may bound the indices."""
+        named = tuple(self._law_named(use) for use in uses if isinstance(use, str))
         # Of a law for all values of its variables that is the instance at these.
         laws = (law.at(law.variables) if law.variables else law.clauses for law in named)
         plain = tuple(clause for clauses in laws for clause in clauses)
@@ -69,14 +69,14 @@ class Known:
         found = [c for instance in instances for c in self._instantiate(instance, named, plain)]
         return (*plain, *found)
 
-    def _named(self, name: str) -> Law:
+    def _law_named(self, name: str) -> Law:
         if name in self.laws:
             return self.laws[name]
         if name not in self.assumptions:
-            raise Gap(f"{name!r} is neither granted nor proved{self._absence(name)}")
-        return assumed(self.assumptions[name])
+            raise Gap(f"{name!r} is neither granted nor proved{self._absence_reason(name)}")
+        return assumption_law(self.assumptions[name])
 
-    def _absence(self, name: str) -> str:
+    def _absence_reason(self, name: str) -> str:
         """Why it is not at hand, if something is known of it."""
         if name in self.failed:
             return ": that step failed"
@@ -91,9 +91,9 @@ class Known:
         self, instance: Instance, named: tuple[Law, ...], plain: tuple[Clause, ...]
     ) -> tuple[Clause, ...]:
         if isinstance(instance.law, str):
-            law = self._named(instance.law)
+            law = self._law_named(instance.law)
         else:
-            law = unfolded(instance.law)
+            law = kernel_law(instance.law)
             if isinstance(instance.law, Axiom) and instance.law not in AXIOMS:
                 raise Gap(f"{law.id}: no axiom of the list")
         if len(law.variables) != len(instance.terms):
@@ -127,21 +127,21 @@ def _unmet(axiom: Axiom, values: Mapping[Term, Term], named: tuple[Law, ...]) ->
 
 
 @lru_cache(maxsize=door.KEPT)
-def unfolded(law: Told) -> Law:
+def kernel_law(law: Told) -> Law:
     """The law over terms, of quantities by their definitions."""
-    return law.spoken if isinstance(law, Proved) else door.unfolded(law)
+    return law.kernel_law if isinstance(law, ProvedLaw) else door.unfolded(law)
 
 
-def assumed(assumption: Assumption) -> Law:
+def assumption_law(assumption: Assumption) -> Law:
     """Law by which a step uses an assumption: its own law, or its condition."""
     if assumption.law is not None:
-        return unfolded(assumption.law)
+        return kernel_law(assumption.law)
     condition = assumption.condition
     return Law(assumption.id, (), () if condition is None else (Clause(door.goal(condition)),))
 
 
-def constants_of(assumption: Assumption) -> frozenset[Term]:
+def assumption_variables(assumption: Assumption) -> frozenset[Term]:
     """The variables of which the assumption speaks, in the definitions of its quantities too."""
     condition, law = assumption.condition, assumption.law
-    found = frozenset() if condition is None else door.goal(condition).variables
-    return found if law is None else found | unfolded(law).constants
+    variables = frozenset() if condition is None else door.goal(condition).variables
+    return variables if law is None else variables | kernel_law(law).constants

@@ -9,12 +9,12 @@ from rnnbounds.theory.language import Assumption, Use
 from rnnbounds.theory.proof.ledger import StepResult
 from rnnbounds.theory.proof.methods.base import use_name
 from rnnbounds.theory.proof.methods.smt import Asked, heard
-from rnnbounds.theory.proof.proof import Proof, Step, before, run
-from rnnbounds.theory.proof.scope import Known
+from rnnbounds.theory.proof.proof import Proof, Step, run_step, scopes_of
+from rnnbounds.theory.proof.scope import StepScope
 
 
 @dataclass(frozen=True)
-class Given:
+class Hypotheses:
     """The hypotheses of a part of a step: what it uses, and what that says there."""
 
     uses: tuple[str, ...]
@@ -22,35 +22,39 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Shown:
+class StepTrace:
     """A step as it was run; a method of several parts asks for the hypotheses of each."""
 
     result: StepResult
-    given: tuple[Given, ...]
-    asked: tuple[Asked, ...]
+    hypotheses: tuple[Hypotheses, ...]
+    solver_queries: tuple[Asked, ...]
 
 
 @dataclass(frozen=True)
-class _Watched(Known):
-    """A scope that keeps what it is asked for."""
+class _RecordingScope(StepScope):
+    """Scope that records which hypotheses a method asks for."""
 
-    told: list[Given] = field(default_factory=list)
+    recorded: list[Hypotheses] = field(default_factory=list)
 
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
-        found = super().clauses(uses)
-        self.told.append(Given(tuple(map(use_name, uses)), tuple(map(clause_text, found))))
-        return found
+        clauses = super().clauses(uses)
+        self.recorded.append(
+            Hypotheses(tuple(map(use_name, uses)), tuple(map(clause_text, clauses)))
+        )
+        return clauses
 
 
-def shown(proof: Proof, assumptions: tuple[Assumption, ...], step: Step) -> Shown:
-    """A step of the proof, run once more."""
+def trace_step(proof: Proof, assumptions: tuple[Assumption, ...], step: Step) -> StepTrace:
+    """Run one step of the proof again, recording its hypotheses and solver queries."""
     steps = proof.steps[: proof.steps.index(step) + 1]
-    *_, known = before(Proof(steps), assumptions)[0]
-    run(step, known)  # what lemmas ask for their own ledgers is asked here
-    watched = _Watched(**{part.name: getattr(known, part.name) for part in fields(known)})
-    with heard() as asked:
-        result = run(step, watched)
-    return Shown(result, tuple(watched.told), tuple(asked))
+    *_, scope = scopes_of(Proof(steps), assumptions)[0]
+    run_step(step, scope)  # what lemmas ask for their own ledgers is asked here
+    recording = _RecordingScope(
+        **{scope_field.name: getattr(scope, scope_field.name) for scope_field in fields(scope)}
+    )
+    with heard() as solver_queries:
+        result = run_step(step, recording)
+    return StepTrace(result, tuple(recording.recorded), tuple(solver_queries))
 
 
 def clause_text(clause: Clause) -> str:

@@ -15,12 +15,12 @@ Uses: TypeAlias = Use | tuple[Use, ...]
 
 
 def premises(given: tuple[Statement, ...]) -> tuple[str, ...]:
-    """The names under which a step uses what is given."""
+    """Names under which a step uses its premises: "given 1", "given 2", …."""
     return tuple(f"{GIVEN} {index}" for index, _ in enumerate(given, start=1))
 
 
 @dataclass(frozen=True)
-class Stated:
+class StepStatement:
     """Conclusion of a step, for all values of the variables for which the premises hold."""
 
     id: str
@@ -29,17 +29,19 @@ class Stated:
     given: tuple[Statement, ...] = ()
 
     def by(self, *uses: Use, method: type[Direct] = Smt) -> Step:
-        """Proved, by z3 unless said otherwise, from all that is given and from the uses."""
+        """Step proved (by z3 unless said otherwise) from its premises and the uses."""
         proof = method(*premises(self.given), *uses)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
     def by_induction(
         self, base: Uses = (), step: Uses = (), over: Symbol = j, method: type[Direct] = Smt
     ) -> Step:
-        """Proved at 0 and, from the hypothesis and what is given, from one to the next."""
-        begin, more = (uses if isinstance(uses, tuple) else (uses,) for uses in (base, step))
-        further = method(HYPOTHESIS, *premises(self.given), *more)
-        proof = Induction(over, method(*begin), further)
+        """Step proved by induction: at 0, and from `over` to `over` + 1."""
+        base_uses, step_uses = (
+            uses if isinstance(uses, tuple) else (uses,) for uses in (base, step)
+        )
+        step_method = method(HYPOTHESIS, *premises(self.given), *step_uses)
+        proof = Induction(over, method(*base_uses), step_method)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
     def inductively(
@@ -53,18 +55,18 @@ class Stated:
 
         The hypothesis carries the premises if they contain a variable of the induction.
         """
-        moving = {over, *others}
-        varies = any(not moving.isdisjoint(premise.symbols) for premise in self.given)
-        carried = self.given if varies else ()
+        varying = {over, *others}
+        premises_vary = any(not varying.isdisjoint(premise.symbols) for premise in self.given)
+        carried = self.given if premises_vary else ()
         proof = Induction(over, Smt(*base), Smt(*step), carried, others)
         return Step(self.id, self.conclusion, proof, self.forall, self.given)
 
 
-step = Stated
+step = StepStatement
 
 
 @dataclass(frozen=True)
-class Claimed:
+class FormStatement:
     """A form of a claim, and the steps that come before its statement itself."""
 
     name: str
@@ -80,4 +82,4 @@ class Claimed:
         return Form(self.name, self.statement, self.assumptions, self.about, proof, self.note)
 
 
-theorem = Claimed
+theorem = FormStatement

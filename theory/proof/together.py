@@ -15,23 +15,23 @@ from rnnbounds.theory.kernel.smt import refuted
 from rnnbounds.theory.kernel.statements import Clause
 from rnnbounds.theory.kernel.terms import Gap
 from rnnbounds.theory.language import Assumption, at
-from rnnbounds.theory.proof.scope import Known
+from rnnbounds.theory.proof.scope import StepScope
 
 
 @lru_cache(maxsize=1024)
-def contradict(assumptions: tuple[Assumption, ...]) -> bool:
+def are_contradictory(assumptions: tuple[Assumption, ...]) -> bool:
     """True if z3 refutes the assumptions taken together."""
-    return refuted(tuple(_facts(Known({part.id: part for part in assumptions}))))
+    return refuted(tuple(_facts(StepScope({each.id: each for each in assumptions}))))
 
 
-def _facts(known: Known) -> Iterator[Clause]:
+def _facts(known: StepScope) -> Iterator[Clause]:
     """The conditions, and the laws; all of them at the same unknown values, and at some numbers."""
     values: dict[tuple[object, ...], Symbol] = {}
-    for id, part in known.assumptions.items():
+    for id, assumption in known.assumptions.items():
         with suppress(Gap):
-            if part.condition is not None:
-                yield from Known({id: Assumption(id, "", part.condition)}).clauses((id,))
-        law = part.law
+            if assumption.condition is not None:
+                yield from StepScope({id: Assumption(id, "", assumption.condition)}).clauses((id,))
+        law = assumption.law
         with suppress(Gap):
             if law is not None and not law.variables:
                 yield from known.clauses((id,))
@@ -59,5 +59,5 @@ def _unknown(
     for variable in variables:
         kind = (type(variable), frozenset(variable.assumptions0.items()))
         index = next(numbers.setdefault(kind, count()))
-        kept = {name: value for name, value in variable.assumptions0.items() if value is not None}
-        yield values.setdefault((kind, index), type(variable)(f"{variable.name}_any", **kept))
+        facts = {name: value for name, value in variable.assumptions0.items() if value is not None}
+        yield values.setdefault((kind, index), type(variable)(f"{variable.name}_any", **facts))

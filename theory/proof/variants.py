@@ -6,15 +6,13 @@ from rnnbounds.theory.language import Assumption
 from rnnbounds.theory.proof.claim import Form, Variant
 
 
-def scaled(form: Form, factor: Expr, id: str, text: str, *more: Assumption) -> Variant:
-    """The right side times the factor; under more assumptions, where there are any."""
+def scale(form: Form, factor: Expr, id: str, text: str, *more: Assumption) -> Variant:
+    """False variant with the right side times the factor, perhaps under more assumptions."""
     return form.variant(id, text, factor * form.statement.rhs, *more)
 
 
-def instead(
-    form: Form, old: Expr, new: Expr | int, id: str, text: str, *more: Assumption
-) -> Variant:
-    """One term taken for another on the right side."""
+def swap(form: Form, old: Expr, new: Expr | int, id: str, text: str, *more: Assumption) -> Variant:
+    """False variant with one term of the right side replaced by another."""
     return form.variant(id, text, form.statement.rhs.xreplace({old: sympify(new)}), *more)
 
 
@@ -23,5 +21,5 @@ def thousandth_less(
     id: str = "a-thousandth-less",
     text: str = "the limit is never reached: 0.999 of it is enough",
 ) -> Variant:
-    """0.999 of the right side."""
-    return scaled(form, Rational(999, 1000), id, text)
+    """False variant with 0.999 of the right side."""
+    return scale(form, Rational(999, 1000), id, text)

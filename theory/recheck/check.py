@@ -10,54 +10,56 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rnnbounds.theory.recheck import terms
-from rnnbounds.theory.recheck.instances import by_name, instance
+from rnnbounds.theory.recheck.instances import at_own_variables, instantiate
 from rnnbounds.theory.recheck.reading import Clause, Document, Law, Statement
 from rnnbounds.theory.recheck.solver import Unsettled, entail
 from rnnbounds.theory.recheck.terms import ATOMS, Refused
 
 Json: TypeAlias = Mapping[str, Any]
-KEPT = Path(__file__).with_name("unsettled.json")
+UNSETTLED_FILE = Path(__file__).with_name("unsettled.json")
 KERNEL, Z3 = "the kernel alone", "z3 alone"
-DIRECT = ("smt", "ranges and smt", "identity")
-KNOWN = ("words", "exact", "monotone", "ball maximum", "cases")
+CHECKED_RULES = ("smt", "ranges and smt", "identity")
+KERNEL_RULES = ("words", "exact", "monotone", "ball maximum", "cases")
 MALFORMED = KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenStep:
     """A step, of the proof or of a lemma, that this checker does not settle; what it rests on."""
 
     step: str
-    rests: str
+    rests_on: str
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`refused` says why the proof is none; it is empty if all steps but the open ones follow."""
+    """`refusal` says why the proof is none; it is empty if all steps but the open ones follow."""
 
-    refused: str
-    open: tuple[Open, ...] = ()
+    refusal: str
+    open_steps: tuple[OpenStep, ...] = ()
 
 
-def kept() -> dict[str, dict[str, str]]:
+def unsettled() -> dict[str, dict[str, str]]:
     """Of each shipped form the open steps, and what each rests on."""
-    found: dict[str, dict[str, str]] = json.loads(KEPT.read_text(encoding="utf-8"))
-    return found
+    unsettled: dict[str, dict[str, str]] = json.loads(UNSETTLED_FILE.read_text(encoding="utf-8"))
+    return unsettled
 
 
-def stands(verdict: Verdict, listed: Json) -> bool:
+def is_accepted(verdict: Verdict, unsettled: Json) -> bool:
     """True if the proof is not refused and each open step is listed."""
-    return not verdict.refused and all(one.step in listed for one in verdict.open)
+    return not verdict.refusal and all(
+        open_step.step in unsettled for open_step in verdict.open_steps
+    )
 
 
-def check(document: Json, trusted: Json) -> Verdict:
+def check_document(document: Json, trusted: Json) -> Verdict:
     """The verdict on a document's last proof, with the laws that it may take on trust."""
     try:
-        listed = Document(trusted)
-        laws = frozenset((row["kind"], listed.law(row)) for row in trusted["laws"])
-        proofs = _Proofs(Document(document), laws)
-        found = [proofs.check(index) for index in range(len(document["proofs"]))]
-        return Verdict("", found[-1])
+        trusted_document = Document(trusted)
+        laws = frozenset((row["kind"], trusted_document.law(row)) for row in trusted["laws"])
+        proofs = _ProofChecker(Document(document), laws)
+        open_steps = [proofs.check(index) for index in range(len(document["proofs"]))]
+        return Verdict("", open_steps[-1])
     except Refused as reason:
         return Verdict(str(reason))
     except MALFORMED as error:
@@ -65,7 +67,7 @@ def check(document: Json, trusted: Json) -> Verdict:
 
 
 @dataclass(frozen=True)
-class _Assumed:
+class _Assumption:
     """Assumption of a proof: its condition or its law, and the variables in them."""
 
     id: str
@@ -73,178 +75,191 @@ class _Assumed:
     law: Law | None
 
     @property
-    def stated(self) -> Law:
+    def as_law(self) -> Law:
         return self.law or Law((), () if self.condition is None else (Clause(self.condition),))
 
     @property
     def constants(self) -> frozenset[int]:
         sides = () if self.condition is None else self.condition.sides
-        return terms.variables(sides) | self.stated.constants
+        return terms.variables_in(sides) | self.as_law.constants
 
 
 @dataclass(frozen=True)
 class _Scope:
     """Scope of a step: laws by name; assumptions, whose variables no step may generalise over."""
 
-    assumed: Sequence[_Assumed]
+    assumptions: Sequence[_Assumption]
     laws: Mapping[str, Law] = field(default_factory=dict)
 
     @property
     def conditions(self) -> tuple[Clause, ...]:
-        return tuple(Clause(one.condition) for one in self.assumed if one.condition is not None)
+        return tuple(Clause(a.condition) for a in self.assumptions if a.condition is not None)
 
-    def having(self, name: str, law: Law) -> _Scope:
+    def with_law(self, name: str, law: Law) -> _Scope:
         if name in self.laws:
             raise Refused(f"the name {name!r} is taken")
         return replace(self, laws={**self.laws, name: law})
 
-    def supposing(self, given: Iterable[Statement]) -> _Scope:
-        found = self
-        for index, one in enumerate(given, start=1):
-            found = found.having(f"given {index}", Law((), (Clause(one),)))
-        return found
+    def with_premises(self, premises: Iterable[Statement]) -> _Scope:
+        scope = self
+        for index, premise in enumerate(premises, start=1):
+            scope = scope.with_law(f"given {index}", Law((), (Clause(premise),)))
+        return scope
 
 
 @dataclass
-class _Proofs:
+class _ProofChecker:
     """The proofs of a document, each checked once, in their order."""
 
-    read: Document
+    document: Document
     trusted: frozenset[tuple[str, Law]]
-    checked: dict[int, tuple[Open, ...]] = field(default_factory=dict)
-    open: list[Open] = field(default_factory=list)
-    found: frozenset[int] = frozenset()  # variables of which a law that a step used says something
+    checked: dict[int, tuple[OpenStep, ...]] = field(default_factory=dict)
+    open_steps: list[OpenStep] = field(default_factory=list)
+    fixed: frozenset[int] = frozenset()  # variables of which a law that a step used says something
 
     @cached_property
-    def taken(self) -> frozenset[int]:
+    def trusted_variables(self) -> frozenset[int]:
         """The variables that trusted laws say something of: a lemma does not vary them."""
         return frozenset[int]().union(*(law.constants for _, law in self.trusted))
 
-    def check(self, index: int) -> tuple[Open, ...]:
+    def check(self, index: int) -> tuple[OpenStep, ...]:
         """The open steps of the proof and of its lemmas; refused if another does not follow."""
-        row, self.open, law = self.read.data["proofs"][index], [], None
-        self.found = frozenset()
-        scope = _Scope(self._assumed(row))
-        for one in scope.assumed:
-            scope = scope.having(one.id, one.stated)
+        row, self.open_steps, law = self.document.data["proofs"][index], [], None
+        self.fixed = frozenset()
+        scope = _Scope(self._read_assumptions(row))
+        for a in scope.assumptions:
+            scope = scope.with_law(a.id, a.as_law)
         for step in row["steps"]:
             try:
-                law = self._step(step, scope)
+                law = self._check_step(step, scope)
             except Refused as reason:
                 raise Refused(f"step {step['id']!r}: {reason}") from None
-            scope = scope.having(step["id"], law)
-        if law != Law((), (Clause(self.read.statement(row["goal"])),)):
+            scope = scope.with_law(step["id"], law)
+        if law != Law((), (Clause(self.document.statement(row["goal"])),)):
             raise Refused("the last step does not conclude the goal")
-        self.checked[index] = tuple(dict.fromkeys(self.open))
+        self.checked[index] = tuple(dict.fromkeys(self.open_steps))
         return self.checked[index]
 
-    def _assumed(self, row: Json) -> list[_Assumed]:
-        found = []
-        for one in row["assumptions"]:
-            condition = self.read.statement(one["condition"]) if one["condition"] else None
-            law = self.read.law(one["law"]) if one["law"] else None
-            found.append(_Assumed(one["id"], condition, law))
-        return found
+    def _read_assumptions(self, row: Json) -> list[_Assumption]:
+        assumptions = []
+        for item in row["assumptions"]:
+            condition = self.document.statement(item["condition"]) if item["condition"] else None
+            law = self.document.law(item["law"]) if item["law"] else None
+            assumptions.append(_Assumption(item["id"], condition, law))
+        return assumptions
 
-    def _step(self, row: Json, scope: _Scope) -> Law:
-        given = tuple(map(self.read.statement, row["given"]))
-        clause = Clause(self.read.statement(row["conclusion"]), given)
-        law, method = Law(self.read.bound(row["forall"]), (clause,)), row["method"]
-        rows = self.read.data["laws"]
-        used = (index for index in _laws_used(method) if not rows[index].get("everywhere"))
-        self.found |= frozenset[int]().union(*(self._law(index).constants for index in used))
-        assumed = self.found.union(*(one.constants for one in scope.assumed))
-        if not assumed.isdisjoint(law.variables):
+    def _check_step(self, row: Json, scope: _Scope) -> Law:
+        premises = tuple(map(self.document.statement, row["given"]))
+        clause = Clause(self.document.statement(row["conclusion"]), premises)
+        law, method = Law(self.document.bound(row["forall"]), (clause,)), row["method"]
+        rows = self.document.data["laws"]
+        used_indices = (
+            index for index in _law_indices(method) if not rows[index].get("everywhere")
+        )
+        self.fixed |= frozenset[int]().union(
+            *(self._law_at(index).constants for index in used_indices)
+        )
+        fixed = self.fixed.union(*(a.constants for a in scope.assumptions))
+        if not fixed.isdisjoint(law.variables):
             raise Refused("something is assumed of a variable of the step")
-        for part, goal, known in self._parts(method, law, scope):
-            rests = self._direct(part, goal, known)
-            self.open += [Open(row["id"], rests)] if rests else []
+        for part, goal, known in self._proof_parts(method, law, scope):
+            rests_on = self._check_rule(part, goal, known)
+            self.open_steps += [OpenStep(row["id"], rests_on)] if rests_on else []
         return law
 
-    def _direct(self, row: Json, goal: Statement, scope: _Scope) -> str:
+    def _check_rule(self, row: Json, goal: Statement, scope: _Scope) -> str:
         """By the facts used: first those by their names, for they may bound indices of others."""
-        if row["rule"] not in DIRECT:
-            if row["rule"] not in KNOWN:
+        if row["rule"] not in CHECKED_RULES:
+            if row["rule"] not in KERNEL_RULES:
                 raise Refused(f"no rule is named {row['rule']!r}")
             return KERNEL
-        named, laws = [], []
+        named, law_uses = [], []
         for use in row["uses"]:
             name = use if isinstance(use, str) else use["law"]
             if isinstance(name, str) and name not in scope.laws:
                 raise Refused(f"{name!r} is not at hand")
             named += [scope.laws[use]] if isinstance(use, str) else []
-            laws += [] if isinstance(use, str) else [use]
-        found = plain = [clause for law in named for clause in by_name(law)]
+            law_uses += [] if isinstance(use, str) else [use]
+        facts = plain_facts = [clause for law in named for clause in at_own_variables(law)]
         try:
-            for use in laws:
-                own = isinstance(use["law"], str)
-                if not own and self.read.data["laws"][use["law"]].get("everywhere"):
+            for use in law_uses:
+                is_local = isinstance(use["law"], str)
+                if not is_local and self.document.data["laws"][use["law"]].get("everywhere"):
                     return KERNEL
-                law = scope.laws[use["law"]] if own else self._law(use["law"])
-                if not own:
+                law = scope.laws[use["law"]] if is_local else self._law_at(use["law"])
+                if not is_local:
                     self._require_granted(use["law"], scope, named)
-                at = [self.read.term(index) for index in use["terms"]]
-                found = [*found, *instance(law, at, named, plain)]
-            entail(goal, found, scope.conditions, row["rule"] == "identity")
+                at = [self.document.term(index) for index in use["terms"]]
+                facts = [*facts, *instantiate(law, at, named, plain_facts)]
+            entail(goal, facts, scope.conditions, row["rule"] == "identity")
         except Unsettled:
             return Z3
         return ""
 
-    def _parts(self, row: Json, law: Law, scope: _Scope) -> list[tuple[Json, Statement, _Scope]]:
+    def _proof_parts(
+        self, row: Json, law: Law, scope: _Scope
+    ) -> list[tuple[Json, Statement, _Scope]]:
         """List (row, goal, scope) to prove; for an induction at 0 and, from n, at n + 1."""
         (clause,) = law.clauses
         if row["rule"] != "induction":
-            return [(row, clause.conclusion, scope.supposing(clause.given))]
-        (over,), others = self.read.bound([row["over"]]), self.read.bound(row["others"])
-        natural, moving = ATOMS[over].head.range == "natural", {over, *others}
-        if not natural or over in others or not moving.issubset(law.variables):
+            return [(row, clause.conclusion, scope.with_premises(clause.given))]
+        (variable,), generalized = (
+            self.document.bound([row["over"]]),
+            self.document.bound(row["others"]),
+        )
+        is_natural, varying = ATOMS[variable].head.range == "natural", {variable, *generalized}
+        if not is_natural or variable in generalized or not varying.issubset(law.variables):
             raise Refused("induction over what is no natural variable of the step")
         if not row["carries"]:
-            if not moving.isdisjoint(terms.variables(s for g in clause.given for s in g.sides)):
+            if not varying.isdisjoint(terms.variables_in(s for g in clause.given for s in g.sides)):
                 raise Refused("a premise speaks of what varies, and is not carried")
-            scope, clause = scope.supposing(clause.given), Clause(clause.conclusion)
-        hypothesis = scope.having("induction hypothesis", Law(others, (clause,)))
-        first = clause.at({over: ()})
-        after = clause.at({over: terms.add(terms.of_number(over), terms.const(1))})
+            scope, clause = scope.with_premises(clause.given), Clause(clause.conclusion)
+        hypothesis = scope.with_law("induction hypothesis", Law(generalized, (clause,)))
+        base = clause.at({variable: ()})
+        successor = clause.at({variable: terms.add(terms.atom_poly(variable), terms.constant(1))})
         return [
-            (row["base"], first.conclusion, scope.supposing(first.given)),
-            (row["step"], after.conclusion, hypothesis.supposing(after.given)),
+            (row["base"], base.conclusion, scope.with_premises(base.given)),
+            (row["step"], successor.conclusion, hypothesis.with_premises(successor.given)),
         ]
 
-    def _law(self, index: int) -> Law:
-        """A law that is trusted, or what a lemma says."""
-        row = self.read.data["laws"][index]
+    def _law_at(self, index: int) -> Law:
+        """The law at an index: a trusted one, or the statement of a checked lemma."""
+        row = self.document.data["laws"][index]
         if row["kind"] == "lemma":
             return self._lemma(row)[0]
-        law = self.read.law(row)
+        law = self.document.law(row)
         if (row["kind"], law) not in self.trusted:
             raise Refused(f"{row['id']!r} is no law that is trusted")
         return law
 
-    def _lemma(self, row: Json) -> tuple[Law, list[_Assumed]]:
+    def _lemma(self, row: Json) -> tuple[Law, list[_Assumption]]:
         """(law of a lemma for all lengths, assumptions that must be granted for it)."""
-        self.open += self.checked[row["proof"]]
-        proof = self.read.data["proofs"][row["proof"]]
-        lengths, assumed = self.read.bound(row["variables"]), self._assumed(proof)
-        natural = all(ATOMS[n].head.range == "natural" and n not in self.taken for n in lengths)
-        moving = [one for one in assumed if not one.constants.isdisjoint(lengths)]
-        if not natural or any(one.law for one in moving):
+        self.open_steps += self.checked[row["proof"]]
+        proof = self.document.data["proofs"][row["proof"]]
+        lengths, assumed = self.document.bound(row["variables"]), self._read_assumptions(proof)
+        is_natural = all(
+            ATOMS[n].head.range == "natural" and n not in self.trusted_variables for n in lengths
+        )
+        varying = [a for a in assumed if not a.constants.isdisjoint(lengths)]
+        if not is_natural or any(a.law for a in varying):
             raise Refused("a lemma assumes a law of what varies, or varies what it may not")
-        premises = tuple(one.condition for one in moving if one.condition is not None)
-        law = Law(lengths, (Clause(self.read.statement(proof["goal"]), premises),))
-        return law, [one for one in assumed if one not in moving]
+        premises = tuple(a.condition for a in varying if a.condition is not None)
+        law = Law(lengths, (Clause(self.document.statement(proof["goal"]), premises),))
+        return law, [a for a in assumed if a not in varying]
 
     def _require_granted(self, index: int, scope: _Scope, named: Sequence[Law]) -> None:
-        row = self.read.data["laws"][index]
-        conditions = {None, *(granted.condition for granted in scope.assumed)}
-        laws = {None, *named, *(granted.law for granted in scope.assumed)}
-        for one in self._lemma(row)[1] if row["kind"] == "lemma" else ():
-            if one.condition not in conditions or one.law not in laws:
-                raise Refused(f"a lemma's assumption {one.id!r} is not granted")
+        row = self.document.data["laws"][index]
+        conditions = {None, *(granted.condition for granted in scope.assumptions)}
+        laws = {None, *named, *(granted.law for granted in scope.assumptions)}
+        for a in self._lemma(row)[1] if row["kind"] == "lemma" else ():
+            if a.condition not in conditions or a.law not in laws:
+                raise Refused(f"a lemma's assumption {a.id!r} is not granted")
 
 
-def _laws_used(row: Json) -> list[int]:
-    """The indices of the laws that a method uses."""
-    own = [use["law"] for use in row.get("uses", ()) if not isinstance(use, str)]
-    parts = [_laws_used(row[part]) for part in ("base", "step") if part in row]
-    return [one for one in own if not isinstance(one, str)] + [i for part in parts for i in part]
+def _law_indices(row: Json) -> list[int]:
+    """Indices of the laws in the document that a method uses."""
+    names = [use["law"] for use in row.get("uses", ()) if not isinstance(use, str)]
+    parts = [_law_indices(row[part]) for part in ("base", "step") if part in row]
+    return [name for name in names if not isinstance(name, str)] + [
+        i for part in parts for i in part
+    ]

@@ -12,9 +12,9 @@ from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import exactly, shown
 from rnnbounds.impl.memory.adversary.attack import Attacked, attack, bracket
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.shell.output import echo, waiting
+from rnnbounds.shell.output import echo, show_status
 
-Found = Attacked | None
+MaybeAttacked = Attacked | None
 Attack = Annotated[
     bool, typer.Option("--attack", help="also seek inputs that are remembered for long")
 ]
@@ -23,33 +23,35 @@ Witness = Annotated[
 ]
 
 
-def attacked(model: LoadedModel[Any], certificate: Certificate) -> Attacked:
+def attack_certified(model: LoadedModel[Any], certificate: Certificate) -> Attacked:
     """The attack on the model of a certificate at its ε. Raises ContradictionError."""
     epsilons = [epsilon for epsilon, _ in certificate.windows]
-    asked = certificate.input_bound if certificate.inputs is None else certificate.inputs
-    with waiting("seeking inputs that are remembered for long"):
-        found = attack(model, asked, epsilons)
-    bracket(certificate, found)
-    return found
+    inputs = certificate.input_bound if certificate.inputs is None else certificate.inputs
+    with show_status("seeking inputs that are remembered for long"):
+        result = attack(model, inputs, epsilons)
+    bracket(certificate, result)
+    return result
 
 
-def told(found: Found) -> dict[str, Any]:
+def attack_entry(result: MaybeAttacked) -> dict[str, Any]:
     """Entry of the attack in a certificate's JSON document; {} without an attack."""
-    return {} if found is None else {"attacked": found.to_json(inputs=False)}
+    return {} if result is None else {"attacked": result.to_json(inputs=False)}
 
 
-def print_attacked(certificate: Certificate, found: Found) -> None:
+def print_attacked(certificate: Certificate, result: MaybeAttacked) -> None:
     """The bracket of a certified model, the lower end alone of any other."""
-    if found is None:
+    if result is None:
         return
-    read = "" if found.readout is None else f", of predictions {shown(found.readout['tensor'])} h"
-    echo(f"attacked: inputs that are proved to be remembered for longer than k steps{read}")
-    for epsilon, least, k in bracket(certificate, found):
+    readout_text = (
+        "" if result.readout is None else f", of predictions {shown(result.readout['tensor'])} h"
+    )
+    echo(f"attacked: inputs that are proved to be remembered for longer than k steps{readout_text}")
+    for epsilon, lower, k in bracket(certificate, result):
         if k is not None:
-            echo(f"memory at ε = {exactly(epsilon)}: between {least} and {k}")
-        elif least:
-            echo(f"memory at ε = {exactly(epsilon)}: no k below {least} will do")
+            echo(f"memory at ε = {exactly(epsilon)}: between {lower} and {k}")
+        elif lower:
+            echo(f"memory at ε = {exactly(epsilon)}: no k below {lower} will do")
         else:
             echo(f"memory at ε = {exactly(epsilon)}: no inputs were found, which says nothing")
-    for what, reason in found.skipped:
-        echo(f"attack: {what}: {reason}")
+    for subject, reason in result.skipped:
+        echo(f"attack: {subject}: {reason}")

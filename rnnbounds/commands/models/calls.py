@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rnnbounds.commands.models.inputs import FROM_DATA, Asked
+from rnnbounds.commands.models.inputs import FROM_DATA, InputOptions
 from rnnbounds.impl.cells.table import kind_of
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import exactly
@@ -16,18 +16,18 @@ DATA = "FILE"  # stands for recorded inputs where none were named
 
 
 @dataclass(frozen=True)
-class Called:
+class ModelCall:
     """A model as it was named on the command line, and what was said of it."""
 
     model: Path
-    asked: Asked
+    asked: InputOptions
     cell: str | None = None
     ignore: Sequence[str] = ()
     layer: str | None = None
     readout: str | None = None
 
     @property
-    def measuring(self) -> str:
+    def measure_command(self) -> str:
         """`rnnbounds measure`, of the recorded inputs that were named or of a FILE."""
         return self._command("measure", {"--data": str(self.asked.data or DATA)})
 
@@ -36,30 +36,30 @@ class Called:
         other verdicts."""
         if certificate.verdict == "refuted":
             return [
-                f"see what it remembers of recorded inputs: {self.measuring}",
+                f"see what it remembers of recorded inputs: {self.measure_command}",
                 f"or change it and ask again: {kind_of(certificate.cell).remedy}",
             ]
         if certificate.verdict != "certified":
             return []
         epsilon = exactly(certificate.windows[0][0])
         data = {"--data": str(self.asked.data)} if self.asked.bound == FROM_DATA else {}
-        told = []
+        steps = []
         if not attacked:
             attack = self._command("certify", data | {"--eps": epsilon}, "--attack")
-            told.append(f"see how much shorter its memory may be: {attack}")
+            steps.append(f"see how much shorter its memory may be: {attack}")
         if self.readout is None:
-            more = data | {"--eps": epsilon, "--out": "short.safetensors"}
-            told.append(f"serve it without a state: {self._command('truncate', more)}")
-        return told
+            options = data | {"--eps": epsilon, "--out": "short.safetensors"}
+            steps.append(f"serve it without a state: {self._command('truncate', options)}")
+        return steps
 
-    def _command(self, name: str, more: Mapping[str, str], *flags: str) -> str:
-        asked = self.asked
-        given = {
-            **more,
-            "--input-bound": asked.bound, "--inputs": asked.inputs,
-            "--margin": repr(asked.margin) if asked.margin else None,
+    def _command(self, name: str, more_values: Mapping[str, str], *flags: str) -> str:
+        inputs = self.asked
+        values = {
+            **more_values,
+            "--input-bound": inputs.bound, "--inputs": inputs.inputs,
+            "--margin": repr(inputs.margin) if inputs.margin else None,
             "--cell": self.cell, "--layer": self.layer, "--readout": self.readout,
         }  # fmt: skip
-        options = [*given.items(), *(("--ignore", name) for name in self.ignore)]
+        options = [*values.items(), *(("--ignore", name) for name in self.ignore)]
         words = [f"{name}={value}" for name, value in options if value is not None]
         return shlex.join(["rnnbounds", name, str(self.model), *words, *flags])

@@ -11,21 +11,21 @@ import typer
 from rnnbounds.commands.models.attacked import (
     Attack,
     Witness,
-    attacked,
-    told,
+    attack_certified,
+    attack_entry,
 )
-from rnnbounds.commands.models.calls import Called
-from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
-from rnnbounds.commands.models.layers import List, require_alone, show_layers
+from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin, Recorded
+from rnnbounds.commands.models.layers import List, require_list_alone, show_layers
 from rnnbounds.commands.models.measured import write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
 from rnnbounds.commands.models.shown import (
-    CERTIFYING,
+    CERTIFYING_TITLE,
     show_certificate,
     write_page,
 )
-from rnnbounds.commands.options import As, Device, path_option
+from rnnbounds.commands.options import Device, FormatOption, path_option
 from rnnbounds.impl.cells.table import NORM_NAMES
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import EPSILONS
@@ -40,8 +40,8 @@ from rnnbounds.reports.pages.certificate import FILES
 from rnnbounds.reports.pages.measurement import certified_and_measured_page
 from rnnbounds.shell.output import (
     Format,
-    check_folder,
-    waiting,
+    require_folder,
+    show_status,
 )  # fmt: skip
 
 
@@ -95,45 +95,51 @@ def certify_model(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="also each norm in half a line, and all constants")
     ] = False,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Certify λ, the memory length k(ε) and all constants; exit 1 unless certified.
 
     With --steps and --alpha also the k after training, for projected descent in full and truncated.
     """
     if list_layers:
-        require_alone(context)
+        require_list_alone(context)
         return show_layers(model, cell, format)
-    asked, place = Asked(input_bound, inputs, data, margin), check_device(device)
+    input_options, torch_device = (
+        InputOptions(input_bound, inputs, data, margin),
+        check_device(device),
+    )
     if out is not None:
-        check_folder(out, *FILES)
+        require_folder(out, *FILES)
     task = Task(steps, alpha, loss, readout_norm, target_bound, length)
     if witness is not None:
         check_target(witness, model, suffix=".json")
-    seek = attack or witness is not None
-    read = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
-    given = asked.of(model, read.d)
-    with waiting(CERTIFYING.format(read.n)):
-        certificate = certify(read, given, eps or EPSILONS, norm, training=task, device=place)
-    called = Called(model, asked, cell, ignore or (), layer, readout)
-    certificate = replace(certificate, measuring=called.measuring)
-    seen = None
+    attacks = attack or witness is not None
+    loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
+    input_set = input_options.input_set(model, loaded.d)
+    with show_status(CERTIFYING_TITLE.format(loaded.n)):
+        certificate = certify(
+            loaded, input_set, eps or EPSILONS, norm, training=task, device=torch_device
+        )
+    called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
+    certificate = replace(certificate, measuring=called.measure_command)
+    measurement = None
     if data is not None:
         bound = certificate.input_bound if certificate.inputs is None else certificate.inputs
-        seen = measure(read, data, eps=eps or EPSILONS, input_bound=bound)
-    against = attacked(read, certificate) if seek else None
-    document = certificate.to_json() | told(against)
-    if against is not None and witness is not None:  # nothing is refused from here on
-        save_attacked(against, witness)
+        measurement = measure(loaded, data, eps=eps or EPSILONS, input_bound=bound)
+    attack_result = attack_certified(loaded, certificate) if attacks else None
+    document = certificate.to_json() | attack_entry(attack_result)
+    if attack_result is not None and witness is not None:  # nothing is refused from here on
+        save_attacked(attack_result, witness)
     certified = certificate.verdict == "certified"
-    next = called.next_steps(certificate, seek)
-    if out is not None and seen is None:
+    next = called.next_steps(certificate, attacks)
+    if out is not None and measurement is None:
         write_page(document, out, model, format, next=next)
-    elif out is not None and seen is not None:
-        measured = seen.to_json()
-        page = certified_and_measured_page(measured, document, Path(read.source).name)
+    elif out is not None and measurement is not None:
+        measured = measurement.to_json()
+        page = certified_and_measured_page(measured, document, Path(loaded.source).name)
         write_both(measured, document, out, format, page)
     return show_certificate(
-        certificate, format, certified=certified, against=against, seen=seen, next=next,
+        certificate, format, certified=certified, attack_result=attack_result,
+        measurement=measurement, next=next,
         verbose=verbose,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from rnnbounds.commands.options import As, path_option
+from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.guarding import Guard, UnknownModelError
 from rnnbounds.reports.files import write_all, write_atomic
 from rnnbounds.reports.formats.guarded import junit, markdown, sarif
@@ -20,8 +20,8 @@ from rnnbounds.reports.history import load_guard_history
 from rnnbounds.reports.pages.guard_page import render_guard_page
 from rnnbounds.reports.pages.kept_models import render_guard_history
 from rnnbounds.reports.records.guarded import GuardResults
-from rnnbounds.results import STEP, add_summary
-from rnnbounds.shell.output import Format, check_folder, echo, print_json, progress
+from rnnbounds.results import JOB_SUMMARY, add_summary
+from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_progress
 
 
 def guard(
@@ -51,7 +51,7 @@ def guard(
     update: Annotated[
         bool, typer.Option("--update", help="write the baselines of models that are certified")
     ] = False,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Certify or measure each model of ./pyproject.toml and compare it with its baseline; exit 1 if
     one fails.
@@ -59,67 +59,67 @@ def guard(
     A model fails if it is not certified, has less than its share, or has k above at-most; without
     at-most, if its k is above that of its baseline. --update accepts all changes since that.
     """
-    asked = load_model_settings(config)
+    model_settings = load_model_settings(config)
     for name in names or ():
-        if name not in asked.names:
-            raise UnknownModelError(name, asked.names)
+        if name not in model_settings.names:
+            raise UnknownModelError(name, model_settings.names)
     files = [path for path in (junit_file, sarif_file, summary, history) if path is not None]
     for path in files:
-        check_folder(path.parent, path.name)
+        require_folder(path.parent, path.name)
     if out is not None:
-        check_folder(out, "index.html")
+        require_folder(out, "index.html")
     runs = [] if history is None else load_guard_history(history)
     if history is not None:
-        check_folder(history.parent, page_of(history).name)
-    chosen = [name for name in asked.names if not names or name in names]
+        require_folder(history.parent, history_page(history).name)
+    chosen = [name for name in model_settings.names if not names or name in names]
     guard = Guard(config.parent, out, update)
     outcomes = []
-    with progress(len(chosen), "checking models") as advance:
-        for outcome in guard.each(asked, chosen):
+    with show_progress(len(chosen), "checking models") as advance:
+        for outcome in guard.outcomes(model_settings, chosen):
             advance(outcome.name)
             outcomes.append(outcome)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    found = GuardResults(finished=now, outcomes=tuple(outcomes))
+    results = GuardResults(finished=now, outcomes=tuple(outcomes))
     if junit_file is not None:
-        write_atomic(junit_file, junit(found))
+        write_atomic(junit_file, junit(results))
     if sarif_file is not None:
-        write_atomic(sarif_file, sarif(found, config.as_posix(), asked.text))
+        write_atomic(sarif_file, sarif(results, config.as_posix(), model_settings.text))
     if summary is not None:
-        write_atomic(summary, markdown(found).encode())
+        write_atomic(summary, markdown(results).encode())
     if history is not None:
-        before = history.read_bytes() if runs else b""
+        old_lines = history.read_bytes() if runs else b""
         write_all(history.parent, {
-            history.name: before + msgspec.json.encode(found) + b"\n",
-            page_of(history).name: render_guard_history([*runs, found]),
+            history.name: old_lines + msgspec.json.encode(results) + b"\n",
+            history_page(history).name: render_guard_history([*runs, results]),
         })  # fmt: skip
     if out is not None:
-        write_atomic(out / "index.html", render_guard_page(found))
-    if step := os.environ.get(STEP):
-        add_summary(Path(step), markdown(found))
+        write_atomic(out / "index.html", render_guard_page(results))
+    if job_summary := os.environ.get(JOB_SUMMARY):
+        add_summary(Path(job_summary), markdown(results))
     if format is Format.json:
-        print_json(found)
+        print_json(results)
     else:
-        show(found)
-    if any(one.unread for one in outcomes):
+        print_results(results)
+    if any(result.unread for result in outcomes):
         return 2
-    return int(bool(found.problems))
+    return int(bool(results.problems))
 
 
-def page_of(history: Path) -> Path:
+def history_page(history: Path) -> Path:
     """The page beside a history."""
     return history.with_suffix(".html" if history.suffix != ".html" else ".page.html")
 
 
-def show(found: GuardResults) -> None:
+def print_results(results: GuardResults) -> None:
     """The answers in lines of text."""
-    for one in found.outcomes:
-        verdict = "passes" if one.passes else "UNREAD" if one.unread else "FAILS"
-        echo(f"{verdict}: {one.name}: {one.line}")
-        for line in one.problems:
+    for result in results.outcomes:
+        verdict = "passes" if result.passes else "UNREAD" if result.unread else "FAILS"
+        echo(f"{verdict}: {result.name}: {result.line}")
+        for line in result.problems:
             echo(f"  {line}")
-        if one.changes is not None:
-            for row in one.changes.rows:
-                if row not in one.changes.failing:
+        if result.changes is not None:
+            for row in result.changes.rows:
+                if row not in result.changes.failing:
                     echo(f"  {row.kind}: {row.line}")
-        for line in one.advice:
+        for line in result.advice:
             echo(f"  {line}")

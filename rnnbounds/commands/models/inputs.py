@@ -10,12 +10,12 @@ import typer
 
 from rnnbounds.commands.options import path_option
 from rnnbounds.impl.certificate.inputs import input_data
-from rnnbounds.input_text import InputsError, set_in
+from rnnbounds.input_text import InputsError, parse_input_set
 
 FROM_DATA = "from-data"
 
 
-def _number(value: str | None) -> str | None:
+def _check_number(value: str | None) -> str | None:
     """The bound, if it is a number or what stands for one."""
     try:
         if value not in (None, FROM_DATA):
@@ -30,7 +30,7 @@ Bound = Annotated[
     typer.Option(
         "--input-bound",
         metavar="B",
-        callback=_number,
+        callback=_check_number,
         help=f"B, with ‖x_t‖₂ ≤ B for every input; {FROM_DATA}: B and a box from --data",
     ),
 ]
@@ -58,7 +58,7 @@ Margin = Annotated[
 
 
 @dataclass(frozen=True)
-class Asked:
+class InputOptions:
     """Input options of a call; raises InputsError if they contradict each other.
 
     stated: true if the inputs must be stated; otherwise they default to those of the data.
@@ -68,11 +68,11 @@ class Asked:
     inputs: str | None
     data: Path | None
     margin: float
-    stated: bool = True
+    required: bool = True
 
     def __post_init__(self) -> None:
-        both = self.bound is not None and self.inputs is not None
-        if both or (self.stated and not self.given):
+        stated_twice = self.bound is not None and self.inputs is not None
+        if stated_twice or (self.required and not self.is_stated):
             raise InputsError("state the inputs once; give --input-bound or --inputs")
         if self.bound == FROM_DATA and self.data is None:
             raise InputsError(f"--input-bound {FROM_DATA} takes B from --data; name its file")
@@ -80,14 +80,14 @@ class Asked:
             raise InputsError(f"--margin is for --input-bound {FROM_DATA}; leave it out")
 
     @property
-    def given(self) -> bool:
+    def is_stated(self) -> bool:
         """True if the inputs are stated, by --input-bound or by --inputs."""
         return self.bound is not None or self.inputs is not None
 
-    def of(self, model: Path, d: int) -> float:
+    def input_set(self, model: Path, d: int) -> float:
         """B, or the set of inputs of d channels; raises InputError."""
         if self.bound == FROM_DATA and self.data is not None:
             return input_data(self.data, self.margin)
         if self.inputs is None:
             return float(str(self.bound))
-        return set_in(self.inputs, model, d)
+        return parse_input_set(self.inputs, model, d)

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from rnnbounds.commands.models.attacked import attacked
-from rnnbounds.commands.models.attacked import told as of_attack
-from rnnbounds.commands.models.calls import Called
-from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin
-from rnnbounds.commands.models.measured import print_measurement, short_of, write_both
+from rnnbounds.commands.models.attacked import attack_certified
+from rnnbounds.commands.models.attacked import attack_entry as of_attack
+from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin
+from rnnbounds.commands.models.measured import print_measurement, unstated_lines, write_both
 from rnnbounds.commands.models.options import EPILOG as EPILOG
 from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Readout
-from rnnbounds.commands.models.shown import CERTIFYING
-from rnnbounds.commands.options import As, path_option
+from rnnbounds.commands.models.shown import CERTIFYING_TITLE
+from rnnbounds.commands.options import FormatOption, path_option
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.certificate.record import EPSILONS
@@ -26,7 +26,7 @@ from rnnbounds.impl.reading.adapters import load_model
 from rnnbounds.impl.reading.data import read_data
 from rnnbounds.reports.pages.measurement import FILES, measurement_page
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
+from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
 
 
 def measure_model(
@@ -70,7 +70,7 @@ def measure_model(
     out: Annotated[
         Path | None, path_option("--out", "DIR", "for measurement.json, certificate.json, a page")
     ] = None,
-    format: As = Format.text,
+    format: FormatOption = Format.text,
 ) -> int:
     """Measure a model's memory on recorded inputs, and state what follows for data drawn like them;
     exit 1 if a --share is given and not stated for every ε.
@@ -78,30 +78,35 @@ def measure_model(
     Data outside of --input-bound or --inputs are refused. The page has a certificate for these
     inputs too, by default for the box around the data.
     """  # fmt: skip
-    asked = Asked(input_bound, inputs, data, margin, stated=False)
+    input_options = InputOptions(input_bound, inputs, data, margin, required=False)
     if out is not None:
-        check_folder(out, *FILES)
+        require_folder(out, *FILES)
     loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
-    read, bound = read_data(data), asked.of(model, loaded.d) if asked.given else None
-    with waiting(f"measuring {plural(loaded.n, 'state')}, windows") as report:
-        told = measure(
-            loaded, read, window=window, eps=eps or EPSILONS, confidence=confidence, share=share,
-            input_bound=bound, near=near, states=states, progress=report,
+    recorded, bound = (
+        read_data(data),
+        input_options.input_set(model, loaded.d) if input_options.is_stated else None,
+    )
+    with show_status(f"measuring {plural(loaded.n, 'state')}, windows") as advance:
+        result = measure(
+            loaded, recorded, window=window, eps=eps or EPSILONS, confidence=confidence,
+            share=share, input_bound=bound, near=near, states=states, progress=advance,
         )  # fmt: skip
-    missing = short_of(told, share)
+    unstated = unstated_lines(result, share)
     if out is not None:
-        with waiting(CERTIFYING.format(loaded.n)):
-            certificate = certify(loaded, input_data(read) if bound is None else bound, told.eps)
-        called = Called(model, asked, cell, ignore or (), layer, readout)
-        certificate = replace(certificate, measuring=called.measuring)
-        against = attacked(loaded, certificate)
-        how = {"layer": layer, "readout": readout, "ignore": ignore}
-        seen, document = told.to_json(), certificate.to_json() | of_attack(against)
-        page = measurement_page(seen, document, Path(loaded.source).name, missing, how)
-        write_both(seen, document, out, format, page)
+        with show_status(CERTIFYING_TITLE.format(loaded.n)):
+            certificate = certify(
+                loaded, input_data(recorded) if bound is None else bound, result.eps
+            )
+        called = ModelCall(model, input_options, cell, ignore or (), layer, readout)
+        certificate = replace(certificate, measuring=called.measure_command)
+        attack_result = attack_certified(loaded, certificate)
+        options = {"layer": layer, "readout": readout, "ignore": ignore}
+        document_, document = result.to_json(), certificate.to_json() | of_attack(attack_result)
+        page = measurement_page(document_, document, Path(loaded.source).name, unstated, options)
+        write_both(document_, document, out, format, page)
     if format is Format.json:
-        print_json(told.to_json())
+        print_json(result.to_json())
     else:
         echo(f"{shown(loaded.source)}: {loaded.name}, {plural(loaded.n, 'state')}, {loaded.dtype}")
-        print_measurement(told)
-    return int(bool(missing))
+        print_measurement(result)
+    return int(bool(unstated))

@@ -15,74 +15,77 @@ from rnnbounds.reports.pages.measurement import FILES, write_measurement
 from rnnbounds.reports.pages.text import plain_number
 from rnnbounds.shell.output import Format, echo, print_table
 
-ROWS = 12  # lines of the forgetting curve in text
+MOST_ROWS = 12  # lines of the forgetting curve in text
 
 
 def write_both(
-    seen: Mapping[str, Any],
+    measurement: Mapping[str, Any],
     certificate: Mapping[str, Any],
     folder: Path,
     format: Format,
     page: Page,
 ) -> None:
     """Write both records and their page into the folder."""
-    write_measurement(seen, certificate, folder, page)
+    write_measurement(measurement, certificate, folder, page)
     if format is Format.text:
         echo(f"wrote {', '.join(str(folder / name) for name in FILES)}")
 
 
-def short_of(told: Measurement, share: float | None) -> list[str]:
+def unstated_lines(result: Measurement, share: float | None) -> list[str]:
     """A line for each ε of which a share that was asked for is not stated."""
     if share is None:
         return []
-    if told.statement is None:
-        return [f"nothing is stated of other windows: {told.unstated}"]
+    if result.statement is None:
+        return [f"nothing is stated of other windows: {result.unstated}"]
     return [
         f"at ε = {plain_number(line.eps)} "
         + ("no share" if line.share is None else f"a share of {at_most(line.share)}")
         + f" of windows is stated, not {plain_number(share)}"
-        for line in told.statement.lines
+        for line in result.statement.lines
         if line.share is None or line.share < share
     ]
 
 
-def print_measurement(told: Measurement | None) -> None:
+def print_measurement(result: Measurement | None) -> None:
     """Print a measurement and its statement about other windows, in lines of text."""
-    if told is None:
+    if result is None:
         return
-    record = told.to_json()
-    read = (
+    record = result.to_json()
+    readout_text = (
         "" if "readout" not in record else f", predictions {shown(record['readout']['tensor'])} h"
     )
     echo(
-        f"on your data: {told.windows} windows of {told.length} inputs from {shown(told.data)}, "
-        f"each run from the zero state, in float64{read}"
+        f"on your data: {result.windows} windows of {result.length} inputs from "
+        f"{shown(result.data)}, each run from the zero state, in float64{readout_text}"
     )
-    what = "prediction" if read else "output"
-    seen = len(told.seen.gaps)
-    some = "" if seen == told.windows else f", in the first {seen} windows"
-    echo(f"seen: gap between the {what} after all {told.length} inputs and after the last k{some}")
+    vector = "prediction" if readout_text else "output"
+    measured = len(result.seen.gaps)
+    scope = "" if measured == result.windows else f", in the first {measured} windows"
+    echo(
+        f"seen: gap between the {vector} after all {result.length} inputs and after the last "
+        f"k{scope}"
+    )
     curve = record["forgetting"]["curve"]
     names = [("q50", "median"), ("q90", "90 %"), ("q99", "99 %"), ("worst", "worst")]
     print_table(
         ("k", *(head for _, head in names)),
-        [(row["k"], *(f"{row[name]:.3g}" for name, _ in names)) for row in thinned(curve)],
+        [(row["k"], *(f"{row[name]:.3g}" for name, _ in names)) for row in thin_rows(curve)],
     )
-    for eps, k in ((eps, told.window(eps)) for eps in told.eps):
+    for eps, k in ((eps, result.window(eps)) for eps in result.eps):
         echo(
             f"seen: within {plain_number(eps)} "
             + (f"from k = {k} on" if k is not None else "at no k < T")
         )
-    print_steps(record, float(told.local.exponents.mean()))
-    if told.near is not None:
-        print_near(told.near, "C h" if read else "h")
-    print_statement(told)
+    print_steps(record, float(result.local.exponents.mean()))
+    if result.near is not None:
+        print_near(result.near, "C h" if readout_text else "h")
+    print_statement(result)
 
 
-def thinned(curve: list[dict[str, float]]) -> list[dict[str, float]]:
+def thin_rows(curve: list[dict[str, float]]) -> list[dict[str, float]]:
     """A few rows, evenly spaced, the first and the last among them."""
     last = len(curve) - 1
-    count = min(last, ROWS - 1)
+    count = min(last, MOST_ROWS - 1)
     return [curve[i] for i in sorted({round(j * last / max(1, count)) for j in range(count + 1)})]
 
 
@@ -94,18 +97,18 @@ def print_steps(record: Mapping[str, Any], growth: float) -> None:
     if stability["largest_ratio"] is None:
         echo("seen: distances between visited states overflow, so their growth is not known")
     elif stability["pairs"]:
-        what = "contracts" if stability["contracts"] else "does not contract"
-        most = at_least(stability["largest_ratio"], 4)
+        verb = "contracts" if stability["contracts"] else "does not contract"
+        largest_ratio = at_least(stability["largest_ratio"], 4)
         echo(
-            f"seen: {what} in the Euclidean norm on pairs of visited states (Miller & Hardt, "
-            f"section 4): a step changes their distance by a factor of at most {most}, and "
-            f"increases it in "
+            f"seen: {verb} in the Euclidean norm on pairs of visited states (Miller & Hardt, "
+            f"section 4): a step changes their distance by a factor of at most {largest_ratio}, "
+            f"and increases it in "
             f"{stability['expanding']} of {stability['pairs']} steps"
         )
-    told = "−∞" if growth == -math.inf else _number(growth)
+    growth_text = "−∞" if growth == -math.inf else _number(growth)
     echo(
         f"estimate: ‖∂s_t/∂s_(t−1)‖₂ in the steps of {steps['windows']} windows has the median "
-        f"{median} and is at most {largest}; largest Lyapunov exponent {told} per step (QR)"
+        f"{median} and is at most {largest}; largest Lyapunov exponent {growth_text} per step (QR)"
     )
 
 
@@ -114,60 +117,60 @@ def _number(value: float | None) -> str:
     return "overflow" if value is None or not math.isfinite(value) else f"{value:.3g}"
 
 
-def print_near(told: NearCertificate, of: str) -> None:
+def print_near(near: NearCertificate, vector: str) -> None:
     """Print the bounds that are certified near the data, of h or of C h (`of`)."""
     start = (
-        f"any state with |s_i| ≤ {plain_number(told.states)}" if told.states else "the zero state"
+        f"any state with |s_i| ≤ {plain_number(near.states)}" if near.states else "the zero state"
     )
     echo(
-        f"near your data, certified for the first {told.windows} windows: every input sequence "
-        f"that differs from the recorded one by at most {plain_number(told.delta)} in each number, "
+        f"near your data, certified for the first {near.windows} windows: every input sequence "
+        f"that differs from the recorded one by at most {plain_number(near.delta)} in each number, "
         f"from {start}, in real arithmetic; no other inputs"
     )
-    known = math.isfinite(told.width)
+    bounded = math.isfinite(near.width)
     echo(
         f"every state differs from the one computed here in float64 by at most "
-        f"{at_least(told.width)} in each entry"
-        if known
+        f"{at_least(near.width)} in each entry"
+        if bounded
         else "no bound on the states: undecided"
     )
-    for eps, k in told.windows_of:
-        gap = f"‖{of}_T − {of}_T^k‖₂"
-        found = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(told.gaps[k])}"
-        echo(f"near your data, within {plain_number(eps)}: {found}")
-    if told.advice is not None:
-        echo(told.advice)
+    for eps, k in near.windows_of:
+        gap = f"‖{vector}_T − {vector}_T^k‖₂"
+        answer = "undecided" if k is None else f"k = {k}, {gap} ≤ {at_least(near.gaps[k])}"
+        echo(f"near your data, within {plain_number(eps)}: {answer}")
+    if near.advice is not None:
+        echo(near.advice)
 
 
-def print_statement(told: Measurement) -> None:
+def print_statement(result: Measurement) -> None:
     """Print the statement about other windows with its confidence and its assumptions."""
-    stated = told.statement
-    if stated is None:
-        echo(f"nothing is stated of other windows: {told.unstated}")
+    statement = result.statement
+    if statement is None:
+        echo(f"nothing is stated of other windows: {result.unstated}")
         return
     echo(
-        f"stated with confidence {plain_number(stated.confidence)} (all lines together): at least "
-        f"this share of windows drawn like these is within ε at k, in real arithmetic"
+        f"stated with confidence {plain_number(statement.confidence)} (all lines together): at "
+        f"least this share of windows drawn like these is within ε at k, in real arithmetic"
     )
     print_table(
-        ("ε", "k", "share", f"beyond ε, of {stated.held} held out"),
+        ("ε", "k", "share", f"beyond ε, of {statement.held} held out"),
         [
             (plain_number(line.eps), "none < T", "–", "–")
             if line.k is None or line.share is None
             else (plain_number(line.eps), line.k, at_most(line.share), line.beyond)
-            for line in stated.lines
+            for line in statement.lines
         ],
     )
-    for line in stated.lines:
+    for line in statement.lines:
         if line.undecided:
             echo(
                 f"{line.undecided} windows were left undecided at the limit of work; they count as "
                 f"beyond {plain_number(line.eps)}"
             )
-    echo(f"k was chosen on the {stated.chosen} windows before those held out")
-    echo(f"this presupposes that {stated.presupposed}")
-    if not stated.reached:
+    echo(f"k was chosen on the {statement.chosen} windows before those held out")
+    echo(f"this presupposes that {statement.presupposed}")
+    if not statement.reached:
         echo(
-            f"a share of {plain_number(stated.aim)} needs {stated.needed} held-out windows, none "
-            f"of them beyond ε"
+            f"a share of {plain_number(statement.aim)} needs {statement.needed} held-out windows, "
+            f"none of them beyond ε"
         )

@@ -20,8 +20,10 @@ def cells_by_family(names: Iterable[str]) -> str:
     for name in names:
         families.setdefault(name.partition("-")[0], []).append(name)
     large = [family for family in families.values() if len(family) > 4]
-    others = [name for family in families.values() if family not in large for name in family]
-    paragraphs = "\n\n".join(", ".join(family) for family in (others, *large))
+    small_families = [
+        name for family in families.values() if family not in large for name in family
+    ]
+    paragraphs = "\n\n".join(", ".join(family) for family in (small_families, *large))
     return (
         f"Cells: {paragraphs}\n\nSeveral layers: {PREFIX} before one of these names, or {STACK} "
         "for the one that fits."
@@ -70,7 +72,7 @@ Out = Annotated[
 ]
 
 
-Told = Annotated[
+PageFolder = Annotated[
     Path | None,
     path_option("--page", "DIR", "write certificate.json and its page there"),
 ]

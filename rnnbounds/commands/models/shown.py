@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from rnnbounds.commands.models.attacked import (
-    Found,
+    MaybeAttacked,
+    attack_entry,
     print_attacked,
-    told,
 )
-from rnnbounds.commands.models.calls import Called
+from rnnbounds.commands.models.calls import ModelCall
 from rnnbounds.commands.models.measured import print_measurement
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.errors import at_least, at_most, exactly, factor, shown
@@ -38,7 +38,7 @@ from rnnbounds.shell.output import (
     print_table,
 )  # fmt: skip
 
-CERTIFYING = "certifying {} states: norms, then witnesses against them"
+CERTIFYING_TITLE = "certifying {} states: norms, then witnesses against them"
 
 
 def write_page(
@@ -56,14 +56,16 @@ def write_page(
         echo(f"wrote {folder / 'index.html'} and {folder / 'certificate.json'}")
 
 
-def show_unwritten(
-    certificate: Certificate, called: Called, out: Path, why: str, format: Format
+def explain_unwritten(
+    certificate: Certificate, called: ModelCall, out: Path, reason: str, format: Format
 ) -> int:
     """Print why nothing was written of a model that is not certified; 1."""
-    tried = replace(certificate, measuring=called.measuring)
-    code = show_certificate(tried, format, next=called.next_steps(tried, False))
+    asked_certificate = replace(certificate, measuring=called.measure_command)
+    code = show_certificate(
+        asked_certificate, format, next=called.next_steps(asked_certificate, False)
+    )
     if format is Format.text:
-        echo(f"{out} was not written: {why}")
+        echo(f"{out} was not written: {reason}")
     return code
 
 
@@ -72,25 +74,25 @@ def show_certificate(
     format: Format,
     *,
     certified: bool = False,
-    against: Found = None,
-    seen: Measurement | None = None,
+    attack_result: MaybeAttacked = None,
+    measurement: Measurement | None = None,
     next: Sequence[str] = (),
     verbose: bool = False,
 ) -> int:
     """Print a certificate, then what was found against it, then what was seen on data, then what to
     do next; 1 unless what was asked is certified."""
     if format is Format.json:
-        data = {} if seen is None else {"on_your_data": seen.to_json()}
-        print_json(certificate.to_json() | told(against) | data)
+        data = {} if measurement is None else {"on_your_data": measurement.to_json()}
+        print_json(certificate.to_json() | attack_entry(attack_result) | data)
     else:
-        print_certificate(certificate, against, verbose)
-        print_measurement(seen)
+        print_certificate(certificate, attack_result, verbose)
+        print_measurement(measurement)
         print_next(certificate.next_steps or next)
     return int(not certified)
 
 
 def print_certificate(
-    certificate: Certificate, against: Found = None, verbose: bool = False
+    certificate: Certificate, attack_result: MaybeAttacked = None, verbose: bool = False
 ) -> None:
     """The certificate in lines of text: the answer first, then what it rests on, then the model."""
     document = certificate.to_json()
@@ -102,15 +104,18 @@ def print_certificate(
     if certificate.verdict == "certified":
         _print_windows(certificate, document)
         _print_bounds(certificate)
-    print_attacked(certificate, against)
+    print_attacked(certificate, attack_result)
     _print_norms(certificate, verbose)
     if verbose:
         _print_constants(certificate)
     if certificate.verdict == "certified":
         print_training(certificate.training)
     sizes = f"{plural(certificate.n, 'state')}, {certificate.dtype}"
-    echo(f"model: {shown(certificate.model)}: {certificate.cell}, {sizes}, {read_from(document)}")
-    print_left_out(document)
+    echo(
+        f"model: {shown(certificate.model)}: {certificate.cell}, {sizes}, "
+        f"{read_tensors_text(document)}"
+    )
+    print_unread_tensors(document)
 
 
 def print_next(lines: Sequence[str]) -> None:
@@ -123,12 +128,12 @@ def print_next(lines: Sequence[str]) -> None:
 
 def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> None:
     """k at each ε, and how large ε is in the units of the output."""
-    whole = output_bound(document)
-    shares = [] if whole is None else [f"of ‖{output_name(document).split(' ', 1)[1]}‖₂"]
+    bound = output_bound(document)
+    shares = [] if bound is None else [f"of ‖{output_name(document).split(' ', 1)[1]}‖₂"]
     print_table(
         ("ε", *shares, "k"),
         [
-            (exactly(eps), *([] if whole is None else [epsilon_share(eps, whole)]), k)
+            (exactly(eps), *([] if bound is None else [epsilon_share(eps, bound)]), k)
             for eps, k in certificate.windows
         ],
     )
@@ -140,13 +145,13 @@ def _print_windows(certificate: Certificate, document: Mapping[str, Any]) -> Non
 
 def _print_bounds(certificate: Certificate) -> None:
     """λ, the gain and the rounding, each with its meaning."""
-    what = "outputs" if certificate.readout is None else "predictions"
+    vectors = "outputs" if certificate.readout is None else "predictions"
     gain = at_least(certificate.constants["gain"], 3)
     echo(
         f"λ = {factor(certificate.lam)} < 1 in the {certificate.norm} norm: two states come "
         f"together by this factor a step, or faster"
     )
-    echo(f"gain: from one state, inputs at most δ apart drive {what} at most {gain} δ apart")
+    echo(f"gain: from one state, inputs at most δ apart drive {vectors} at most {gain} δ apart")
     if certificate.rounding is None:
         echo(
             f"rounding: {certificate.dtype} is not bounded ({certificate.unrounded}): ε speaks "
@@ -182,8 +187,8 @@ def _print_norms(certificate: Certificate, verbose: bool) -> None:
     for name, reason in certificate.skipped:
         echo(f"{name}: not tried: {reason}")
     if any(certificate.rounds_to_one.values()):
-        found = certificate.rounds_to_one.items()
-        counts = ", ".join(f"{count} in {dtype}" for dtype, count in found if count)
+        rounding_counts = certificate.rounds_to_one.items()
+        counts = ", ".join(f"{count} in {dtype}" for dtype, count in rounding_counts if count)
         echo(f"decays that may round to 1, so that a unit never forgets: {counts}")
 
 
@@ -198,17 +203,17 @@ def _print_constants(certificate: Certificate) -> None:
     )
 
 
-def read_from(document: Mapping[str, Any]) -> str:
+def read_tensors_text(document: Mapping[str, Any]) -> str:
     """The full names of the tensors that were read."""
     return f"read from {', '.join(map(shown, sorted(document['tensors'].values())))}"
 
 
-def print_left_out(told: Mapping[str, Any]) -> None:
+def print_unread_tensors(document: Mapping[str, Any]) -> None:
     """The tensors that were not read, if any: on purpose, or since they are elsewhere."""
-    if told["ignored"]:
-        echo(f"ignored: {', '.join(map(shown, told['ignored']))}")
-    if told["unread"]:
-        names = [shown(name) for name in told["unread"]]
+    if document["ignored"]:
+        echo(f"ignored: {', '.join(map(shown, document['ignored']))}")
+    if document["unread"]:
+        names = [shown(name) for name in document["unread"]]
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
         echo(f"not read, under other prefixes: {', '.join(names[:LISTED])}{more}")
 
@@ -221,19 +226,19 @@ def print_training(training: TrainingCertificate | None) -> None:
     if training.reason is not None:
         echo(f"training: nothing is certified: {training.reason}")
         return
-    task, known = training.task, training.constants
-    of, about = "of C h", ""
+    task, constants = training.task, training.constants
+    subject, target_text = "of C h", ""
     if task.loss == "squared":
-        of, about = "½‖C h − y‖₂²", f", ‖y‖₂ ≤ {at_most(training.target)}"
+        subject, target_text = "½‖C h − y‖₂²", f", ‖y‖₂ ≤ {at_most(training.target)}"
     echo(
-        f"training: {task.loss} loss {of}, ‖C‖₂ ≤ {exactly(task.readout)}{about}; all weights "
-        f"that are no larger than the model's"
+        f"training: {task.loss} loss {subject}, ‖C‖₂ ≤ {exactly(task.readout)}{target_text}; all "
+        f"weights that are no larger than the model's"
     )
     echo(
-        f"gradients of the truncated model are within γ k λ^k, λ = {factor(known.lam)} "
-        f"in the Euclidean norm, γ = {at_least(known.gamma)} "
-        f"(G_0 = {at_least(known.G_0)}, G_1 = {at_least(known.G_1)}), and β-Lipschitz, "
-        f"β = {at_least(known.beta)}"
+        f"gradients of the truncated model are within γ k λ^k, λ = {factor(constants.lam)} "
+        f"in the Euclidean norm, γ = {at_least(constants.gamma)} "
+        f"(G_0 = {at_least(constants.G_0)}, G_1 = {at_least(constants.G_1)}), and β-Lipschitz, "
+        f"β = {at_least(constants.beta)}"
     )
     if task.steps is None or task.alpha is None:
         return

@@ -8,17 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.models.calls import Called
-from rnnbounds.commands.models.inputs import Asked, Bound, Inputs, Margin, Recorded
+from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.inputs import Bound, InputOptions, Inputs, Margin, Recorded
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, PageFolder
 from rnnbounds.commands.models.shown import (
-    CERTIFYING,
-    print_left_out,
-    read_from,
-    show_unwritten,
+    CERTIFYING_TITLE,
+    explain_unwritten,
+    print_unread_tensors,
+    read_tensors_text,
 )
-from rnnbounds.commands.options import As
+from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.export import check_export, exported
 from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
 from rnnbounds.impl.errors import exactly
@@ -29,10 +29,10 @@ from rnnbounds.reports.pages.certificate import FILES, certificate_files, certif
 from rnnbounds.reports.words import plural
 from rnnbounds.shell.output import (
     Format,
-    check_folder,
     echo,
     print_json,
-    waiting,
+    require_folder,
+    show_status,
 )  # fmt: skip
 
 
@@ -56,51 +56,51 @@ def truncate_model(
             "--export", metavar="FILE", help="write FILE.pt2 or FILE.onnx too; repeatable"
         ),
     ] = None,
-    page: Told = None,
-    format: As = Format.text,
+    page: PageFolder = None,
+    format: FormatOption = Format.text,
 ) -> int:
     """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
-    asked = Asked(input_bound, inputs, data, margin)
+    input_options = InputOptions(input_bound, inputs, data, margin)
     check_target(out, model)
     for path in export or ():
         check_export(path)
         check_target(path, model, suffix=path.suffix)
     if page is not None:
-        check_folder(page, *FILES)
-    read = load_model(model, cell, ignore=ignore or (), layer=layer)
+        require_folder(page, *FILES)
+    loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
     try:
-        given = asked.of(model, read.d)
-        with waiting(CERTIFYING.format(read.n)):
-            module, certificate = truncate(read, eps, given, latest=latest)
+        input_set = input_options.input_set(model, loaded.d)
+        with show_status(CERTIFYING_TITLE.format(loaded.n)):
+            module, certificate = truncate(loaded, eps, input_set, latest=latest)
     except NotCertifiedError as error:
-        called = Called(model, asked, cell, ignore or (), layer)
-        return show_unwritten(error.certificate, called, out, "no window is certified", format)
-    with waiting(f"exporting {plural(module.k, 'step')}"):
+        called = ModelCall(model, input_options, cell, ignore or (), layer)
+        return explain_unwritten(error.certificate, called, out, "no window is certified", format)
+    with show_status(f"exporting {plural(module.k, 'step')}"):
         exports = {path: exported(module, certificate, path) for path in export or ()}
     files = {out: packed(module, certificate, out)} | exports
     if page is not None:
-        spoken = spoken_of(certificate)
-        told = certificate_page(spoken, out.name, f"rnnbounds check {out.name}")
-        pages = certificate_files(certificate, told)
+        document = page_document(certificate)
+        page_value = certificate_page(document, out.name, f"rnnbounds check {out.name}")
+        pages = certificate_files(certificate, page_value)
         make_folder(page)
         files |= {page / name: content for name, content in pages.items()}
     write_files(files)
     if format is Format.json:
         print_json(certificate)
     else:
-        what = "the last output alone, " if latest else ""
-        within = f"within {exactly(eps)} of the recurrent model"
-        echo(f"wrote {out}: {what}k = {plural(module.k, 'input')}, {within}")
+        scope = "the last output alone, " if latest else ""
+        precision = f"within {exactly(eps)} of the recurrent model"
+        echo(f"wrote {out}: {scope}k = {plural(module.k, 'input')}, {precision}")
         for target in exports:
             echo(f"wrote {target}: the model without a state, for batches and lengths of any size")
-        echo(f"{certificate['cell']}, {read_from(certificate['information'])}")
-        print_left_out(certificate["information"])
+        echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
+        print_unread_tensors(certificate["information"])
         if page is not None:
             echo(f"wrote {page / 'index.html'} and {page / 'certificate.json'}")
     return 0
 
 
-def spoken_of(certificate: Mapping[str, Any]) -> dict[str, Any]:
+def page_document(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """The record with its inputs in words and its rounding, which a file keeps as information: a
     page says both."""
     information, inputs = certificate["information"], certificate["inputs"]

@@ -6,18 +6,23 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnbounds.commands.models.calls import Called
-from rnnbounds.commands.models.inputs import Asked
+from rnnbounds.commands.models.calls import ModelCall
+from rnnbounds.commands.models.inputs import InputOptions
 from rnnbounds.commands.models.options import EPILOG as EPILOG
-from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, Told
-from rnnbounds.commands.models.shown import print_left_out, read_from, show_unwritten, write_page
-from rnnbounds.commands.options import As
+from rnnbounds.commands.models.options import Cell, Ignore, Layer, Model, Out, PageFolder
+from rnnbounds.commands.models.shown import (
+    explain_unwritten,
+    print_unread_tensors,
+    read_tensors_text,
+    write_page,
+)
+from rnnbounds.commands.options import FormatOption
 from rnnbounds.impl.convert.unitary import NoUnitaryError, save_unitary, unitary
 from rnnbounds.impl.errors import at_least, exactly
 from rnnbounds.impl.reading.files import check_target
 from rnnbounds.reports.pages.certificate import FILES
 from rnnbounds.reports.words import plural
-from rnnbounds.shell.output import Format, check_folder, echo, print_json, waiting
+from rnnbounds.shell.output import Format, echo, print_json, require_folder, show_status
 
 
 def unitary_model(
@@ -33,36 +38,40 @@ def unitary_model(
         bool,
         typer.Option("--rescale", help="search for scales of the units that need fewer states"),
     ] = False,
-    page: Told = None,
-    format: As = Format.text,
+    page: PageFolder = None,
+    format: FormatOption = Format.text,
 ) -> int:
     """Write the unitary equivalent of a ReLU model; exit 1 unless ‖W‖₂ < 1 is certified."""
     check_target(out, model)
     if page is not None:
-        check_folder(page, *FILES)
-    chosen: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
+        require_folder(page, *FILES)
+    options: Any = {"cell": cell, "ignore": ignore or (), "layer": layer}
     try:
-        with waiting("seeking the unitary equivalent"):
-            made = unitary(model, input_bound, rescale=rescale, **chosen)
+        with show_status("seeking the unitary equivalent"):
+            equivalent = unitary(model, input_bound, rescale=rescale, **options)
     except NoUnitaryError as error:
-        asked = Asked(repr(input_bound), None, None, 0.0)
-        called = Called(model, asked, **chosen)
-        return show_unwritten(error.certificate, called, out, "‖W‖₂ < 1 is not certified", format)
-    save_unitary(made, out)
+        input_options = InputOptions(repr(input_bound), None, None, 0.0)
+        called = ModelCall(model, input_options, **options)
+        return explain_unwritten(
+            error.certificate, called, out, "‖W‖₂ < 1 is not certified", format
+        )
+    save_unitary(equivalent, out)
     if page is not None:
-        write_page(made.certificate, page, out, format, f"rnnbounds check {out.name}")
+        write_page(equivalent.certificate, page, out, format, f"rnnbounds check {out.name}")
     if format is Format.json:
-        print_json(made.certificate)
+        print_json(equivalent.certificate)
         return 0
-    told = made.certificate
-    kept = "" if bool((made.scaling == 1).all()) else ", the first ones rescaled"
-    echo(f"wrote {out}: {plural(made.states, 'state')} for {made.n}{kept}")
-    echo(f"{told['cell']}, {read_from(told['information'])}")
-    print_left_out(told["information"])
-    echo(f"orthogonality defect at most {at_least(told['orthogonality_defect'], 3)}")
+    certificate = equivalent.certificate
+    scaling_text = "" if bool((equivalent.scaling == 1).all()) else ", the first ones rescaled"
+    echo(f"wrote {out}: {plural(equivalent.states, 'state')} for {equivalent.n}{scaling_text}")
+    echo(f"{certificate['cell']}, {read_tensors_text(certificate['information'])}")
+    print_unread_tensors(certificate["information"])
+    echo(f"orthogonality defect at most {at_least(certificate['orthogonality_defect'], 3)}")
     echo(f"the same outputs for every ‖x_t‖₂ ≤ {exactly(input_bound)}, in real arithmetic")
-    rounding = told["difference"]["own_dtype"]
+    rounding = certificate["difference"]["own_dtype"]
     if rounding is not None:
-        most = at_least(rounding, 3)
-        echo(f"rounding ({told['dtype']} against float64) moves a state by at most {most}")
+        largest = at_least(rounding, 3)
+        echo(
+            f"rounding ({certificate['dtype']} against float64) moves a state by at most {largest}"
+        )
     return 0

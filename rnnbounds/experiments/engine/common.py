@@ -22,7 +22,7 @@ class MissingPackageError(InputError):
         super().__init__(f"{purpose} needs {package}; install it with: pip install {package}")
 
 
-def prepare(out: Path) -> None:
+def make_run_folder(out: Path) -> None:
     """Make the folder, before the work and not after it; raises WriteError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -30,11 +30,11 @@ def prepare(out: Path) -> None:
         raise WriteError(out, error) from None
 
 
-def environment_of(started: datetime, *packages: str, device: str = "cpu") -> Environment:
+def record_environment(started: datetime, *packages: str, device: str = "cpu") -> Environment:
     """Record the environment and times of a run, with the versions of these packages too."""
-    told = run_environment(device, 1, started, ())
-    versions = told.versions | {name: installed_version(name) for name in packages}
-    return msgspec.structs.replace(told, versions=versions)
+    environment_ = run_environment(device, 1, started, ())
+    versions = environment_.versions | {name: installed_version(name) for name in packages}
+    return msgspec.structs.replace(environment_, versions=versions)
 
 
 def choose_device(name: str) -> str:
@@ -44,7 +44,7 @@ def choose_device(name: str) -> str:
     return check_device(name)
 
 
-def chance(*key: int) -> torch.Generator:
+def seeded_generator(*key: int) -> torch.Generator:
     """A random generator on the CPU of its own for every key of numbers ≥ 0, such as (seed, 3)."""
     state = np.random.SeedSequence(key).generate_state(1, np.uint64)
     return torch.Generator().manual_seed(int(state[0] >> np.uint64(1)))

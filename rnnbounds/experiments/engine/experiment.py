@@ -29,15 +29,15 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.parts import Parts, Slot
+from rnnbounds.experiments.engine.parts import PartStore, TrainingSlot
 from rnnbounds.experiments.engine.record import (
-    Certified,
+    CertificateSummary,
     Curve,
     Outcome,
     Record,
     Run,
     Setting,
-    numbers,
+    record_figures,
 )
 from rnnbounds.experiments.engine.trainer import Plan, Task, Trained, train
 from rnnbounds.reports.pages.experiment import Section
@@ -56,15 +56,15 @@ class Unit:
     seed: int
 
 
-def every(
+def all_units(
     tasks: Iterable[str], models: Iterable[str], variants: Iterable[str], seeds: Iterable[int]
 ) -> list[Unit]:
     """Each with each, in this order: seeds change first."""
-    return [Unit(*one) for one in product(tasks, models, variants, seeds)]
+    return [Unit(*key) for key in product(tasks, models, variants, seeds)]
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedData:
     """Data that an experiment reads, and their sources: a line for each name, such as a SHA-256."""
 
     value: Any = None
@@ -90,7 +90,7 @@ class Experiment(Generic[S]):
     work: Callable[["Job[S]"], Iterable[Run]]
     judge: Callable[[Sequence[Run], S], Outcome]
     full: S | None = None
-    load: Callable[[S, str | None], Loaded] = lambda setting, data: Loaded()
+    load: Callable[[S, str | None], LoadedData] = lambda setting, data: LoadedData()
     takes_data: bool = False
     charts: tuple[Chart, ...] = ()
     sections: Callable[[Record], Sequence[Section]] = lambda record: ()
@@ -106,7 +106,7 @@ class Job(Generic[S]):
     data: Any
     device: str
     name: str
-    parts: Parts
+    parts: PartStore
     tick: Callable[[], None]
     files: dict[str, bytes] = field(default_factory=dict)
 
@@ -115,14 +115,16 @@ class Job(Generic[S]):
 
         A unit that trains more than one model gives each a `name`.
         """
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "seed": self.unit.seed,
             "device": self.device,
             "advance": self.tick,
         } | more
-        return train(model, task, plan, slot=Slot(self.parts, f"{self.name}~{name}"), **given)
+        return train(
+            model, task, plan, slot=TrainingSlot(self.parts, f"{self.name}~{name}"), **options
+        )
 
-    def search(
+    def search_rates(
         self,
         make: Callable[[], M],
         task: Task,
@@ -133,32 +135,32 @@ class Job(Generic[S]):
         **more: Any,
     ) -> tuple[Trained[M], str]:
         """Train what `make` makes at each rate: the one that validates best, and its rate."""
-        found = []
+        trainings = []
         for rate in rates:
-            at = replace(plan, rate=rate)
-            trained = self.train(make(), task, at, name=f"{name}{rate:g}", **more)
-            found.append((trained, f"{rate:g}"))
-        return min(found, key=lambda one: one[0].best[0])
+            rate_plan = replace(plan, rate=rate)
+            trained = self.train(make(), task, rate_plan, name=f"{name}{rate:g}", **more)
+            trainings.append((trained, f"{rate:g}"))
+        return min(trainings, key=lambda training: training[0].best[0])
 
-    def run(
+    def make_run(
         self,
         figures: Mapping[str, Any],
         curves: Mapping[str, Curve] | None = None,
         *,
-        certificate: Certified | None = None,
-        told: Mapping[str, str] | None = None,
+        certificate: CertificateSummary | None = None,
+        notes: Mapping[str, str] | None = None,
         times: Mapping[str, float] | None = None,
         **other: Any,
     ) -> Run:
         """The run of this unit; `other` may name another model, variant or task."""
         unit = self.unit
-        who: dict[str, Any] = {"task": unit.task, "model": unit.model, "variant": unit.variant}
+        labels: dict[str, Any] = {"task": unit.task, "model": unit.model, "variant": unit.variant}
         return Run(
-            **(who | {"seed": unit.seed} | other), figures=numbers(figures),
-            curves=dict(curves or {}), certificate=certificate, told=dict(told or {}),
+            **(labels | {"seed": unit.seed} | other), figures=record_figures(figures),
+            curves=dict(curves or {}), certificate=certificate, told=dict(notes or {}),
             times=dict(times or {}),
         )  # fmt: skip
 
-    def keep(self, name: str, data: bytes) -> None:
+    def keep_file(self, name: str, data: bytes) -> None:
         """A file that is written beside the record."""
         self.files[name] = data

@@ -34,38 +34,38 @@ class Chart:
     models: tuple[str, ...] = ()
 
 
-def rows_of(runs: Iterable[Run]) -> dict[tuple[str, str], list[Run]]:
+def group_runs(runs: Iterable[Run]) -> dict[tuple[str, str], list[Run]]:
     """The runs of each model and variant, one for each seed, in their order."""
-    found: dict[tuple[str, str], list[Run]] = {}
+    groups: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
-        found.setdefault((run.model, run.variant), []).append(run)
-    return found
+        groups.setdefault((run.model, run.variant), []).append(run)
+    return groups
 
 
-def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
+def chart_plots(runs: Sequence[Run], chart: Chart) -> list[Plot]:
     """The figures of one chart: one, or one a model, or one a model and curve."""
-    some = [run for run in runs if not chart.models or run.model in chart.models]
+    chosen = [run for run in runs if not chart.models or run.model in chart.models]
     lines = [
         (model, name, line)
-        for (model, variant), group in rows_of(some).items()
+        for (model, variant), group in group_runs(chosen).items()
         for name in chart.curves
-        for line in mean(f"{model}, {variant}", name, group, chart)
+        for line in mean_lines(f"{model}, {variant}", name, group, chart)
     ]
     lines.sort(key=lambda line: line[2].style == "dashed")  # bounds have the last colours
-    several = len({run.seed for run in some}) > 1
-    shade = "Means over the seeds, shaded by their standard deviation." if several else ""
+    several = len({run.seed for run in chosen}) > 1
+    caption_end = "Means over the seeds, shaded by their standard deviation." if several else ""
     groups: list[tuple[str, list[Line]]] = [("", [line for _, _, line in lines])]
     if len(lines) > MOST_SERIES:
-        split: dict[str, list[Line]] = {}
+        by_model: dict[str, list[Line]] = {}
         for model, _, line in lines:
-            split.setdefault(model, []).append(line)
-        groups = list(split.items())
+            by_model.setdefault(model, []).append(line)
+        groups = list(by_model.items())
     return [
         Plot(
             part[first : first + MOST_SERIES],
             chart.x,
             chart.y,
-            f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption} {shade}".strip(),
+            f"{f'{model}: ' if model else ''}{chart.title}. {chart.caption} {caption_end}".strip(),
             log_y=chart.log_y,
         )
         for model, part in groups
@@ -73,43 +73,43 @@ def figures(runs: Sequence[Run], chart: Chart) -> list[Plot]:
     ]
 
 
-def mean(who: str, name: str, runs: Sequence[Run], chart: Chart) -> list[Line]:
+def mean_lines(owner: str, name: str, runs: Sequence[Run], chart: Chart) -> list[Line]:
     """The mean curve over the runs, where all have a finite point; no line where none has."""
-    known = [run.curves[name] for run in runs if name in run.curves]
+    curves = [run.curves[name] for run in runs if name in run.curves]
     points: dict[float, list[float]] = {}
-    for curve in known:
+    for curve in curves:
         for x, y in zip(curve.x, curve.y, strict=True):
             if y is not None:
                 points.setdefault(x, []).append(y)
-    whole = {x: ys for x, ys in sorted(points.items()) if len(ys) == len(known)}
-    if not whole:
+    complete = {x: ys for x, ys in sorted(points.items()) if len(ys) == len(curves)}
+    if not complete:
         return []
-    label = who if len(chart.curves) == 1 else f"{who}: {name}"
+    label = owner if len(chart.curves) == 1 else f"{owner}: {name}"
     dashed = name in chart.dashed
-    spreads = [stdev(ys) if len(ys) > 1 else 0.0 for ys in whole.values()]
-    ys = [fmean(ys) for ys in whole.values()]
-    return [Line(label, list(whole), ys, "dashed" if dashed else "line", spreads)]
+    spreads = [stdev(ys) if len(ys) > 1 else 0.0 for ys in complete.values()]
+    ys = [fmean(ys) for ys in complete.values()]
+    return [Line(label, list(complete), ys, "dashed" if dashed else "line", spreads)]
 
 
-def split(rows: Sequence[T], most: int) -> list[Sequence[T]]:
+def split_evenly(rows: Sequence[T], limit: int) -> list[Sequence[T]]:
     """As few parts as hold at most so many each, all of about one length."""
-    count = -(-len(rows) // most)
+    count = -(-len(rows) // limit)
     ends = [len(rows) * part // count for part in range(count + 1)] if count else []
     return [rows[start:end] for start, end in pairwise(ends)]
 
 
-def first_figure(runs: Sequence[Run]) -> list[Drawing]:
+def first_figure_dots(runs: Sequence[Run]) -> list[Drawing]:
     """The first number of each run by model and variant, a dot a seed."""
     name = next((name for run in runs for name in run.figures), "")
     if not name:
         return []
     rows = [
         (f"{model}, {variant}" if variant else model, [run.figures.get(name) for run in some])
-        for (model, variant), some in rows_of(runs).items()
+        for (model, variant), some in group_runs(runs).items()
     ]
-    found = []
-    for part in split(rows, MOST_ROWS):
-        found.append(
+    drawings = []
+    for part in split_evenly(rows, MOST_ROWS):
+        drawings.append(
             Drawing(draw_dots(part, name), LEGEND, f"{name[:1].upper()}{name[1:]}, by seed.")
         )
-    return found
+    return drawings

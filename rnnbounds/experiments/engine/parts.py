@@ -35,7 +35,7 @@ class PartError(InputError):
         )
 
 
-class Parts:
+class PartStore:
     """The parts of one run in OUT/parts; `settings` is all that they depend on."""
 
     def __init__(self, out: Path, settings: Any) -> None:
@@ -43,7 +43,7 @@ class Parts:
         self.run = hashlib.sha256(msgspec.json.encode(settings)).hexdigest()
 
     @property
-    def begun(self) -> bool:
+    def has_parts(self) -> bool:
         """True if the folder has parts of an earlier run, whatever its settings."""
         return any(self.folder.glob(f"*{SUFFIX}"))
 
@@ -59,25 +59,25 @@ class Parts:
             raise PartError(path, "is no part of this run")
         try:
             with safe_open(path, "pt") as file:
-                told = file.metadata() or {}
-                if told.get("format") != FORMAT:
+                metadata = file.metadata() or {}
+                if metadata.get("format") != FORMAT:
                     raise PartError(path, "is no part of a run")
-                if told.get("run") != self.run:
+                if metadata.get("run") != self.run:
                     raise PartError(path, "belongs to a run with other settings")
-                kept = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
         except (SafetensorError, OSError, UnicodeError) as error:
             raise PartError(path, "is damaged") from error
-        if told.get("sha256") != self._seal(name, kept):
+        if metadata.get("sha256") != self._seal(name, tensors):
             raise PartError(path, "is damaged")
-        return kept
+        return tensors
 
     def save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
         """Write a part whole or not at all, in place of an earlier one; raises WriteError."""
-        kept = {key: part.detach().cpu().contiguous() for key, part in tensors.items()}
-        told = {"format": FORMAT, "run": self.run, "sha256": self._seal(name, kept)}
-        write_atomic(self._path(name), as_safetensors(kept, told))
+        stored = {key: part.detach().cpu().contiguous() for key, part in tensors.items()}
+        metadata = {"format": FORMAT, "run": self.run, "sha256": self._seal(name, stored)}
+        write_atomic(self._path(name), as_safetensors(stored, metadata))
 
-    def drop_below(self, head: str) -> None:
+    def drop_prefixed(self, head: str) -> None:
         """Remove the parts whose names begin so: they are no longer needed."""
         for path in self.folder.glob(f"{head}*{SUFFIX}"):
             path.unlink(missing_ok=True)
@@ -101,10 +101,10 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Slot:
+class TrainingSlot:
     """Storage of one training's state; a new state replaces the previous one."""
 
-    parts: Parts
+    parts: PartStore
     name: str
 
     def load(self) -> dict[str, Tensor] | None:
@@ -116,19 +116,19 @@ class Slot:
         self.parts.save(self.name, state)
 
 
-def depends(experiment: str, setting: Any, device: str, sources: Any) -> dict[str, Any]:
+def result_inputs(experiment: str, setting: Any, device: str, sources: Any) -> dict[str, Any]:
     """Inputs that determine the bits of a result, by name: settings, data, device, versions."""
     name = torch.cuda.get_device_name() if device.startswith("cuda") else device
     versions = {package: installed_version(package) for package in ("rnnbounds", "torch", "numpy")}
-    told = {"experiment": experiment, "setting": setting, "device": name, "sources": sources}
-    return told | versions
+    inputs = {"experiment": experiment, "setting": setting, "device": name, "sources": sources}
+    return inputs | versions
 
 
-def of_bytes(data: bytes) -> Tensor:
+def bytes_to_tensor(data: bytes) -> Tensor:
     """Bytes as a tensor, to be kept in a part."""
     return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
 
-def to_bytes(kept: Tensor) -> bytes:
+def tensor_to_bytes(tensor: Tensor) -> bytes:
     """The bytes again."""
-    return kept.numpy().tobytes()
+    return tensor.numpy().tobytes()

@@ -49,7 +49,7 @@ class Curve(msgspec.Struct, frozen=True):
     y: tuple[float | None, ...]
 
 
-class Certified(msgspec.Struct, frozen=True):
+class CertificateSummary(msgspec.Struct, frozen=True):
     """Result of `certify` for a trained cell and all inputs of the set that `inputs` names.
 
     `lam` is the factor found in `norm`, a bound only where the verdict is "certified"; `k` is the
@@ -76,7 +76,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     figures: dict[str, float | None] = {}
     curves: dict[str, Curve] = {}
-    certificate: Certified | None = None
+    certificate: CertificateSummary | None = None
     told: dict[str, str] = {}
     times: dict[str, float] = {}
 
@@ -118,39 +118,41 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome.problems
 
 
-def numbers(values: Mapping[str, Any]) -> dict[str, float | None]:
+def record_figures(values: Mapping[str, Any]) -> dict[str, float | None]:
     """Figures as they are recorded: floats, null where not finite."""
-    return {name: finite(value) for name, value in values.items()}
+    return {name: finite_or_none(value) for name, value in values.items()}
 
 
-def finite(value: Any) -> float | None:
+def finite_or_none(value: Any) -> float | None:
     """A float, None where it is not finite."""
     return None if value is None else told.finite(float(value))
 
 
-def curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:
+def make_curve(x: Sequence[Any], y: Sequence[Any]) -> Curve:
     """Points as they are recorded."""
-    return Curve(tuple(map(float, x)), tuple(map(finite, y)))
+    return Curve(tuple(map(float, x)), tuple(map(finite_or_none, y)))
 
 
-def certified(model: Any, inputs: Any, epsilon: float = 1e-2, **options: Any) -> Certified:
+def certify_summary(
+    model: Any, inputs: Any, epsilon: float = 1e-2, **options: Any
+) -> CertificateSummary:
     """The certificate of a model for inputs as `certify` takes them: a bound, or a set."""
-    return of_certificate(certify(model, inputs, (epsilon,), **options), epsilon)
+    return summarise(certify(model, inputs, (epsilon,), **options), epsilon)
 
 
-def of_certificate(found: Certificate, epsilon: float) -> Certified:
+def summarise(certificate: Certificate, epsilon: float) -> CertificateSummary:
     """Record a certificate: its verdict, norm, λ and inputs, and its window k for this ε."""
-    return Certified(
-        verdict=found.verdict,
-        norm=found.norm,
-        lam=finite(found.lam),
+    return CertificateSummary(
+        verdict=certificate.verdict,
+        norm=certificate.norm,
+        lam=finite_or_none(certificate.lam),
         epsilon=epsilon,
-        k=found.window(epsilon),
-        inputs=found.speaks_of,
+        k=certificate.window(epsilon),
+        inputs=certificate.speaks_of,
     )
 
 
-def timeless(record: Record) -> Record:
+def without_times(record: Record) -> Record:
     """The record without what depends on where and when."""
     return replace(
         record,
@@ -159,11 +161,11 @@ def timeless(record: Record) -> Record:
     )
 
 
-def encode(record: Any) -> bytes:
+def encode_record(record: Any) -> bytes:
     """A record as JSON."""
     return msgspec.json.format(msgspec.json.encode(record), indent=2)
 
 
-def decode(data: bytes) -> Record:
+def decode_record(data: bytes) -> Record:
     """The record of JSON; raises msgspec.DecodeError or ValidationError."""
     return msgspec.json.decode(data, type=Record)

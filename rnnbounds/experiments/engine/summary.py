@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 
 from rnnbounds import disk
-from rnnbounds.experiments.engine.page import command
-from rnnbounds.experiments.engine.record import SCHEMA, Record, decode
+from rnnbounds.experiments.engine.page import rerun_command
+from rnnbounds.experiments.engine.record import SCHEMA, Record, decode_record
 from rnnbounds.properties.errors import InputError
 
 COLUMNS = ("experiment", "conclusion", "here", "found", "seeds", "again")
@@ -21,39 +21,39 @@ class RecordError(InputError):
         super().__init__(f"{path}: {reason}; give folders that `rnnbounds experiment` wrote")
 
 
-def read(folders: Iterable[Path]) -> list[Record]:
+def read_records(folders: Iterable[Path]) -> list[Record]:
     """The records of folders, or of the folders in them; raises RecordError."""
-    found = []
+    records = []
     for folder in folders:
         paths = sorted(folder.glob("*.json")) or sorted(folder.glob("*/*.json"))
-        known = [record for path in paths if (record := _record(path)) is not None]
-        if not known:
+        in_folder = [record for path in paths if (record := _read_record(path)) is not None]
+        if not in_folder:
             raise RecordError(folder, "no record of an experiment is there")
-        found += known
-    return found
+        records += in_folder
+    return records
 
 
-def markdown(records: Sequence[Record]) -> list[str]:
+def markdown_table(records: Sequence[Record]) -> list[str]:
     """A row for each record: what it says of itself, figures ± their standard deviation, and
     what of it fails."""
-    lines = [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
+    lines = [_markdown_row(COLUMNS), _markdown_row(["---"] * len(COLUMNS))]
     for record in records:
-        told, seeds = record.outcome, str(len({run.seed for run in record.runs}))
-        fails = f" Fails: {'; '.join(told.problems)}." if told.problems else ""
-        here = "fails" if told.problems else told.holds
-        row = (f"`{record.name}`", record.conclusion, here, told.said + fails, seeds)
-        lines.append(_line((*row, f"`{command(record)}`")))
+        outcome, seeds = record.outcome, str(len({run.seed for run in record.runs}))
+        problem_text = f" Fails: {'; '.join(outcome.problems)}." if outcome.problems else ""
+        verdict = "fails" if outcome.problems else outcome.holds
+        row = (f"`{record.name}`", record.conclusion, verdict, outcome.said + problem_text, seeds)
+        lines.append(_markdown_row((*row, f"`{rerun_command(record)}`")))
     return lines
 
 
-def _record(path: Path) -> Record | None:
+def _read_record(path: Path) -> Record | None:
     try:
-        record = decode(disk.read(path, _LIMIT))
+        record = decode_record(disk.read(path, _LIMIT))
     except (OSError, UnicodeError, RecursionError, msgspec.MsgspecError):
         return None
     return record if record.schema == SCHEMA else None
 
 
-def _line(cells: Iterable[str]) -> str:
-    told = " | ".join(cell.replace("|", "\\|") for cell in cells)
-    return f"| {told} |"
+def _markdown_row(cells: Iterable[str]) -> str:
+    row = " | ".join(cell.replace("|", "\\|") for cell in cells)
+    return f"| {row} |"

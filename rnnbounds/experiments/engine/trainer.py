@@ -28,7 +28,7 @@ import msgspec
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.parts import Slot
+from rnnbounds.experiments.engine.parts import TrainingSlot
 
 M = TypeVar("M", bound=torch.nn.Module)
 TICKS = 10  # of progress, a training
@@ -40,10 +40,10 @@ class Task(Protocol):
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Training batch (x, y) of step 0, 1, … for this seed, drawn by `chance(seed, step)`."""
 
-    def whole(self, part: str) -> Iterable[tuple[Tensor, Tensor]]:
+    def batches(self, part: str) -> Iterable[tuple[Tensor, Tensor]]:
         """All of a part, in batches; the loss over it is the mean weighted by their lengths."""
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Mean training loss of outputs and targets y: (), or (G,) for a model of G networks."""
 
 
@@ -110,7 +110,7 @@ def train(
     penalty: Callable[[M], Tensor] | None = None,
     admissible: Callable[[M], bool] = lambda model: True,
     observe: Callable[[M, int], None] = lambda model, step: None,
-    slot: Slot | None = None,
+    slot: TrainingSlot | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Trained[M]:
     """Train the model in place; it ends with the weights that are kept.
@@ -123,9 +123,9 @@ def train(
     run = _Training(model, plan, device)
     stored = None if slot is None else slot.load()
     if stored is not None:
-        run.recall(stored)
+        run.restore(stored)
     elif plan.back is not None and admissible(model):  # there it goes that explodes at once
-        run.best = _known(losses(model, task, "validation"))
+        run.best = _infinite_if_unknown(part_losses(model, task, "validation"))
     ticked = 0
     for step in range(plan.steps):
         if step >= run.step:
@@ -135,8 +135,8 @@ def train(
             project(model)
             if run.step % plan.every == 0 or run.step == plan.steps:
                 best = plan.keep == "best"
-                now = losses(model, task, "validation") if best else run.best.clone()
-                run.look(now, admissible(model))
+                now = part_losses(model, task, "validation") if best else run.best.clone()
+                run.note_validation(now, admissible(model))
                 observe(model, run.step)
             if slot is not None and (run.step % plan.save == 0 or run.step == plan.steps):
                 slot.save(run.state())
@@ -147,18 +147,18 @@ def train(
 
 
 @torch.no_grad()
-def losses(model: torch.nn.Module, task: Task, part: str) -> Tensor:
+def part_losses(model: torch.nn.Module, task: Task, part: str) -> Tensor:
     """The mean loss over a part of the data, of each network, (G,), in float64, where it lies."""
     device = next(model.parameters()).device
     total, count = torch.zeros(getattr(model, "networks", 1), dtype=torch.float64), 0
-    for x, y in task.whole(part):
-        told = task.loss(model(x.to(device)), y.to(device)).double().cpu().reshape(-1)
-        total += told * y.shape[0]
+    for x, y in task.batches(part):
+        batch_losses = task.loss(model(x.to(device)), y.to(device)).double().cpu().reshape(-1)
+        total += batch_losses * y.shape[0]
         count += y.shape[0]
     return total / count
 
 
-def _known(loss: Tensor) -> Tensor:
+def _infinite_if_unknown(loss: Tensor) -> Tensor:
     """A loss that is not finite is worse than any."""
     return torch.where(loss.isfinite(), loss, math.inf)
 
@@ -173,11 +173,11 @@ class _Training(Generic[M]):
         make = torch.optim.Adam if plan.optimiser == "adam" else torch.optim.SGD
         self.optimiser: torch.optim.Optimizer = make(self.parameters, lr=plan.rate)
         self.step = 0
-        self.kept = {name: part.detach().clone() for name, part in model.named_parameters()}
+        self.best_weights = {name: part.detach().clone() for name, part in model.named_parameters()}
         self.best = torch.full((self.G,), math.inf, dtype=torch.float64)
-        self.since = torch.zeros(self.G, dtype=torch.float64)
+        self.loss_sum = torch.zeros(self.G, dtype=torch.float64)
         looks = -(-plan.steps // plan.every)
-        self.seen = torch.full((looks, 3, self.G), math.nan, dtype=torch.float64)
+        self.history = torch.full((looks, 3, self.G), math.nan, dtype=torch.float64)
 
     def descend(self, loss: Tensor, penalty: Tensor | None, rate: float) -> None:
         """One step on each network's own loss and the penalty."""
@@ -185,81 +185,103 @@ class _Training(Generic[M]):
         total = loss.sum() if penalty is None else loss.sum() + penalty.sum()
         total.backward()  # type: ignore[no-untyped-call]
         slopes = [part.grad for part in self.parameters if part.grad is not None]
-        size = torch.stack([self.each(s).flatten(1).square().sum(1) for s in slopes]).sum(0).sqrt()
-        most = math.inf if self.plan.clip is None else self.plan.clip
-        factor = torch.where(size.isfinite(), (most / size).clamp(max=1.0), 0.0)
+        norms = (
+            torch.stack([self.networks_first(s).flatten(1).square().sum(1) for s in slopes])
+            .sum(0)
+            .sqrt()
+        )
+        limit = math.inf if self.plan.clip is None else self.plan.clip
+        factor = torch.where(norms.isfinite(), (limit / norms).clamp(max=1.0), 0.0)
         for slope in slopes:
-            rows = self.each(slope)
-            rows.mul_(self.along(factor, rows)).nan_to_num_(0.0, 0.0, 0.0)
+            rows = self.networks_first(slope)
+            rows.mul_(self.per_network(factor, rows)).nan_to_num_(0.0, 0.0, 0.0)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.step()
-        self.since += loss.detach().double().cpu().reshape(-1)
+        self.loss_sum += loss.detach().double().cpu().reshape(-1)
         self.step += 1
 
     @torch.no_grad()
-    def look(self, now: Tensor, admissible: bool) -> None:
+    def note_validation(self, now: Tensor, admissible: bool) -> None:
         """Take note of the validation loss, and keep the weights that do best."""
         row = (self.step - 1) // self.plan.every
         count = self.step - row * self.plan.every
-        self.seen[row, 0], self.seen[row, 1], self.seen[row, 2] = self.step, self.since / count, now
-        self.since.zero_()
-        now = _known(now)
+        self.history[row, 0], self.history[row, 1], self.history[row, 2] = (
+            self.step,
+            self.loss_sum / count,
+            now,
+        )
+        self.loss_sum.zero_()
+        now = _infinite_if_unknown(now)
         better = (now < self.best) if admissible else torch.zeros_like(now, dtype=torch.bool)
         self.best = torch.where(better, now, self.best)
-        far = torch.zeros_like(better)
+        diverged = torch.zeros_like(better)
         if self.plan.back is not None:
-            far = now > self.best + self.plan.back
+            diverged = now > self.best + self.plan.back
         for name, part in self.model.named_parameters():
-            rows, kept = self.each(part), self.each(self.kept[name])
-            kept.copy_(torch.where(self.along(better, rows), rows, kept))
-            rows.copy_(torch.where(self.along(far, rows), kept, rows))
+            rows, best_rows = (
+                self.networks_first(part),
+                self.networks_first(self.best_weights[name]),
+            )
+            best_rows.copy_(torch.where(self.per_network(better, rows), rows, best_rows))
+            rows.copy_(torch.where(self.per_network(diverged, rows), best_rows, rows))
 
     @torch.no_grad()
     def finish(self) -> Trained[M]:
         """The model with the weights that are kept."""
         if self.plan.keep == "best":
-            known = self.best.isfinite()
+            has_best = self.best.isfinite()
             for name, part in self.model.named_parameters():
-                rows = self.each(part)
-                rows.copy_(torch.where(self.along(known, rows), self.each(self.kept[name]), rows))
-        steps = tuple(int(step) for step in self.seen[:, 0, 0].tolist())
+                rows = self.networks_first(part)
+                rows.copy_(
+                    torch.where(
+                        self.per_network(has_best, rows),
+                        self.networks_first(self.best_weights[name]),
+                        rows,
+                    )
+                )
+        steps = tuple(int(step) for step in self.history[:, 0, 0].tolist())
         best = tuple(self.best.tolist())
-        return Trained(self.model, best, steps, self.seen[:, 1], self.seen[:, 2])
+        return Trained(self.model, best, steps, self.history[:, 1], self.history[:, 2])
 
     def state(self) -> dict[str, Tensor]:
         """All that the rest of the training depends on."""
-        told = {f"model.{name}": part for name, part in self.model.state_dict().items()}
-        told |= {f"kept.{name}": part for name, part in self.kept.items()}
+        tensors = {f"model.{name}": part for name, part in self.model.state_dict().items()}
+        tensors |= {f"kept.{name}": part for name, part in self.best_weights.items()}
         for index, part in enumerate(self.parameters):
             for name, value in self.optimiser.state.get(part, {}).items():
                 if isinstance(value, Tensor):
-                    told[f"optimiser.{index}.{name}"] = value
+                    tensors[f"optimiser.{index}.{name}"] = value
         step = torch.tensor(self.step)
-        return told | {"best": self.best, "since": self.since, "seen": self.seen, "step": step}
+        return tensors | {
+            "best": self.best,
+            "since": self.loss_sum,
+            "seen": self.history,
+            "step": step,
+        }
 
     @torch.no_grad()
-    def recall(self, state: dict[str, Tensor]) -> None:
+    def restore(self, state: dict[str, Tensor]) -> None:
         """Go on from what `state` gave."""
-        self.best, self.since, self.seen = (state[name] for name in ("best", "since", "seen"))
+        self.best, self.loss_sum, self.history = (state[name] for name in ("best", "since", "seen"))
         self.step = int(state["step"])
-        told: dict[str, dict[str, Tensor]] = {"model": {}, "kept": {}}
+        by_kind: dict[str, dict[str, Tensor]] = {"model": {}, "kept": {}}
         for key, value in state.items():
             kind, _, name = key.partition(".")
-            if kind in told:
-                told[kind][name] = value.to(self.device)
+            if kind in by_kind:
+                by_kind[kind][name] = value.to(self.device)
             elif kind == "optimiser":
                 index, _, name = name.partition(".")
-                where = "cpu" if name == "step" else self.device
-                self.optimiser.state[self.parameters[int(index)]][name] = value.to(where)
-        self.model.load_state_dict(told["model"])
-        self.kept = told["kept"]
+                target = "cpu" if name == "step" else self.device
+                self.optimiser.state[self.parameters[int(index)]][name] = value.to(target)
+        self.model.load_state_dict(by_kind["model"])
+        self.best_weights = by_kind["kept"]
 
-    def each(self, part: Tensor) -> Tensor:
+    def networks_first(self, part: Tensor) -> Tensor:
         """A view of a parameter with the networks as its first axis."""
         return part if hasattr(self.model, "networks") else part[None]
 
     @staticmethod
-    def along(values: Tensor, part: Tensor) -> Tensor:
+    def per_network(values: Tensor, part: Tensor) -> Tensor:
         """A value for each network, (G,), to go with its part (G, …)."""
         return values.to(part.device).reshape(-1, *[1] * (part.ndim - 1))

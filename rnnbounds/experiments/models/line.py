@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rnnbounds.experiments.engine.figures import split
+from rnnbounds.experiments.engine.figures import split_evenly
 from rnnbounds.experiments.engine.record import Run
 from rnnbounds.reports.pages.experiment import Drawing
 from rnnbounds.reports.pages.figures.bracket import MOST_BARS, Bracket, draw_brackets
@@ -21,13 +21,13 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Line:
+class ModelLine:
     """One model; see `COLUMNS`."""
 
     run: Run
 
     @property
-    def who(self) -> str:
+    def label(self) -> str:
         """The model in words."""
         return f"{self.run.task}, {self.run.variant} {self.run.model}"
 
@@ -47,10 +47,10 @@ class Line:
         return "" if self.run.certificate is None else self.run.certificate.verdict
 
     @property
-    def answered(self) -> bool:
+    def is_answered(self) -> bool:
         """True if the run has a certified memory length or a next step, and a statement on data."""
-        known = self.certified is not None or bool(self.run.told.get(NEXT))
-        return known and bool(self.run.told.get("stated"))
+        has_memory = self.certified is not None or bool(self.run.told.get(NEXT))
+        return has_memory and bool(self.run.told.get("stated"))
 
     @property
     def problem(self) -> str:
@@ -65,7 +65,7 @@ class Line:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row."""
-        run, told = self.run, self.run.told
+        run, notes = self.run, self.run.told
         loss, unit = next(
             (value, name.removeprefix(HELD))
             for name, value in run.figures.items()
@@ -76,7 +76,7 @@ class Line:
             NOTHING if loss is None else f"{loss:.3g} {unit}",
             f"≥ {self.attacked}" if self.attacked else NOTHING,
             self.verdict if self.certified is None else str(self.certified),
-            self.seen, self.stated, told.get(NEXT, NOTHING),
+            self.seen, self.stated, notes.get(NEXT, NOTHING),
         )  # fmt: skip
 
     @property
@@ -100,21 +100,21 @@ _LEGEND = (
 )  # fmt: skip
 
 
-def pictures(runs: Sequence[Run]) -> list[Drawing]:
+def bracket_drawings(runs: Sequence[Run]) -> list[Drawing]:
     """A figure a task, or more than one for many models."""
-    found = []
+    drawings = []
     for task in dict.fromkeys(run.task for run in runs):
-        lines = [Line(run) for run in runs if run.task == task]
-        for part in split(lines, MOST_BARS):
+        lines = [ModelLine(run) for run in runs if run.task == task]
+        for part in split_evenly(lines, MOST_BARS):
             bars = [
                 Bracket(
-                    shorten_label(f"{one.run.model}, {one.run.variant}"),
-                    one.attacked,
-                    one.certified,
+                    shorten_label(f"{line.run.model}, {line.run.variant}"),
+                    line.attacked,
+                    line.certified,
                 )
-                for one in part
+                for line in part
             ]
-            found.append(
+            drawings.append(
                 Drawing(draw_brackets(bars), _LEGEND, f"{task}: windows k by what is proved.")
             )
-    return found
+    return drawings

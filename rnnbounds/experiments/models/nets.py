@@ -31,11 +31,11 @@ class MinGRU(torch.nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, None]:
         """x (N, T, d) -> h (N, T, n)."""
         z = torch.sigmoid(x @ self.weight_z.mT + self.bias_z)
-        fed, h, told = z * (x @ self.weight_h.mT + self.bias_h), z.new_zeros(z.shape[0], 1), []
+        drive, h, states = z * (x @ self.weight_h.mT + self.bias_h), z.new_zeros(z.shape[0], 1), []
         for t in range(x.shape[1]):
-            h = (1 - z[:, t]) * h + fed[:, t]
-            told.append(h)
-        return torch.stack(told, 1), None
+            h = (1 - z[:, t]) * h + drive[:, t]
+            states.append(h)
+        return torch.stack(states, 1), None
 
 
 class LRU(torch.nn.Module):
@@ -57,14 +57,14 @@ class LRU(torch.nn.Module):
         size, angle, scale = (-self.nu_log.exp()).exp(), self.theta_log.exp(), self.gamma_log.exp()
         a, w = size * angle.cos(), size * angle.sin()
         p, q = scale * (x @ self.B_re.mT), scale * (x @ self.B_im.mT)
-        re, im, told = a.new_zeros(1), a.new_zeros(1), []
+        re, im, states = a.new_zeros(1), a.new_zeros(1), []
         for t in range(x.shape[1]):
             re, im = a * re - w * im + p[:, t], w * re + a * im + q[:, t]
-            told.append(torch.cat([re, im], 1))
-        return torch.stack(told, 1), None
+            states.append(torch.cat([re, im], 1))
+        return torch.stack(states, 1), None
 
 
-class Echo(torch.nn.Module):
+class EchoState(torch.nn.Module):
     """Jaeger (2001): h⁺ = (1 − a)∘h + a∘tanh(W h + W_in x + b), none of which is trained."""
 
     cell = "leaky-tanh"
@@ -81,21 +81,25 @@ class Echo(torch.nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, None]:
         """x (N, T, d) -> h (N, T, n)."""
         W, leak = self.get_buffer("W"), self.get_buffer("leak")
-        fed = x @ self.get_buffer("W_in").mT + self.get_buffer("b")
-        h, told = fed.new_zeros(len(x), len(W)), []
+        drive = x @ self.get_buffer("W_in").mT + self.get_buffer("b")
+        h, states = drive.new_zeros(len(x), len(W)), []
         for t in range(x.shape[1]):
-            h = (1 - leak) * h + leak * torch.tanh(h @ W.mT + fed[:, t])
-            told.append(h)
-        return torch.stack(told, 1), None
+            h = (1 - leak) * h + leak * torch.tanh(h @ W.mT + drive[:, t])
+            states.append(h)
+        return torch.stack(states, 1), None
 
 
-OWN: Mapping[str, type[MinGRU | LRU | Echo]] = {"minGRU": MinGRU, "LRU": LRU, "echo state": Echo}
+OWN_LAYERS: Mapping[str, type[MinGRU | LRU | EchoState]] = {
+    "minGRU": MinGRU,
+    "LRU": LRU,
+    "echo state": EchoState,
+}
 
 
-BEGIN = 0.25  # of torch's first recurrent weights, for what is to be certified
+SHRINK_FACTOR = 0.25  # of torch's first recurrent weights, for what is to be certified
 
 
-class Net(torch.nn.Module):
+class ReadoutNet(torch.nn.Module):
     """A recurrent layer and a linear readout: x (N, T, d), or ids (N, T), -> (N, T, p), in float32.
 
     `name` is that of a layer, as in "GRU, 2 layers". First weights are those of the seed; those of
@@ -108,21 +112,21 @@ class Net(torch.nn.Module):
     ) -> None:
         super().__init__()
         name, _, layers = name.partition(", ")
-        self.cell = OWN[name].cell if name in OWN else None
+        self.cell = OWN_LAYERS[name].cell if name in OWN_LAYERS else None
         self.inputs = task.inputs
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.rnn = _layer(name, task.inputs, states, int(layers[:1] or 1))
+            self.rnn = _make_layer(name, task.inputs, states, int(layers[:1] or 1))
             self.readout = torch.nn.Linear(states * (1 + (name == "LRU")), task.outputs)
         for part, weight in self.rnn.named_parameters() if shrunk else ():
             if part.startswith("weight_hh"):
-                weight.data.mul_(BEGIN)
+                weight.data.mul_(SHRINK_FACTOR)
 
     def forward(self, x: Tensor) -> Tensor:
         """The forecasts."""
-        fed = x if x.is_floating_point() else one_hot(x, self.inputs).float()
-        told: Tensor = self.readout(self.rnn(fed)[0])
-        return told
+        vectors = x if x.is_floating_point() else one_hot(x, self.inputs).float()
+        forecasts: Tensor = self.readout(self.rnn(vectors)[0])
+        return forecasts
 
     @property
     def layer(self) -> torch.nn.Module | dict[str, Tensor]:
@@ -132,11 +136,11 @@ class Net(torch.nn.Module):
         return dict(self.rnn.named_parameters()) | dict(self.rnn.named_buffers())
 
 
-def _layer(name: str, inputs: int, states: int, layers: int) -> torch.nn.Module:
-    if name in OWN:
-        return OWN[name](inputs, states)
+def _make_layer(name: str, inputs: int, states: int, layers: int) -> torch.nn.Module:
+    if name in OWN_LAYERS:
+        return OWN_LAYERS[name](inputs, states)
     if name in _TORCH:
         return torch.nn.RNN(inputs, states, layers, nonlinearity=_TORCH[name], batch_first=True)
     make = {"LSTM": torch.nn.LSTM, "GRU": torch.nn.GRU}[name]
-    made: torch.nn.Module = make(inputs, states, layers, batch_first=True)
-    return made
+    layer: torch.nn.Module = make(inputs, states, layers, batch_first=True)
+    return layer

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
-from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, of_certificate
-from rnnbounds.experiments.engine.trainer import Plan, losses
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, Unit
+from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, summarise
+from rnnbounds.experiments.engine.trainer import Plan, part_losses
 from rnnbounds.experiments.models import tasks
 from rnnbounds.experiments.models.line import (
     ATTACKED,
@@ -16,12 +16,16 @@ from rnnbounds.experiments.models.line import (
     SEEN,
     SHARE,
     STATED,
-    Line,
-    pictures,
+    ModelLine,
+    bracket_drawings,
 )
-from rnnbounds.experiments.models.nets import Echo, Net
-from rnnbounds.experiments.models.tasks import Learned
-from rnnbounds.experiments.models.training import kept_short, penalised, projected
+from rnnbounds.experiments.models.nets import EchoState, ReadoutNet
+from rnnbounds.experiments.models.tasks import SetTask
+from rnnbounds.experiments.models.training import (
+    admissible_options,
+    penalty_options,
+    projection_options,
+)
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.record import Certificate
 from rnnbounds.impl.memory.adversary.attack import attack, bracket
@@ -29,13 +33,13 @@ from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.training.projection import stable
 from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
 
-READ = (
+HOW_TO_READ = (
     "k: so many of the last inputs fix the output to within ε. Attacked: no smaller k will do, by "
     "inputs that are proved to be remembered for longer. Certified: this k will do, for all inputs "
     "of the set. Seen: from this k on all windows of the data were within ε. Stated: at least that "
     "share of windows drawn like them is within ε at k, with the confidence of the settings."
 )
-ZOO: Mapping[str, Sequence[tuple[str, str]]] = {
+MODELS_BY_TASK: Mapping[str, Sequence[tuple[str, str]]] = {
     "text": (
         ("LSTM", "free"), ("LSTM", "penalised"), ("GRU", "free"), ("GRU", "penalised"),
         ("GRU, 2 layers", "projected"), ("RNN tanh", "projected"), ("minGRU", "free"),
@@ -51,7 +55,7 @@ ZOO: Mapping[str, Sequence[tuple[str, str]]] = {
 }  # fmt: skip
 
 
-class Models(Setting, frozen=True, kw_only=True):
+class Sizes(Setting, frozen=True, kw_only=True):
     """Networks of `states` units a layer take `steps` steps of Adam.
 
     `lam`: what the projection asks for and the penalty aims at, `weight` times the excess; of those
@@ -73,116 +77,123 @@ class Models(Setting, frozen=True, kw_only=True):
     count: int = 7
 
 
-def units(setting: Models) -> list[Unit]:
+def list_units(setting: Sizes) -> list[Unit]:
     """The models, task by task."""
     return [
         Unit(task, model, training, seed)
-        for task, models in ZOO.items()
+        for task, models in MODELS_BY_TASK.items()
         for model, training in models[: setting.count]
         for seed in setting.each_seed
     ]
 
 
-def load(setting: Models, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """The tasks by their names."""
-    return tasks.load(ZOO)
+    return tasks.load_named(MODELS_BY_TASK)
 
 
-def work(job: Job[Models]) -> list[Run]:
+def run_unit(job: Job[Sizes]) -> list[Run]:
     """One model: trained, certified, attacked and measured."""
     unit, s = job.unit, job.setting
-    task: Learned = job.data[unit.task]
-    net = Net(unit.model, task, s.states, unit.seed, shrunk=unit.variant != "free")
-    _train(job, net, task)
+    task: SetTask = job.data[unit.task]
+    net = ReadoutNet(unit.model, task, s.states, unit.seed, shrunk=unit.variant != "free")
+    _train_net(job, net, task)
     certificate = certify(net.layer, task.among, s.epsilon, cell=net.cell)
-    found = attack(net.layer, task.among, s.epsilon, cell=net.cell)
-    bracket(certificate, found)
-    seen = measure(
+    attacked = attack(net.layer, task.among, s.epsilon, cell=net.cell)
+    bracket(certificate, attacked)
+    measured = measure(
         net.layer, task.windows[: s.windows], eps=s.epsilon, confidence=s.confidence,
         cell=net.cell, input_bound=task.among,
     )  # fmt: skip
-    figures, words = _stated(seen)
+    figures, words = _statement_figures(measured)
     figures |= {
-        f"{HELD}{task.unit}": task.score(float(losses(net, task, "held out")[0])),
-        ATTACKED: found.least(s.epsilon),
-        SEEN: seen.window(s.epsilon),
+        f"{HELD}{task.unit}": task.score(float(part_losses(net, task, "held out")[0])),
+        ATTACKED: attacked.least(s.epsilon),
+        SEEN: measured.window(s.epsilon),
     }
-    told = of_certificate(certificate, s.epsilon)
-    return [job.run(figures, certificate=told, told=words | _next(certificate))]
+    summary = summarise(certificate, s.epsilon)
+    return [job.make_run(figures, certificate=summary, notes=words | _next_step(certificate))]
 
 
-def _train(job: Job[Models], net: Net, task: Learned) -> None:
+def _train_net(job: Job[Sizes], net: ReadoutNet, task: SetTask) -> None:
     """Train it in its way."""
-    s, variant, way = job.setting, job.unit.variant, dict[str, Any]()
-    if variant == "projected" and isinstance(net.rnn, Echo):  # nothing of it is trained
+    s, variant, options = job.setting, job.unit.variant, dict[str, Any]()
+    if variant == "projected" and isinstance(net.rnn, EchoState):  # nothing of it is trained
         net.rnn.get_buffer("W").copy_(stable(net.rnn.get_buffer("W"), s.lam))
     elif variant == "projected":
-        way = projected(task.among, s.lam)
-        way["project"](net)
+        options = projection_options(task.among, s.lam)
+        options["project"](net)
     elif variant == "penalised":
-        way = penalised(task.among, aim=s.lam, weight=s.weight)
-        way |= kept_short(task.among, epsilon=s.epsilon, most=s.asked)
-    job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **way)
+        options = penalty_options(task.among, aim=s.lam, weight=s.weight)
+        options |= admissible_options(task.among, epsilon=s.epsilon, limit=s.asked)
+    job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **options)
 
 
-def _stated(seen: Measurement) -> tuple[dict[str, float | None], dict[str, str]]:
+def _statement_figures(measured: Measurement) -> tuple[dict[str, float | None], dict[str, str]]:
     """Statement about other windows: k and share as figures, and the rest in words."""
-    if seen.statement is None:
-        return {}, {"stated": f"nothing: {seen.unstated}"}
-    (line,), told = seen.statement.lines, seen.statement
+    if measured.statement is None:
+        return {}, {"stated": f"nothing: {measured.unstated}"}
+    (line,), statement = measured.statement.lines, measured.statement
     words = (
-        f"confidence {told.confidence:g}, windows of {told.length} inputs, k chosen on "
-        f"{told.chosen} and tried on {told.held}"
+        f"confidence {statement.confidence:g}, windows of {statement.length} inputs, k chosen on "
+        f"{statement.chosen} and tried on {statement.held}"
     )
-    return {STATED: line.k, SHARE: line.share}, {"stated": words, "length": str(told.length)}
+    return {STATED: line.k, SHARE: line.share}, {"stated": words, "length": str(statement.length)}
 
 
-def _next(certificate: Certificate) -> dict[str, str]:
+def _next_step(certificate: Certificate) -> dict[str, str]:
     """Next step for a model that is not certified, from its advice; {} if it is certified."""
     if certificate.verdict == "certified":
         return {}
     advice, witness = certificate.advice, certificate.witness
     if advice is None:
         return {NEXT: str(certificate.reason if witness is None else witness.text)}
-    told = []
+    steps = []
     if advice.drivers:
-        told.append(f"its {advice.drivers[0][0]} drives λ")
-    if (found := advice.weights) is not None:
-        told.append(f"recurrent weights × {found.size:g} certify k = {found.k}")
-    return {NEXT: "; ".join([*told, "or train it with the penalty"])}
+        steps.append(f"its {advice.drivers[0][0]} drives λ")
+    if (scaled := advice.weights) is not None:
+        steps.append(f"recurrent weights × {scaled.size:g} certify k = {scaled.k}")
+    return {NEXT: "; ".join([*steps, "or train it with the penalty"])}
 
 
-def judge(runs: Sequence[Run], setting: Models) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Judge whether every model has an answer; contradictions are problems."""
-    lines = [Line(run) for run in runs]
-    open_ = [line.who for line in lines if not line.answered]
+    lines = [ModelLine(run) for run in runs]
+    unanswered = [line.label for line in lines if not line.is_answered]
     certified = [line for line in lines if line.certified is not None]
-    wide = [line.certified / max(line.attacked, 1) for line in lines if line.certified is not None]
+    ratios = [
+        line.certified / max(line.attacked, 1) for line in lines if line.certified is not None
+    ]
     free = [line for line in lines if line.run.variant == "free"]
-    said = (
+    summary = (
         f"Of {len(lines)} models {len(certified)} are certified, "
         f"{sum(line.certified is not None for line in free)} of {len(free)} that were trained "
         f"freely among them."
     )
-    if wide:
-        said += (
-            f" Their certified k is {median(wide):.3g} times the adversary's in the median, "
-            f"{max(wide):.3g} at most."
+    if ratios:
+        summary += (
+            f" Their certified k is {median(ratios):.3g} times the adversary's in the median, "
+            f"{max(ratios):.3g} at most."
         )
-    if open_:
-        said += f" Without an answer: {'; '.join(open_)}."
-    problems = tuple(f"{line.who}: {line.problem}" for line in lines if line.problem)
-    return Outcome("does not hold" if open_ else "holds", said, problems)
+    if unanswered:
+        summary += f" Without an answer: {'; '.join(unanswered)}."
+    problems = tuple(f"{line.label}: {line.problem}" for line in lines if line.problem)
+    return Outcome("does not hold" if unanswered else "holds", summary, problems)
 
 
-def table(runs: Sequence[Run]) -> Table:
+def models_table(runs: Sequence[Run]) -> Table:
     """A line a model."""
-    return Table(COLUMNS, tuple(Line(run).cells for run in runs), frozenset({4, 5, 6}))
+    return Table(COLUMNS, tuple(ModelLine(run).cells for run in runs), frozenset({4, 5, 6}))
 
 
-def sections(record: Record) -> list[Section]:
+def extra_sections(record: Record) -> list[Section]:
     """The table, and how to read it."""
-    return [Section("Each model", (*pictures(record.runs), Paragraph(READ), table(record.runs)))]
+    return [
+        Section(
+            "Each model",
+            (*bracket_drawings(record.runs), Paragraph(HOW_TO_READ), models_table(record.runs)),
+        )
+    ]
 
 
 EXPERIMENT = Experiment(
@@ -195,11 +206,11 @@ EXPERIMENT = Experiment(
     source="Miller & Hardt, Stable Recurrent Models, sections 2 and 4",
     rule="a model has an answer if a k is certified or the next steps are printed, and if a "
     "statement about windows like its data is printed, or the reason that there is none.",
-    setting=Models(),
-    units=units,
-    work=work,
-    judge=judge,
-    load=load,
-    sections=sections,
+    setting=Sizes(),
+    units=list_units,
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
+    sections=extra_sections,
     packages=("statsmodels", "scikit-learn"),
 )

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Loaded
+from rnnbounds.experiments.engine.common import seeded_generator
+from rnnbounds.experiments.engine.experiment import LoadedData
 from rnnbounds.experiments.tasks import pixels
-from rnnbounds.experiments.tasks.score import Numbers, Symbols
+from rnnbounds.experiments.tasks.score import NumberScore, SymbolScore
 from rnnbounds.experiments.tasks.sunspot_numbers import HELD_OUT, load_series
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet, input_box, input_rows
@@ -21,7 +21,7 @@ from rnnbounds.properties.runs.versions import installed_version
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Learned(Task):
+class SetTask(Task):
     """Sequences of inputs of a set, `among`. `windows` (N, T, d) are held out whole: of those a
     model is measured on, none was trained on and none chose its weights."""
 
@@ -35,15 +35,15 @@ class Learned(Task):
         return float(self.among)
 
 
-class Last(Symbols):
+class LastClass(SymbolScore):
     """Of a class that is told at the end, y (N,)."""
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Cross-entropy, nats."""
-        return cross_entropy(told[:, -1], y)
+        return cross_entropy(outputs[:, -1], y)
 
 
-def sunspots() -> Learned:
+def sunspots() -> SetTask:
     """The next yearly number, in root mean squares. The last 60 years are held out, the 60 before
     them choose the weights: each is asked of a run from the first year on."""
     series = load_series()
@@ -53,60 +53,67 @@ def sunspots() -> Learned:
         y = torch.full_like(x, math.nan)
         y[:, first - 1 : first + HELD_OUT - 1] = x[:, first : first + HELD_OUT]
         parts[name] = Part(x, y)
-    return Learned(
-        "sunspots", series.source, Numbers("sunspots", series.unit), None, 1, 1, parts, 1,
+    return SetTask(
+        "sunspots", series.source, NumberScore("sunspots", series.unit), None, 1, 1, parts, 1,
         among=input_box(float(x.min()), float(x.max()), 1),
         windows=x[:, -2 * HELD_OUT :].reshape(-1, 20, 1),
     )  # fmt: skip
 
 
-def text() -> Learned:
+def text() -> SetTask:
     """The next of 48 characters of Python's help, as unit vectors: cross-entropy. Paragraphs, each
     once and in a random order, are trained on but for 600: one window of each of 200 chooses the
     weights, of each of 400 is held out, so that windows are no neighbours of one another."""
-    symbols, length, choosing, judged = 48, 96, 200, 400
-    told = "".join(topics.topics.values()).lower()
-    usual = [one for one, _ in Counter(told).most_common(symbols - 1)]
-    place = {one: i for i, one in enumerate(usual)}
+    symbols, length, choosing, tested = 48, 96, 200, 400
+    help_text = "".join(topics.topics.values()).lower()
+    usual = [piece_ for piece_, _ in Counter(help_text).most_common(symbols - 1)]
+    place = {piece_: i for i, piece_ in enumerate(usual)}
 
     def ids(text: str) -> Tensor:
-        return torch.tensor([place.get(one, symbols - 1) for one in text])
+        return torch.tensor([place.get(piece_, symbols - 1) for piece_ in text])
 
-    eye, by = torch.eye(symbols), chance(0)
-    pieces = list(dict.fromkeys(told.split("\n\n")))
-    pieces = [pieces[i] for i in torch.randperm(len(pieces), generator=by).tolist()]
-    long = [piece for piece in pieces if len(piece) > length][: choosing + judged]
-    apart = set(long)
-    rest = ids("\n\n".join(piece for piece in pieces if piece not in apart))
-    at = [int(torch.randint(len(piece) - length, (), generator=by)) for piece in long]
-    kept = torch.stack([ids(p[a : a + length + 1]) for p, a in zip(long, at, strict=True)])
-    each = rest.unfold(0, length + 1, 1), kept[:choosing], kept[choosing:]
-    parts = {name: Part(one[:, :-1], one[:, 1:]) for name, one in zip(PARTS, each, strict=True)}
-    return Learned(
+    eye, generator = torch.eye(symbols), seeded_generator(0)
+    pieces = list(dict.fromkeys(help_text.split("\n\n")))
+    pieces = [pieces[i] for i in torch.randperm(len(pieces), generator=generator).tolist()]
+    long_pieces = [piece for piece in pieces if len(piece) > length][: choosing + tested]
+    held_back = set(long_pieces)
+    training_ids = ids("\n\n".join(piece for piece in pieces if piece not in held_back))
+    starts = [
+        int(torch.randint(len(piece) - length, (), generator=generator)) for piece in long_pieces
+    ]
+    windows = torch.stack(
+        [ids(p[a : a + length + 1]) for p, a in zip(long_pieces, starts, strict=True)]
+    )
+    part_ids = training_ids.unfold(0, length + 1, 1), windows[:choosing], windows[choosing:]
+    parts = {
+        name: Part(piece_[:, :-1], piece_[:, 1:])
+        for name, piece_ in zip(PARTS, part_ids, strict=True)
+    }
+    return SetTask(
         "text", f"CPython {installed_version('python')}, pydoc_data.topics",
-        Symbols("bits a character"),
+        SymbolScore("bits a character"),
         symbols, symbols, symbols, parts, 32,
         among=input_rows(eye, f"{symbols} unit vectors"), windows=eye[parts["held out"].x],
     )  # fmt: skip
 
 
-def digits() -> Learned:
+def digits() -> SetTask:
     """scikit-learn's digits, half a row of pixels at a time: which one it is, in cross-entropy.
     1,000 images are trained on, 200 choose the weights, 597 are held out."""
-    source, images, labels = pixels.digits()
+    source, images, labels = pixels.load_sklearn()
     x = torch.tensor(images / 16, dtype=torch.float32).reshape(-1, 16, 4)
     y, ends = torch.tensor(labels), (slice(1000), slice(1000, 1200), slice(1200, None))
     parts = {name: Part(x[rows], y[rows]) for name, rows in zip(PARTS, ends, strict=True)}
-    return Learned(
-        "digits", source, Last("bits an image"), None, 4, 10, parts, 50,
+    return SetTask(
+        "digits", source, LastClass("bits an image"), None, 4, 10, parts, 50,
         among=input_box(0.0, 1.0, 4), windows=parts["held out"].x,
     )  # fmt: skip
 
 
-TASKS: Mapping[str, Callable[[], Learned]] = {"text": text, "sunspots": sunspots, "digits": digits}
+TASKS: Mapping[str, Callable[[], SetTask]] = {"text": text, "sunspots": sunspots, "digits": digits}
 
 
-def load(names: Iterable[str]) -> Loaded:
+def load_named(names: Iterable[str]) -> LoadedData:
     """Tasks by name; raises MissingPackageError without statsmodels or scikit-learn."""
-    made = {name: TASKS[name]() for name in names}
-    return Loaded(made, {name: task.source for name, task in made.items()})
+    made_tasks = {name: TASKS[name]() for name in names}
+    return LoadedData(made_tasks, {name: task.source for name, task in made_tasks.items()})

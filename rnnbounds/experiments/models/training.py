@@ -5,33 +5,33 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.models.nets import Net
+from rnnbounds.experiments.models.nets import ReadoutNet
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.certificate.certify import certify
 from rnnbounds.impl.certificate.contraction import contraction
 from rnnbounds.impl.certificate.stable_module import stable_
 
 
-def penalised(among: InputSet, *, aim: float, weight: float) -> dict[str, Any]:
+def penalty_options(inputs: InputSet, *, aim: float, weight: float) -> dict[str, Any]:
     """`weight` times the excess of the estimated λ over `aim` is added to the loss."""
 
-    def penalty(net: Net) -> Tensor:
-        excess = contraction(net.layer, among, cell=net.cell) - aim
+    def penalty(net: ReadoutNet) -> Tensor:
+        excess = contraction(net.layer, inputs, cell=net.cell) - aim
         return weight * torch.relu(excess)
 
     return {"penalty": penalty}
 
 
-def kept_short(among: InputSet, *, epsilon: float, most: int) -> dict[str, Any]:
+def admissible_options(inputs: InputSet, *, epsilon: float, limit: int) -> dict[str, Any]:
     """Weights are kept where the certified k at ε is at most so many."""
 
-    def short(net: Net) -> bool:
-        k = certify(net.layer, among, epsilon, cell=net.cell).window(epsilon)
-        return k is not None and k <= most
+    def short(net: ReadoutNet) -> bool:
+        k = certify(net.layer, inputs, epsilon, cell=net.cell).window(epsilon)
+        return k is not None and k <= limit
 
     return {"admissible": short}
 
 
-def projected(among: InputSet, lam: float) -> dict[str, Any]:
+def projection_options(inputs: InputSet, lam: float) -> dict[str, Any]:
     """After each step to where one step contracts by at most λ."""
-    return {"project": lambda net: stable_(net.rnn, lam, among)}
+    return {"project": lambda net: stable_(net.rnn, lam, inputs)}

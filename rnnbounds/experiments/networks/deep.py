@@ -52,7 +52,7 @@ class DeepTransition(torch.nn.Module):
             u = z
         return u
 
-    def last(self, x: Tensor, h: Tensor) -> Tensor:
+    def last_state(self, x: Tensor, h: Tensor) -> Tensor:
         """h_T from h_0 = h (N, n)."""
         for drive in self.feed(x).unbind(1):
             h = self.step(h, drive)
@@ -60,17 +60,17 @@ class DeepTransition(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map inputs x (N, T, d) to the readout of the last state, (N, p)."""
-        told: Tensor = self.readout(self.last(x, x.new_zeros(len(x), self.units)))
-        return told
+        outputs: Tensor = self.readout(self.last_state(x, x.new_zeros(len(x), self.units)))
+        return outputs
 
-    def slopes(self, x: Tensor) -> Tensor:
+    def gradient_norms(self, x: Tensor) -> Tensor:
         """‖∂h_T/∂h_0‖₂ of each sequence, (N,)."""
         zero = x.new_zeros(len(x), self.units)
-        run = torch.func.jacrev(lambda h, one: self.last(one[None], h[None])[0])
+        run = torch.func.jacrev(lambda h, sequence: self.last_state(sequence[None], h[None])[0])
         sizes: Tensor = torch.linalg.matrix_norm(torch.vmap(run)(zero, x), 2)
         return sizes.detach()
 
-    def law(self, length: int) -> float:
+    def norm_power(self, length: int) -> float:
         """Π_l ‖W_l‖₂^T, what is said of a gradient over T steps of L layers: ‖A‖^{LT}."""
         norms = [
             torch.linalg.matrix_norm(layer.get_parameter("weight").detach(), 2)

@@ -59,66 +59,68 @@ class FastAttention(Attention):
         torch.nn.Module.__init__(self)
         self.window, self.heads = slow.window, slow.heads
         self.query, self.key, self.value, self.out = (
-            FastAffine(one) for one in (slow.query, slow.key, slow.value, slow.out)
+            FastAffine(affine) for affine in (slow.query, slow.key, slow.value, slow.out)
         )
         self.distance = torch.nn.Parameter(torch.zeros(self.heads, self.window))
 
     def forward(self, x: Tensor) -> Tensor:
         """Scores of the window, softmax, mean: (N, T, n) -> (N, T, n)."""
         N, T, n = x.shape
-        each = n // self.heads
+        head_size = n // self.heads
 
-        def seen(v: Tensor) -> Tensor:  # (N, T, heads, n/heads, w)
-            windows = pad(v, (0, 0, self.window - 1, 0)).unfold(1, self.window, 1)
-            return windows.reshape(N, T, self.heads, each, self.window)
+        def seen(values: Tensor) -> Tensor:  # (N, T, heads, n/heads, w)
+            windows = pad(values, (0, 0, self.window - 1, 0)).unfold(1, self.window, 1)
+            return windows.reshape(N, T, self.heads, head_size, self.window)
 
-        q = self.query(x).reshape(N, T, self.heads, each)
-        scores = torch.einsum("nthe,nthew->nthw", q, seen(self.key(x))) / math.sqrt(each)
+        q = self.query(x).reshape(N, T, self.heads, head_size)
+        scores = torch.einsum("nthe,nthew->nthw", q, seen(self.key(x))) / math.sqrt(head_size)
         before = torch.arange(T, device=x.device)[:, None] + torch.arange(
             self.window, device=x.device
         ) < (self.window - 1)
         weights = (scores + self.distance).masked_fill(before[:, None], -math.inf).softmax(3)
         mixed = torch.einsum("nthw,nthew->nthe", weights, seen(self.value(x)))
-        told: Tensor = self.out(mixed.reshape(N, T, n))
-        return told
+        outputs: Tensor = self.out(mixed.reshape(N, T, n))
+        return outputs
 
 
-def fast(module: M) -> M:
+def replace_products(module: M) -> M:
     """The module with every product replaced, weights kept."""
     twins = {Affine: FastAffine, Convolution: FastConvolution, Attention: FastAttention}
     for name, child in module.named_children():
         twin = twins.get(type(child))
         if twin is None:
-            fast(child)
+            replace_products(child)
         else:
             setattr(module, name, twin(child))
     return module
 
 
-def core(kind: str, inputs: int, units: int) -> torch.nn.Module:
+def make_core(kind: str, inputs: int, units: int) -> torch.nn.Module:
     """A core of that kind, which sees its last 32 inputs or about so many."""
     if kind == "TCN":
-        return fast(TCN(inputs, units, 3, (1, 2, 4)))  # 1 + 4(1 + 2 + 4) = 29
+        return replace_products(TCN(inputs, units, 3, (1, 2, 4)))  # 1 + 4(1 + 2 + 4) = 29
     if kind == "gated convolution":
-        return fast(GatedConvolution(inputs, units, 3, (1, 2, 4, 8)))  # 1 + 2·15 = 31
-    return fast(WindowedAttention(inputs, units, 16, 2, heads=2))  # 1 + 2·15 = 31
+        return replace_products(GatedConvolution(inputs, units, 3, (1, 2, 4, 8)))  # 1 + 2·15 = 31
+    return replace_products(WindowedAttention(inputs, units, 16, 2, heads=2))  # 1 + 2·15 = 31
 
 
-def feed_forward(kind: str, task: Task, units: int, seed: int, vectors: int = 32) -> Network:
+def feed_forward_network(
+    kind: str, task: Task, units: int, seed: int, vectors: int = 32
+) -> Network:
     """A network with that core; units are even, for two heads."""
-    return Network(task, lambda d: core(kind, d, units), units, seed, vectors)
+    return Network(task, lambda d: make_core(kind, d, units), units, seed, vectors)
 
 
-class Truncated(torch.nn.Module):
+class TruncatedNetwork(torch.nn.Module):
     """A network whose trained recurrent core is cut to its last k inputs; weights are copied."""
 
-    def __init__(self, whole: Network, k: int) -> None:
+    def __init__(self, network: Network, k: int) -> None:
         super().__init__()
-        loaded = load_model(whole.core)
-        self.whole = whole
+        loaded = load_model(network.core)
+        self.network = network
         self.core = FeedForward(loaded.weights, cell=loaded.name, k=k).float()
 
     def forward(self, x: Tensor) -> Tensor:
         """Every output from its window alone."""
-        told: Tensor = self.whole.readout(self.core(self.whole.fed(x)))
-        return told
+        outputs: Tensor = self.network.readout(self.core(self.network.core_inputs(x)))
+        return outputs

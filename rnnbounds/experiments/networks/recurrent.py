@@ -36,21 +36,21 @@ class Network(torch.nn.Module):
                 torch.nn.init.normal_(self.embed.weight, std=1 / math.sqrt(vectors))
             self.core = core(task.inputs if task.symbols is None else vectors)
             self.readout = torch.nn.Linear(units, task.outputs)
-        self.shorten()
+        self.shorten_vectors()
 
-    def fed(self, x: Tensor) -> Tensor:
+    def core_inputs(self, x: Tensor) -> Tensor:
         """Inputs (N, T, d) of the core: x itself, or the vectors of the symbols x."""
-        fed: Tensor = x if self.embed is None else self.embed(x)
-        return fed
+        vectors: Tensor = x if self.embed is None else self.embed(x)
+        return vectors
 
     def forward(self, x: Tensor) -> Tensor:
         """The whole sequence at once."""
-        path = self.core(self.fed(x))
-        told: Tensor = self.readout(path[0] if isinstance(path, tuple) else path)
-        return told
+        path = self.core(self.core_inputs(x))
+        outputs: Tensor = self.readout(path[0] if isinstance(path, tuple) else path)
+        return outputs
 
     @torch.no_grad()
-    def shorten(self) -> None:
+    def shorten_vectors(self) -> None:
         """Vectors of symbols to ‖e‖₂ < 1, whatever rounding does."""
         if self.embed is not None:
             size = torch.linalg.vector_norm(self.embed.weight, dim=1, keepdim=True)
@@ -62,32 +62,32 @@ class Network(torch.nn.Module):
         return sum(part.numel() for part in self.parameters())
 
 
-def recurrent(cell: str, task: Task, states: int, seed: int, vectors: int = 32) -> Network:
+def recurrent_network(cell: str, task: Task, states: int, seed: int, vectors: int = 32) -> Network:
     """A recurrent layer of torch's as the core."""
     return Network(task, lambda d: CELLS[cell](d, states, batch_first=True), states, seed, vectors)
 
 
-def nearest(made: Callable[[int], Network], parameters: int) -> Network:
+def nearest_size(make: Callable[[int], Network], parameters: int) -> Network:
     """The network of an even number of units whose parameters are nearest to so many."""
     low, high = 2, 4
-    while made(high).size < parameters:
+    while make(high).size < parameters:
         low, high = high, 2 * high
     while high - low > 2:
         middle = (low + high) // 4 * 2
-        low, high = (middle, high) if made(middle).size < parameters else (low, middle)
-    return min((made(low), made(high)), key=lambda one: abs(one.size - parameters))
+        low, high = (middle, high) if make(middle).size < parameters else (low, middle)
+    return min((make(low), make(high)), key=lambda network: abs(network.size - parameters))
 
 
-def free(model: Network) -> None:
+def no_projection(model: Network) -> None:
     """Shorten the symbols' vectors after a training step, and leave the core as it is."""
-    model.shorten()
+    model.shorten_vectors()
 
 
-def stable(lam: float, bound: float) -> Callable[[Network], None]:
+def stable_projection(lam: float, bound: float) -> Callable[[Network], None]:
     """Make the projection after a training step that keeps the core λ-contractive (`stable_`)."""
 
     def project(model: Network) -> None:
-        model.shorten()
+        model.shorten_vectors()
         stable_(model.core, lam, bound)
 
     return project

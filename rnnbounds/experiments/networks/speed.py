@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rnnbounds.bench.clock import Clock
-from rnnbounds.experiments.networks.feedforward import Truncated
+from rnnbounds.experiments.networks.feedforward import TruncatedNetwork
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.tasks.task import Task
 
@@ -15,60 +15,60 @@ ROUNDS, LENGTH, STEPS = 5, 512, 8  # of the whole sequence, and of single steps
 KINDS = ("training step, s", "whole sequence, s", "one step, s")
 
 
-def speeds(
-    networks: Mapping[str, Network | Truncated], task: Task, device: str
+def measure_speeds(
+    networks: Mapping[str, Network | TruncatedNetwork], task: Task, device: str
 ) -> dict[str, dict[str, float]]:
     """Seconds of each kind for each network: a descent on a batch, `LENGTH` outputs at once, and
     one output more where the past is known: a state, or the last inputs of a window."""
     x, y = (part.to(device) for part in task.batch(0, 0))
-    long = torch.cat([x] * -(-LENGTH // x.shape[1]), 1)[:1, :LENGTH]
+    sequence = torch.cat([x] * -(-LENGTH // x.shape[1]), 1)[:1, :LENGTH]
     jobs: dict[str, dict[str, Callable[[], object]]] = {kind: {} for kind in KINDS}
     for name, model in networks.items():
         if isinstance(model, Network):
-            jobs[KINDS[0]][name] = partial(descend, model, task, x, y)
-        jobs[KINDS[1]][name] = partial(quiet, model, long)
-        jobs[KINDS[2]][name] = stepper(model, long)
-    found: dict[str, dict[str, float]] = {name: {} for name in networks}
+            jobs[KINDS[0]][name] = partial(training_step, model, task, x, y)
+        jobs[KINDS[1]][name] = partial(forward_only, model, sequence)
+        jobs[KINDS[2]][name] = make_stepper(model, sequence)
+    seconds: dict[str, dict[str, float]] = {name: {} for name in networks}
     for kind, timed in jobs.items():
-        timing = Clock(device, ROUNDS, sample=0.0).interleaved(list(timed.values()))
+        timing = Clock(device, ROUNDS, sample=0.0).time_interleaved(list(timed.values()))
         for side, name in enumerate(timed):
-            found[name][kind] = timing.seconds(side) / (STEPS if kind == KINDS[2] else 1)
-    return found
+            seconds[name][kind] = timing.seconds(side) / (STEPS if kind == KINDS[2] else 1)
+    return seconds
 
 
-def descend(model: Network, task: Task, x: Tensor, y: Tensor) -> None:
+def training_step(model: Network, task: Task, x: Tensor, y: Tensor) -> None:
     """Forward and backward."""
     model.zero_grad()
     task.loss(model(x), y).backward()  # type: ignore[no-untyped-call]
 
 
 @torch.no_grad()
-def quiet(model: torch.nn.Module, x: Tensor) -> Tensor:
+def forward_only(model: torch.nn.Module, x: Tensor) -> Tensor:
     """Forward alone."""
-    told: Tensor = model(x)
-    return told
+    outputs: Tensor = model(x)
+    return outputs
 
 
-def stepper(model: Network | Truncated, x: Tensor) -> Callable[[], None]:
+def make_stepper(model: Network | TruncatedNetwork, x: Tensor) -> Callable[[], None]:
     """`STEPS` outputs one after the other, each from what the model has to know of the past."""
-    whole = model if isinstance(model, Network) else model.whole
+    network = model if isinstance(model, Network) else model.network
     core = model.core
     with torch.no_grad():
-        fed = whole.fed(x)
+        vectors = network.core_inputs(x)
 
     @torch.no_grad()
     def stateful() -> None:
         state = None
         for t in range(STEPS):
-            h, state = core(fed[:, t : t + 1], state)
-            whole.readout(h)
+            h, state = core(vectors[:, t : t + 1], state)
+            network.readout(h)
 
     @torch.no_grad()
     def windowed() -> None:
         for t in range(STEPS):
-            whole.readout(core(fed[:, t : t + window])[:, -1:])
+            network.readout(core(vectors[:, t : t + window])[:, -1:])
 
     if isinstance(core, torch.nn.RNNBase):
         return stateful
-    window = int(model.core.k if isinstance(model, Truncated) else getattr(core, "field", 1))
+    window = int(model.core.k if isinstance(model, TruncatedNetwork) else getattr(core, "field", 1))
     return windowed

@@ -4,13 +4,24 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from statistics import median
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, all_units
 from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting
-from rnnbounds.experiments.engine.scores import held_out, lost, picked, stated, unit
+from rnnbounds.experiments.engine.scores import (
+    mean_score,
+    relative_loss,
+    score_text,
+    score_unit,
+    select_runs,
+)
 from rnnbounds.experiments.engine.trainer import Plan
-from rnnbounds.experiments.networks.feedforward import CORES, Truncated, feed_forward
-from rnnbounds.experiments.networks.recurrent import Network, free, nearest, recurrent
-from rnnbounds.experiments.networks.speed import KINDS, LENGTH, speeds
+from rnnbounds.experiments.networks.feedforward import CORES, TruncatedNetwork, feed_forward_network
+from rnnbounds.experiments.networks.recurrent import (
+    Network,
+    nearest_size,
+    no_projection,
+    recurrent_network,
+)
+from rnnbounds.experiments.networks.speed import KINDS, LENGTH, measure_speeds
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
 from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
@@ -35,84 +46,86 @@ class Sizes(Setting, frozen=True, kw_only=True):
     whole: bool = False
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """The tasks; of `data`, those whose files are there."""
     return load_tasks(setting.tasks, data, setting.whole)
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """Train each at every rate, keep what validates best, cut the recurrent ones, measure.
 
     All models of a task and seed together, so that their times are measured side by side.
     """
     s, seed = job.setting, job.unit.seed
     task: Task = job.data[job.unit.task]
-    target = recurrent("LSTM", task, s.states, seed, s.vectors).size
+    target = recurrent_network("LSTM", task, s.states, seed, s.vectors).size
     best: dict[str, Network] = {}
     rates: dict[str, str] = {}
     for kind in (*RECURRENT, *CORES):
-        make = partial(nearest, partial(made, kind, task, seed, s.vectors), target)
-        trained, rates[kind] = job.search(
-            make, task, Plan(steps=s.steps), s.rates, name=f"{kind} ", project=free
+        make = partial(nearest_size, partial(make_network, kind, task, seed, s.vectors), target)
+        trained, rates[kind] = job.search_rates(
+            make, task, Plan(steps=s.steps), s.rates, name=f"{kind} ", project=no_projection
         )
         best[kind] = trained.model
-    known: dict[str, Network | Truncated] = dict(best)
+    networks: dict[str, Network | TruncatedNetwork] = dict(best)
     for kind in RECURRENT:
-        known[f"truncated {kind}"] = Truncated(best[kind], s.window).to(job.device)
-    times = speeds(known, task, job.device)
-    for name, one in known.items():
-        cut = isinstance(one, Truncated)
-        sees = s.window if cut else getattr(one.core, "field", None)
+        networks[f"truncated {kind}"] = TruncatedNetwork(best[kind], s.window).to(job.device)
+    times = measure_speeds(networks, task, job.device)
+    for name, network in networks.items():
+        is_truncated = isinstance(network, TruncatedNetwork)
+        window = s.window if is_truncated else getattr(network.core, "field", None)
         size = best[name.removeprefix("truncated ")].size
-        told = {"rate": rates[name.removeprefix("truncated ")]}
+        notes = {"rate": rates[name.removeprefix("truncated ")]}
         figures = {
-            f"held out, {task.unit}": task.judged(one),
+            f"held out, {task.unit}": task.evaluate(network),
             "parameters": size,
-            "inputs seen": sees,
+            "inputs seen": window,
         }
         family = "recurrent" if name in RECURRENT else "feed-forward"
-        yield job.run(figures, model=name, variant=family, told=told, times=times[name])
+        yield job.make_run(figures, model=name, variant=family, notes=notes, times=times[name])
 
 
-def made(kind: str, task: Task, seed: int, vectors: int, units: int) -> Network:
+def make_network(kind: str, task: Task, seed: int, vectors: int, units: int) -> Network:
     """A network of that kind."""
-    make = recurrent if kind in RECURRENT else feed_forward
+    make = recurrent_network if kind in RECURRENT else feed_forward_network
     return make(kind, task, units, seed, vectors)
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """The best of each family, task by task."""
-    told, fits = [], []
+    task_texts, fits = [], []
     for task in dict.fromkeys(run.task for run in runs):
-        ours, theirs = (leader(picked(runs, task=task, variant=one)) for one in FAMILIES)
-        loss = lost(ours, theirs)
-        fits.append(loss is not None and loss <= WORSE)
-        told.append(
-            f"{task}, {unit(ours)}: "
-            + " against ".join(f"{some[0].model} {stated(some)}" for some in (ours, theirs))
+        first, second = (
+            best_model(select_runs(runs, task=task, variant=family)) for family in FAMILIES
         )
-    said = (
+        loss = relative_loss(first, second)
+        fits.append(loss is not None and loss <= WORSE)
+        task_texts.append(
+            f"{task}, {score_unit(first)}: "
+            + " against ".join(f"{some[0].model} {score_text(some)}" for some in (first, second))
+        )
+    summary = (
         f"The best feed-forward model is at most {100 * WORSE:g} % worse than the best recurrent "
-        f"one in {sum(fits)} of {len(fits)} tasks ({'; '.join(told)})."
+        f"one in {sum(fits)} of {len(fits)} tasks ({'; '.join(task_texts)})."
     )
-    return Outcome("holds" if all(fits) else "does not hold", said)
+    return Outcome("holds" if all(fits) else "does not hold", summary)
 
 
-def leader(runs: Sequence[Run]) -> list[Run]:
+def best_model(runs: Sequence[Run]) -> list[Run]:
     """The runs of the model with the best mean score; of the first where none is finite."""
-    groups = [picked(runs, model=model) for model in dict.fromkeys(run.model for run in runs)]
-    known = [some for some in groups if held_out(some) is not None]
-    sign = -1 if unit(runs).endswith("%") else 1
-    return min(known or groups, key=lambda some: sign * (held_out(some) or 0.0))
+    groups = [select_runs(runs, model=model) for model in dict.fromkeys(run.model for run in runs)]
+    finite = [some for some in groups if mean_score(some) is not None]
+    sign = -1 if score_unit(runs).endswith("%") else 1
+    return min(finite or groups, key=lambda some: sign * (mean_score(some) or 0.0))
 
 
-def sections(record: Record) -> Sequence[Section]:
+def extra_sections(record: Record) -> Sequence[Section]:
     """Times, against the LSTM's."""
     rows = []
     for task, model in dict.fromkeys((run.task, run.model) for run in record.runs):
-        cells = [f"{against(record.runs, task, model, kind):.2f}" for kind in KINDS]
+        cells = [f"{time_ratio(record.runs, task, model, kind):.2f}" for kind in KINDS]
         rows.append((task, model, *(cell.replace("nan", "–") for cell in cells)))
-    how = (
+    explanation = (
         f"Times against the LSTM’s of the same task and seed, medians over the seeds of medians "
         f"of interleaved rounds: a training step on a batch (a truncated model is trained as the "
         f"whole one), {LENGTH} outputs of one sequence at once, and one output more where the past "
@@ -122,17 +135,17 @@ def sections(record: Record) -> Sequence[Section]:
     )
     columns = ("task", "model", "training step", "whole sequence", "one step")
     table = Table(columns, tuple(rows), frozenset({2, 3, 4}), "Below 1 is faster than the LSTM.")
-    return (Section("Speed", (Paragraph(how), table)),)
+    return (Section("Speed", (Paragraph(explanation), table)),)
 
 
-def against(runs: Sequence[Run], task: str, model: str, kind: str) -> float:
+def time_ratio(runs: Sequence[Run], task: str, model: str, kind: str) -> float:
     """The median over the seeds of the time against the LSTM's; NaN where none was measured."""
-    mine = {run.seed: run.times.get(kind) for run in runs if (run.task, run.model) == (task, model)}
-    theirs = {
+    own = {run.seed: run.times.get(kind) for run in runs if (run.task, run.model) == (task, model)}
+    reference = {
         run.seed: run.times.get(kind) for run in runs if (run.task, run.model) == (task, "LSTM")
     }
-    known = [one / other for seed, one in mine.items() if one and (other := theirs.get(seed))]
-    return median(known) if known else float("nan")
+    ratios = [time / other for seed, time in own.items() if time and (other := reference.get(seed))]
+    return median(ratios) if ratios else float("nan")
 
 
 EXPERIMENT = Experiment(
@@ -152,11 +165,13 @@ EXPERIMENT = Experiment(
     ),
     setting=Sizes(),
     full=Sizes(states=256, vectors=256, steps=10_000, rates=(0.001, 0.003, 0.01), whole=True),
-    units=lambda setting: every(setting.tasks, ["all models"], ["side by side"], setting.each_seed),
-    work=work,
-    judge=judge,
-    load=load,
+    units=lambda setting: all_units(
+        setting.tasks, ["all models"], ["side by side"], setting.each_seed
+    ),
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
     takes_data=True,
-    sections=sections,
+    sections=extra_sections,
     packages=("music21",),
 )

@@ -6,16 +6,16 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
-from rnnbounds.experiments.engine.figures import rows_of
-from rnnbounds.experiments.engine.record import Outcome, Run, Setting, curve
-from rnnbounds.experiments.engine.scores import held_out, picked, stated
-from rnnbounds.experiments.engine.trainer import Plan, losses
+from rnnbounds.experiments.engine.common import seeded_generator
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, Unit, all_units
+from rnnbounds.experiments.engine.figures import group_runs
+from rnnbounds.experiments.engine.record import Outcome, Run, Setting, make_curve
+from rnnbounds.experiments.engine.scores import mean_score, score_text, select_runs
+from rnnbounds.experiments.engine.trainer import Plan, part_losses
 from rnnbounds.impl.convert.urnn import polar
 
 TASK, SIZE = "a contractive RNN with sigmoid", 4
-_BATCH, _DRAWN = 32, {"validation": 1, "held out": 2}
+_BATCH, _PART_KEYS = 32, {"validation": 1, "held out": 2}
 
 
 class Sizes(Setting, frozen=True, kw_only=True):
@@ -45,8 +45,8 @@ class Student(torch.nn.Module):
         for drive in self.feed(x).unbind(1):
             h = torch.sigmoid(h @ self.W.mT + drive)
             path.append(h)
-        told: Tensor = self.readout(torch.stack(path, 1))
-        return told
+        outputs: Tensor = self.readout(torch.stack(path, 1))
+        return outputs
 
 
 class Teacher:
@@ -58,75 +58,75 @@ class Teacher:
         with torch.no_grad():
             self.model.W.mul_(norm)
             self.model.feed.weight.mul_(4)
-            y = self.model(self.inputs(256, chance(seed, 9)))
+            y = self.model(self.inputs(256, seeded_generator(seed, 9)))
             self.shift, self.scale = y.mean(), y.std()
 
-    def inputs(self, size: int, by: torch.Generator) -> Tensor:
+    def inputs(self, size: int, generator: torch.Generator) -> Tensor:
         """Uniform in [−1, 1]."""
-        return 2 * torch.rand(size, self.length, 1, generator=by) - 1
+        return 2 * torch.rand(size, self.length, 1, generator=generator) - 1
 
-    def pair(self, size: int, by: torch.Generator) -> tuple[Tensor, Tensor]:
+    def pair(self, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Inputs, and what the teacher makes of them."""
-        x = self.inputs(size, by)
+        x = self.inputs(size, generator)
         with torch.no_grad():
             return x, (self.model(x) - self.shift) / self.scale
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Drawn anew for every step."""
-        return self.pair(_BATCH, chance(seed, 0, step))
+        return self.pair(_BATCH, seeded_generator(seed, 0, step))
 
-    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield one batch (x, y) of a part of the data, equal for all students."""
-        yield self.pair(256, chance(self.seed, _DRAWN[part]))
+        yield self.pair(256, seeded_generator(self.seed, _PART_KEYS[part]))
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Mean squared error."""
-        return (told - y).square().mean()
+        return (outputs - y).square().mean()
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """A teacher for each seed."""
     teachers = {seed: Teacher(seed, setting.norm, setting.length) for seed in setting.each_seed}
-    return Loaded(teachers, {TASK: "drawn from the seeds"})
+    return LoadedData(teachers, {TASK: "drawn from the seeds"})
 
 
-def units(setting: Sizes) -> list[Unit]:
+def list_units(setting: Sizes) -> list[Unit]:
     """Free networks of the teacher's size, and URNNs of every size."""
-    grown = [f"{size} states" for size in setting.states]
-    free = every([TASK], ["RNN"], [f"{SIZE} states"], setting.each_seed)
-    return free + every([TASK], ["URNN"], grown, setting.each_seed)
+    sizes = [f"{size} states" for size in setting.states]
+    free = all_units([TASK], ["RNN"], [f"{SIZE} states"], setting.each_seed)
+    return free + all_units([TASK], ["URNN"], sizes, setting.each_seed)
 
 
-def orthogonal(model: Student) -> None:
+def project_orthogonal(model: Student) -> None:
     """W back to its polar factor."""
     with torch.no_grad():
         model.W.copy_(polar(model.W))
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """The rate that validates best."""
     unit, s, teacher = job.unit, job.setting, job.data[job.unit.seed]
-    project = orthogonal if unit.model == "URNN" else (lambda model: None)
+    project = project_orthogonal if unit.model == "URNN" else (lambda model: None)
     make = partial(Student, int(unit.variant.split()[0]), unit.seed)
     plan = Plan(steps=s.steps, schedule="cosine")
-    trained, rate = job.search(make, teacher, plan, s.rates, project=project)
-    errors = curve(trained.steps, trained.validation[:, 0].sqrt().tolist())
-    loss = float(losses(trained.model, teacher, "held out")[0])
+    trained, rate = job.search_rates(make, teacher, plan, s.rates, project=project)
+    errors = make_curve(trained.steps, trained.validation[:, 0].sqrt().tolist())
+    loss = float(part_losses(trained.model, teacher, "held out")[0])
     figures = {"held out, relative error": loss**0.5}  # the standard deviation is 1
-    yield job.run(figures, {"validation error": errors}, told={"rate": rate})
+    yield job.make_run(figures, {"validation error": errors}, notes={"rate": rate})
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Judge whether each URNN's error exceeds that of free networks of the teacher's size."""
-    rnns, urnns = picked(runs, model="RNN"), rows_of(picked(runs, model="URNN"))
-    free, each = held_out(rnns), [held_out(some) for some in urnns.values()]
-    above = free is not None and all(one is not None and one > free for one in each)
-    told = ", ".join(f"{states} {stated(some)}" for (_, states), some in urnns.items())
-    said = (
-        f"Relative error of trained URNNs: {told}; of free networks of {SIZE} states: "
-        f"{stated(rnns)}. That none is equivalent is proved, whatever is seen here."
+    rnns, urnns = select_runs(runs, model="RNN"), group_runs(select_runs(runs, model="URNN"))
+    free, errors = mean_score(rnns), [mean_score(some) for some in urnns.values()]
+    exceeds = free is not None and all(error is not None and error > free for error in errors)
+    errors_text = ", ".join(f"{states} {score_text(some)}" for (_, states), some in urnns.items())
+    summary = (
+        f"Relative error of trained URNNs: {errors_text}; of free networks of {SIZE} states: "
+        f"{score_text(rnns)}. That none is equivalent is proved, whatever is seen here."
     )
-    return Outcome("holds" if above else "does not hold", said)
+    return Outcome("holds" if exceeds else "does not hold", summary)
 
 
 EXPERIMENT = Experiment(
@@ -146,8 +146,8 @@ EXPERIMENT = Experiment(
     ),
     setting=Sizes(),
     full=Sizes(states=(4, 8, 16, 32, 64, 128), steps=10_000),
-    units=units,
-    work=work,
-    judge=judge,
-    load=load,
+    units=list_units,
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
 )

@@ -4,27 +4,31 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, all_units
 from rnnbounds.experiments.engine.record import (
     Holds,
     Outcome,
     Record,
     Run,
     Setting,
-    certified,
-    curve,
+    certify_summary,
+    make_curve,
 )
 from rnnbounds.experiments.engine.scores import (
-    dear,
-    held_out,
-    lost,
-    not_certified,
-    picked,
-    stated,
-    unit,
+    cost_text,
+    mean_score,
+    relative_loss,
+    score_text,
+    score_unit,
+    select_runs,
+    uncertified_lines,
 )
 from rnnbounds.experiments.engine.trainer import Plan
-from rnnbounds.experiments.networks.recurrent import free, recurrent, stable
+from rnnbounds.experiments.networks.recurrent import (
+    no_projection,
+    recurrent_network,
+    stable_projection,
+)
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.task import Task
 from rnnbounds.reports.pages.experiment import Paragraph, Section, Table
@@ -59,57 +63,65 @@ class Sizes(Setting, frozen=True, kw_only=True):
     whole: bool = False
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """The tasks; of `data`, the one that its files are of."""
     return load_tasks(setting.tasks, data, setting.whole)
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One network for each rate; the one that validates best is judged and certified."""
     unit, s = job.unit, job.setting
     task: Task = job.data[unit.task]
-    project = stable(s.lam, task.bound) if unit.variant == "stable" else free
-    make = partial(recurrent, unit.model, task, s.states, unit.seed, s.vectors)
-    trained, rate = job.search(make, task, Plan(steps=s.steps), s.rates, project=project)
-    yield job.run(
-        {f"held out, {task.unit}": task.judged(trained.model)},
-        {"validation loss": curve(trained.steps, trained.validation[:, 0].tolist())},
-        certificate=certified(trained.model.core.cpu(), task.bound, s.epsilon),
-        told={"rate": rate},
+    project = stable_projection(s.lam, task.bound) if unit.variant == "stable" else no_projection
+    make = partial(recurrent_network, unit.model, task, s.states, unit.seed, s.vectors)
+    trained, rate = job.search_rates(make, task, Plan(steps=s.steps), s.rates, project=project)
+    yield job.make_run(
+        {f"held out, {task.unit}": task.evaluate(trained.model)},
+        {"validation loss": make_curve(trained.steps, trained.validation[:, 0].tolist())},
+        certificate=certify_summary(trained.model.core.cpu(), task.bound, s.epsilon),
+        notes={"rate": rate},
     )
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """How many pairs of task and cell lose at most so much by the projection."""
     costs = {}
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
-        ways = [picked(runs, task=task, model=cell, variant=one) for one in ("stable", "unstable")]
-        loss, figures = lost(*ways), f"{' against '.join(map(stated, ways))}, {unit(ways[0])}"
+        groups = [
+            select_runs(runs, task=task, model=cell, variant=variant)
+            for variant in ("stable", "unstable")
+        ]
+        loss, figures = (
+            relative_loss(*groups),
+            f"{' against '.join(map(score_text, groups))}, {score_unit(groups[0])}",
+        )
         costs[f"{task}, {cell}"] = (math.inf if loss is None else loss, figures)
     fits = [cost <= WORSE for cost, _ in costs.values()]
     holds: Holds = "holds" if sum(fits) >= SHARE * len(fits) else "does not hold"
-    said = f"The projection costs {dear(costs, WORSE)}."
-    return Outcome(holds, said, not_certified(runs, "stable"))
+    summary = f"The projection costs {cost_text(costs, WORSE)}."
+    return Outcome(holds, summary, uncertified_lines(runs, "stable"))
 
 
-def sections(record: Record) -> Sequence[Section]:
+def extra_sections(record: Record) -> Sequence[Section]:
     """The paper's rows with ours beside them."""
     rows = []
     for task, cell in dict.fromkeys((run.task, run.model) for run in record.runs):
-        ours = [picked(record.runs, task=task, model=cell, variant=one) for one in VARIANTS]
-        told = [unit(ours[0]), *(ratio_text(held_out(some)) for some in ours)]
-        rows.append((PAPER.get(task, ABSENT), cell, ABSENT, ABSENT, record.sources[task], *told))
+        groups = [
+            select_runs(record.runs, task=task, model=cell, variant=variant) for variant in VARIANTS
+        ]
+        cells = [score_unit(groups[0]), *(ratio_text(mean_score(some)) for some in groups)]
+        rows.append((PAPER.get(task, ABSENT), cell, ABSENT, ABSENT, record.sources[task], *cells))
     columns = (
         "the paper’s data", "cell", "unstable", "stable",
         "data here", "measured here in", "unstable here", "stable here",
     )  # fmt: skip
-    how = (
+    explanation = (
         "The paper’s figures could not be had when this was written, and none is quoted from "
         "memory; the data here are others unless --data named the published files, and networks "
         "are smaller, so that rows compare conclusions, not figures."
     )
     table = Table(columns, tuple(rows), frozenset({2, 3, 6, 7}), "Means over the seeds.")
-    return (Section("The paper’s Table 1, and here", (Paragraph(how), table)),)
+    return (Section("The paper’s Table 1, and here", (Paragraph(explanation), table)),)
 
 
 EXPERIMENT = Experiment(
@@ -132,11 +144,11 @@ EXPERIMENT = Experiment(
     ),
     setting=Sizes(),
     full=Sizes(states=256, vectors=256, steps=20_000, rates=(0.001, 0.003, 0.01), whole=True),
-    units=lambda setting: every(setting.tasks, CELLS, VARIANTS, setting.each_seed),
-    work=work,
-    judge=judge,
-    load=load,
+    units=lambda setting: all_units(setting.tasks, CELLS, VARIANTS, setting.each_seed),
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
     takes_data=True,
-    sections=sections,
+    sections=extra_sections,
     packages=("music21",),
 )

@@ -4,18 +4,29 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
-from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, certified
-from rnnbounds.experiments.engine.scores import dear, held_out, not_certified, picked, stated, unit
-from rnnbounds.experiments.engine.trainer import Plan, losses
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, all_units
+from rnnbounds.experiments.engine.record import Outcome, Record, Run, Setting, certify_summary
+from rnnbounds.experiments.engine.scores import (
+    cost_text,
+    mean_score,
+    score_text,
+    score_unit,
+    select_runs,
+    uncertified_lines,
+)
+from rnnbounds.experiments.engine.trainer import Plan, part_losses
 from rnnbounds.experiments.models import tasks
-from rnnbounds.experiments.models.nets import Net
-from rnnbounds.experiments.models.training import kept_short, penalised, projected
+from rnnbounds.experiments.models.nets import ReadoutNet
+from rnnbounds.experiments.models.training import (
+    admissible_options,
+    penalty_options,
+    projection_options,
+)
 from rnnbounds.reports.pages.experiment import Code, Section
 
 TASKS, CELLS = ("sunspots", "text"), ("LSTM", "GRU", "RNN tanh")
 TRAININGS = ("free", "penalised", "projected")
-DEARER = 0.1  # what a certified memory may cost
+MOST_COST = 0.1  # what a certified memory may cost
 SNIPPET = """\
 penalty = torch.relu(rnnbounds.contraction(rnn, inputs) - 0.9)  # inputs: B, or a set
 (loss + 0.2 * penalty).backward()
@@ -43,46 +54,53 @@ class Sizes(Setting, frozen=True, kw_only=True):
     most: int = 99
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """The tasks by name; raises MissingPackageError without statsmodels."""
-    return tasks.load(TASKS)
+    return tasks.load_named(TASKS)
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One network, trained and certified."""
     unit, s, task = job.unit, job.setting, job.data[job.unit.task]
-    net = Net(unit.model, task, s.states, unit.seed, shrunk=unit.variant != "free")
-    ways: dict[str, dict[str, Any]] = {
+    net = ReadoutNet(unit.model, task, s.states, unit.seed, shrunk=unit.variant != "free")
+    options: dict[str, dict[str, Any]] = {
         "free": {},
-        "penalised": penalised(task.among, aim=s.aim, weight=s.weight)
-        | kept_short(task.among, epsilon=s.epsilon, most=s.most),
-        "projected": projected(task.among, s.lam),
+        "penalised": penalty_options(task.among, aim=s.aim, weight=s.weight)
+        | admissible_options(task.among, epsilon=s.epsilon, limit=s.most),
+        "projected": projection_options(task.among, s.lam),
     }
-    job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **ways[unit.variant])
-    loss = task.score(float(losses(net, task, "held out")[0]))
-    found = certified(net.rnn.cpu(), task.among, s.epsilon)
-    yield job.run({f"held-out {task.unit}": loss}, certificate=found)
+    job.train(net, task, Plan(steps=s.steps, rate=s.rate, every=25), **options[unit.variant])
+    loss = task.score(float(part_losses(net, task, "held out")[0]))
+    certificate = certify_summary(net.rnn.cpu(), task.among, s.epsilon)
+    yield job.make_run({f"held-out {task.unit}": loss}, certificate=certificate)
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Judge the cost of a certificate from every seed, in mean held-out loss, task by task."""
     dearest = {}
     for task, cell in dict.fromkeys((run.task, run.model) for run in runs):
-        some = {way: picked(runs, task=task, model=cell, variant=way) for way in TRAININGS}
-        free, costs = held_out(some["free"]), {"": (math.inf, "not certified from every seed")}
+        groups = {way: select_runs(runs, task=task, model=cell, variant=way) for way in TRAININGS}
+        free, costs = mean_score(groups["free"]), {"": (math.inf, "not certified from every seed")}
         for way in TRAININGS[1:]:
-            mean, known = held_out(some[way]), [run.certificate for run in some[way]]
-            if free and mean and all(one and one.verdict == "certified" for one in known):
-                figures = f"{way}: {stated(some[way])} against {stated(some['free'])}"
-                costs[way] = (mean / free - 1, f"{figures}, {unit(some[way])}")
+            mean, certificates = mean_score(groups[way]), [run.certificate for run in groups[way]]
+            if (
+                free
+                and mean
+                and all(summary_ and summary_.verdict == "certified" for summary_ in certificates)
+            ):
+                figures = f"{way}: {score_text(groups[way])} against {score_text(groups['free'])}"
+                costs[way] = (mean / free - 1, f"{figures}, {score_unit(groups[way])}")
         dearest[f"{task}, {cell}"] = min(costs.values())
-    fits = all(cost <= DEARER for cost, _ in dearest.values())
-    said = f"A certificate from every seed costs, in mean held-out loss, {dear(dearest, DEARER)}."
-    broken = not_certified(runs, "projected")
-    return Outcome("holds" if fits else "does not hold", said, broken)
+    fits = all(cost <= MOST_COST for cost, _ in dearest.values())
+    summary = (
+        f"A certificate from every seed costs, in mean held-out loss, "
+        f"{cost_text(dearest, MOST_COST)}."
+    )
+    broken = uncertified_lines(runs, "projected")
+    return Outcome("holds" if fits else "does not hold", summary, broken)
 
 
-def sections(record: Record) -> Sequence[Section]:
+def extra_sections(record: Record) -> Sequence[Section]:
     """How it is done in a training of your own."""
     return (Section("In a training of your own", (Code(SNIPPET),)),)
 
@@ -101,13 +119,14 @@ EXPERIMENT = Experiment(
     source="Miller & Hardt, Stable Recurrent Models, section 4",
     rule=(
         f"it holds if in every task and cell one of the two ways gives a certificate from every "
-        f"seed at a mean held-out loss at most {100 * DEARER:g} % above that of the free networks."
+        f"seed at a mean held-out loss at most {100 * MOST_COST:g} % above that of the free "
+        "networks."
     ),
     setting=Sizes(),
-    units=lambda setting: every(TASKS, setting.cells, TRAININGS, setting.each_seed),
-    work=work,
-    judge=judge,
-    load=load,
-    sections=sections,
+    units=lambda setting: all_units(TASKS, setting.cells, TRAININGS, setting.each_seed),
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
+    sections=extra_sections,
     packages=("statsmodels",),
 )

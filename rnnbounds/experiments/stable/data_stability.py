@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
-from rnnbounds.experiments.engine.scores import figure, worst
+from rnnbounds.experiments.engine.record import Outcome, Run, make_curve, summarise
+from rnnbounds.experiments.engine.scores import figure_or_inf, worst_text
 from rnnbounds.experiments.stable import trained
 from rnnbounds.experiments.stable.trained import Sizes
 from rnnbounds.impl.memory.measure import measure
@@ -14,54 +14,56 @@ LENGTH = 64
 EXPONENT, RATIO = "exponent, greatest", "ratio of a step, greatest"
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One network on its held-out data."""
-    model, task, certificate = trained.network(job)
-    fed, _ = trained.held_out(model, task, LENGTH)
-    found = measure(model.core, fed.numpy())
-    steps, seen = found.local, found.seen
+    model, task, certificate = trained.train_network(job)
+    vectors, _ = trained.held_out_windows(model, task, LENGTH)
+    measurement = measure(model.core, vectors.numpy())
+    steps, observed = measurement.local, measurement.seen
     products = steps.products.quantile(0.5, dim=0), steps.products.amax(0)
     figures = {
         "‖J‖ of a step, median": steps.norms.median(),
         "‖J‖ of a step, greatest": steps.norms.amax(),
         "exponent, mean": steps.exponents.mean(),
         EXPONENT: steps.exponents.amax(),
-        RATIO: seen.ratio.amax(),
-        "k at ε = 0.01, seen": found.window(1e-2),
+        RATIO: observed.ratio.amax(),
+        "k at ε = 0.01, seen": measurement.window(1e-2),
         "windows differentiated": len(steps.exponents),
     }
     curves = {
-        name: curve(found.ks, product.tolist())
+        name: make_curve(measurement.ks, product.tolist())
         for name, product in zip(("median", "greatest"), products, strict=True)
     }
-    curves["gap"] = curve(found.ks, seen.gaps.amax(0).tolist())
-    told = of_certificate(certificate, job.setting.epsilon)
-    yield job.run(figures, curves, certificate=told)
+    curves["gap"] = make_curve(measurement.ks, observed.gaps.amax(0).tolist())
+    summary = summarise(certificate, job.setting.epsilon)
+    yield job.make_run(figures, curves, certificate=summary)
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Which of the models that are not certified do not contract along their data."""
-    nominal = [run for run in runs if not certified(run)]
+    nominal = [run for run in runs if not is_certified(run)]
     if not nominal:
         return Outcome("undecided", "Every network is certified: none is nominally unstable.")
-    holds, count, missed = trained.tallied(nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0)
+    holds, count, missed = trained.tally_seeds(
+        nominal, lambda run: (run.figures[EXPONENT] or 0.0) < 0
+    )
     # A ratio that is not known is one of distances beyond all floats: they grew.
-    grew = sum(figure(run, RATIO) >= 1 for run in nominal)
+    grew = sum(figure_or_inf(run, RATIO) >= 1 for run in nominal)
     steps = f"in {grew} of them a step took two states apart" if grew else "no step of them did"
-    said = (
+    summary = (
         f"Of {len(runs)} networks {len(nominal)} are certified in no norm; along held-out data the "
         f"Lyapunov exponent of {count} of these is below 0 in every window (greatest a step: "
-        f"{worst(nominal, EXPONENT)}); {steps}.{missed}"
+        f"{worst_text(nominal, EXPONENT)}); {steps}.{missed}"
     )
-    return Outcome(holds, said)
+    return Outcome(holds, summary)
 
 
-def certified(run: Run) -> bool:
+def is_certified(run: Run) -> bool:
     """True if the network is certified as stable for all inputs."""
     return run.certificate is not None and run.certificate.verdict == "certified"
 
 
-EXPERIMENT = trained.experiment(
+EXPERIMENT = trained.make_experiment(
     name="data-stability",
     title="Contraction of uncertified models along their data",
     question=(
@@ -76,8 +78,8 @@ EXPERIMENT = trained.experiment(
         "growth of a step, is below 0 in every window whose steps were differentiated. "
         + trained.RULE
     ),
-    work=work,
-    judge=judge,
+    work=run_unit,
+    judge=judge_runs,
     charts=(
         Chart(
             title="Greatest norm of a product of k steps",

@@ -9,8 +9,8 @@ from torch.nn.functional import cross_entropy
 
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
-from rnnbounds.experiments.engine.scores import figure, worst
+from rnnbounds.experiments.engine.record import Outcome, Run, make_curve, summarise
+from rnnbounds.experiments.engine.scores import figure_or_inf, worst_text
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable import trained
 from rnnbounds.experiments.stable.trained import Sizes
@@ -26,37 +26,37 @@ NAME = f"lag {FAR} against lag 0"
 ROUNDING = 1e-9  # relative, more than a float64 adjoint over so few steps can lose
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One network: mean and greatest gradient at every lag."""
-    model, task, certificate = trained.network(job)
-    norms = gradients(model, task)
-    mean, most = norms.mean(0).tolist(), norms.amax(0).tolist()
+    model, task, certificate = trained.train_network(job)
+    norms = input_gradients(model, task)
+    mean, largest = norms.mean(0).tolist(), norms.amax(0).tolist()
     lags = range(LAGS + 1)
-    curves = {"mean": curve(lags, mean), "greatest": curve(lags, most)}
+    curves = {"mean": make_curve(lags, mean), "greatest": make_curve(lags, largest)}
     figures: dict[str, float | None] = {"lag 0, mean": mean[0], NAME: mean[FAR] / mean[0]}
     figures["a step, lags 1 to 32"] = (mean[FAR] / mean[1]) ** (1 / (FAR - 1))
     if certificate.verdict == "certified":
-        bounds = certified(certificate, model)
-        curves["certified"] = curve(lags, bounds)
-        pairs = zip(most, bounds, strict=True)
-        figures[trained.BROKEN] = sum(
-            trained.broken(seen, bound, ROUNDING * seen) for seen, bound in pairs
+        bounds = certified_gradients(certificate, model)
+        curves["certified"] = make_curve(lags, bounds)
+        pairs = zip(largest, bounds, strict=True)
+        figures[trained.BROKEN_BOUNDS] = sum(
+            trained.is_broken(value, bound, ROUNDING * value) for value, bound in pairs
         )
-    found = of_certificate(certificate, job.setting.epsilon)
-    yield job.run(figures, curves, certificate=found)
+    summary = summarise(certificate, job.setting.epsilon)
+    yield job.make_run(figures, curves, certificate=summary)
 
 
-def gradients(model: Network, task: Task) -> Tensor:
+def input_gradients(model: Network, task: Task) -> Tensor:
     """‖∂p_T/∂x_{T−i}‖₂ for i = 0 … LAGS, (M, LAGS + 1): p_T the loss at a window's last time."""
-    fed, y = trained.held_out(model, task, trained.LENGTH)
-    fed = fed.clone().requires_grad_()
-    told = model.readout(model.core(fed)[0][:, -1])
-    (slopes,) = torch.autograd.grad(cross_entropy(told, y[:, -1], reduction="sum"), fed)
+    vectors, y = trained.held_out_windows(model, task, trained.LENGTH)
+    vectors = vectors.clone().requires_grad_()
+    outputs = model.readout(model.core(vectors)[0][:, -1])
+    (slopes,) = torch.autograd.grad(cross_entropy(outputs, y[:, -1], reduction="sum"), vectors)
     norms: Tensor = slopes.norm(dim=2)[:, -LAGS - 1 :].flip(1)
     return norms
 
 
-def certified(certificate: Certificate, model: Network) -> list[float]:
+def certified_gradients(certificate: Certificate, model: Network) -> list[float]:
     """√2 ‖C‖₂ G(1 − λ) λ^i, rounded up: the cross-entropy's gradient in the logits is at most √2,
     and G = C_* L/(1 − λ) the certificate's gain. Source: Miller & Hardt, section 3."""
     gap = add_up(1.0, -certificate.lam)
@@ -68,19 +68,21 @@ def certified(certificate: Certificate, model: Network) -> list[float]:
     return bounds
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Whose gradients do not vanish, and whether a bound fell."""
-    holds, count, missed = trained.tallied(runs, lambda run: trained.at_most(run, NAME, SMALL))
-    most = max(figure(run, NAME) for run in runs)
-    said = (
-        f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
-        f"{len(runs)} networks; the greatest shares are of {worst(runs, NAME)}, and of a "
-        f"single one {error_text(most)}.{missed}"
+    holds, count, missed = trained.tally_seeds(
+        runs, lambda run: trained.is_at_most(run, NAME, SMALL)
     )
-    return Outcome(holds, said, trained.fallen(runs))
+    largest = max(figure_or_inf(run, NAME) for run in runs)
+    summary = (
+        f"At lag {FAR} the mean gradient is below {SMALL:g} of that at lag 0 in {count} of "
+        f"{len(runs)} networks; the greatest shares are of {worst_text(runs, NAME)}, and of a "
+        f"single one {error_text(largest)}.{missed}"
+    )
+    return Outcome(holds, summary, trained.broken_lines(runs))
 
 
-EXPERIMENT = trained.experiment(
+EXPERIMENT = trained.make_experiment(
     name="gradient-decay",
     title="Gradients of trained models by lag",
     question=(
@@ -96,8 +98,8 @@ EXPERIMENT = trained.experiment(
         f"it holds if in every network, stable or free, the mean gradient at lag {FAR} is at most "
         f"{SMALL:g} of that at lag 0. {trained.RULE}"
     ),
-    work=work,
-    judge=judge,
+    work=run_unit,
+    judge=judge_runs,
     charts=(
         Chart(
             title="Mean over held-out windows",

@@ -8,11 +8,11 @@ import torch
 from flint import arb, ctx
 from torch import Tensor
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, Unit, all_units
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.record import Outcome, Run, curve
-from rnnbounds.experiments.engine.scores import farthest, figure, picked, stated
-from rnnbounds.experiments.stable.instances import TRAINED, Instances, Sizes, draw
+from rnnbounds.experiments.engine.record import Outcome, Run, make_curve
+from rnnbounds.experiments.engine.scores import figure_or_inf, score_text, select_runs, worst_group
+from rnnbounds.experiments.stable.instances import TRAINED, Instances, Sizes, draw_instances
 from rnnbounds.impl.gradients.adjoint import gradient_gaps
 from rnnbounds.impl.gradients.adjoint_error import gradient_gap_error
 from rnnbounds.impl.gradients.constants import Constants
@@ -43,72 +43,78 @@ class Gaps(NamedTuple):
     rounding: list[float]
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """The instances, drawn."""
-    drawn = draw(setting)
-    omega = Region.of_omega(drawn.omega, drawn.cell, TRAINED)
+    instances = draw_instances(setting)
+    omega = Region.of_omega(instances.omega, instances.cell, TRAINED)
     start, uniform = (
-        Constants(drawn.cell, drawn.B_x, loss=drawn.loss, trained=TRAINED, region=region)
+        Constants(
+            instances.cell, instances.B_x, loss=instances.loss, trained=TRAINED, region=region
+        )
         for region in (None, omega)
     )
-    return Loaded((drawn, start, uniform))
+    return LoadedData((instances, start, uniform))
 
 
-def units(setting: Sizes) -> list[Unit]:
+def list_units(setting: Sizes) -> list[Unit]:
     """The gradients of all instances, and a descent of all for each rule of steps."""
     rules = [f"steps {name}" for name in ("1/t", f"{setting.constant:g}", BETA)]
-    gradients = every([GRADIENTS], ["tanh RNN"], ["Gaussian weights"], [setting.seed])
-    return gradients + every([WEIGHTS], ["tanh RNN"], rules, [setting.seed])
+    gradients = all_units([GRADIENTS], ["tanh RNN"], ["Gaussian weights"], [setting.seed])
+    return gradients + all_units([WEIGHTS], ["tanh RNN"], rules, [setting.seed])
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """A run for each instance."""
-    setting, (drawn, start, uniform) = job.setting, job.data
-    size = 2 * torch.stack((drawn.omega.W * drawn.cell.n**0.5, drawn.omega.U)).norm(dim=0)
-    more: list[dict[str, float]] = [{} for _ in setting.each_seed]
+    setting, (instances, start, uniform) = job.setting, job.data
+    size = 2 * torch.stack((instances.omega.W * instances.cell.n**0.5, instances.omega.U)).norm(
+        dim=0
+    )
+    extra_figures: list[dict[str, float]] = [{} for _ in setting.each_seed]
     if job.unit.task == GRADIENTS:
-        gaps = gradient_curve(drawn, setting, start)
+        gaps = gradient_curve(instances, setting, start)
     else:
         name = job.unit.variant.removeprefix("steps ")
-        B = drawn.B_x
+        B = instances.B_x
         alpha = 1 / uniform["beta"] if name == BETA else torch.ones_like(B)
         if name == f"{setting.constant:g}":
             alpha = torch.full_like(B, setting.constant)
         decreasing = name in ("1/t", BETA)
-        gaps, more = descent(decreasing, alpha, drawn, setting, uniform)
+        gaps, extra_figures = weight_curve(decreasing, alpha, instances, setting, uniform)
     for i, seed in enumerate(setting.each_seed):
         observed, bounds = gaps.observed[i], gaps.log10_bound[i]
         ceiling = math.inf if job.unit.task == GRADIENTS else float(size[i])
-        saying = [b if b < _LARGEST and 10.0**b <= ceiling else None for b in bounds]
+        drawable = [b if b < _LARGEST and 10.0**b <= ceiling else None for b in bounds]
         pairs = list(zip(setting.windows, observed, bounds, strict=True))
-        shown = (setting.windows[0], 5, moderate(setting), setting.windows[-1])
-        figures = {f"k = {k}": gap for k, gap, _ in pairs if k in shown}
+        windows = (setting.windows[0], 5, moderate_window(setting), setting.windows[-1])
+        figures = {f"k = {k}": gap for k, gap, _ in pairs if k in windows}
         figures["log₁₀ of the bound, greatest"] = max(bounds)
-        figures["a bound broken"] = sum(not within(g, b, gaps.rounding[i]) for _, g, b in pairs)
+        figures["a bound broken"] = sum(not is_within(g, b, gaps.rounding[i]) for _, g, b in pairs)
         curves = {
-            "observed": curve(setting.windows, observed),
-            "certified": curve(setting.windows, [None if b is None else 10.0**b for b in saying]),
-            "log₁₀ certified": curve(setting.windows, bounds),
+            "observed": make_curve(setting.windows, observed),
+            "certified": make_curve(
+                setting.windows, [None if b is None else 10.0**b for b in drawable]
+            ),
+            "log₁₀ certified": make_curve(setting.windows, bounds),
         }
-        yield job.run(figures | more[i], curves, seed=seed)
+        yield job.make_run(figures | extra_figures[i], curves, seed=seed)
 
 
-def within(gap: float, log10_bound: float, rounding: float) -> bool:
+def is_within(gap: float, log10_bound: float, rounding: float) -> bool:
     """True if gap + rounding ≤ 10^log10_bound; a rounding that is not finite counts as 0."""
     total = gap + (rounding if math.isfinite(rounding) else 0.0)
     return total == 0 or (total > 0 and math.log10(total) <= log10_bound)
 
 
-def gradient_curve(drawn: Instances, setting: Sizes, constants: Constants) -> Gaps:
+def gradient_curve(instances: Instances, setting: Sizes, constants: Constants) -> Gaps:
     """‖∇p_T − ∇p_T^k‖ at the first weights, beside ε_k with their constants (Lemma 2)."""
     K = max(setting.windows)
-    part = drawn.cell, drawn.x, K, drawn.loss, TRAINED
+    part = instances.cell, instances.x, K, instances.loss, TRAINED
     windows = list(setting.windows)
     with ctx.workprec(_PRECISION):
         epsilons = constants.epsilons(K)[:, windows].tolist()
         bounds = [[log10_above(arb(epsilon)) for epsilon in row] for row in epsilons]
     gaps = gradient_gaps(*part)[:, 0]
-    error = add_up(gradient_gap_error(*part)[:, 0], norm_error(gaps, drawn.cell))
+    error = add_up(gradient_gap_error(*part)[:, 0], norm_error(gaps, instances.cell))
     return Gaps(gaps[:, windows].tolist(), bounds, error.amax(1).tolist())
 
 
@@ -117,56 +123,58 @@ def norm_error(norms: Tensor, cell: RNN) -> Tensor:
     return mul_up(gamma(cell.n * (cell.n + cell.d) + 5), norms)
 
 
-def descent(
-    decreasing: bool, alpha: Tensor, drawn: Instances, setting: Sizes, constants: Constants
+def weight_curve(
+    decreasing: bool, alpha: Tensor, instances: Instances, setting: Sizes, constants: Constants
 ) -> tuple[Gaps, list[dict[str, float]]]:
     """Train the full and all truncated models of all instances in one batch, and compare.
 
     Steps are α/t if `decreasing`, else α. Also of each instance how far the full model's weights
     moved, and its loss before and after.
     """
-    each, N = 1 + len(setting.windows), setting.steps
+    copies, N = 1 + len(setting.windows), setting.steps
     times = torch.arange(1, N + 1, dtype=torch.float64)
     rates = alpha[:, None] / (times if decreasing else torch.ones_like(times))
-    starts = torch.tensor([0, *(setting.length - k for k in setting.windows)])
-    last, error = trained(
-        drawn.repeated(each),
-        rates.repeat_interleave(each, dim=0),
-        starts.repeat(len(alpha)),
-        constants["beta"].repeat_interleave(each),
+    first_steps = torch.tensor([0, *(setting.length - k for k in setting.windows)])
+    last, error = train_cells(
+        instances.repeat(copies),
+        rates.repeat_interleave(copies, dim=0),
+        first_steps.repeat(len(alpha)),
+        constants["beta"].repeat_interleave(copies),
     )
-    error = error.reshape(-1, each)
-    W, U = (part.reshape(-1, each, *part.shape[1:]) for part in (last.W, last.U))
-    full = RNN(W[:, 0], U[:, 0], drawn.cell.b, drawn.cell.activation)
-    gaps = distance(W[:, :1] - W[:, 1:], U[:, :1] - U[:, 1:])
+    error = error.reshape(-1, copies)
+    W, U = (part.reshape(-1, copies, *part.shape[1:]) for part in (last.W, last.U))
+    full = RNN(W[:, 0], U[:, 0], instances.cell.b, instances.cell.activation)
+    gaps = weight_distance(W[:, :1] - W[:, 1:], U[:, :1] - U[:, 1:])
     computed = add_up(add_up(error[:, :1], error[:, 1:]), norm_error(gaps, full))
-    told = {
-        "moved": distance(full.W - drawn.cell.W, full.U - drawn.cell.U),
-        "loss before": loss_of(drawn, drawn.cell),
-        "loss after": loss_of(drawn, full),
+    columns = {
+        "moved": weight_distance(full.W - instances.cell.W, full.U - instances.cell.U),
+        "loss before": full_loss(instances, instances.cell),
+        "loss after": full_loss(instances, full),
         "β": constants["beta"],
     }
-    rows = zip(*(part.tolist() for part in told.values()), strict=True)
+    rows = zip(*(part.tolist() for part in columns.values()), strict=True)
     bounds = weight_bounds(constants, alpha, decreasing, setting)
-    seen = Gaps(gaps.tolist(), bounds, computed.amax(1).tolist())
-    return seen, [dict(zip(told, row, strict=True)) for row in rows]
+    weight_gaps = Gaps(gaps.tolist(), bounds, computed.amax(1).tolist())
+    return weight_gaps, [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def trained(drawn: Instances, rates: Tensor, starts: Tensor, beta: Tensor) -> tuple[RNN, Tensor]:
+def train_cells(
+    instances: Instances, rates: Tensor, first_steps: Tensor, beta: Tensor
+) -> tuple[RNN, Tensor]:
     """The cells after N steps, and bounds on their rounding."""
     cells, errors = [], []
     for first in range(0, len(beta), BATCH):
         part = slice(first, first + BATCH)
-        some = drawn.part(part)
+        some = instances.select(part)
         task = some.x, some.loss, some.omega, TRAINED, rates[part]
-        path = descend(some.cell, *task, starts[part])
+        path = descend(some.cell, *task, first_steps[part])
         cells.append(path[-1])
-        errors.append(descent_error(path, *task, beta[part], starts[part])[:, -1])
+        errors.append(descent_error(path, *task, beta[part], first_steps[part])[:, -1])
     W, U, b = (torch.cat([getattr(cell, name) for cell in cells]) for name in ("W", "U", "b"))
-    return RNN(W, U, b, drawn.cell.activation), torch.cat(errors)
+    return RNN(W, U, b, instances.cell.activation), torch.cat(errors)
 
 
-def distance(W: Tensor, U: Tensor) -> Tensor:
+def weight_distance(W: Tensor, U: Tensor) -> Tensor:
     """√(‖W‖_F² + ‖U‖_F²) of matrices (…, n, n) and (…, n, d)."""
     size: Tensor = torch.cat([W.flatten(-2), U.flatten(-2)], dim=-1).norm(dim=-1)
     return size
@@ -179,15 +187,15 @@ def weight_bounds(constants: Constants, alpha: Tensor, decreasing: bool, setting
     """
     windows, N = list(setting.windows), setting.steps
     epsilons = constants.epsilons(max(windows))[:, windows].tolist()
-    found = []
+    bounds = []
     with ctx.workprec(_PRECISION):
         pairs = zip(epsilons, alpha.tolist(), constants["beta"].tolist(), strict=True)
         for row, size, beta in pairs:
             c = arb(size) * arb(beta)
             product = ball_step_product(arb(N), c) if decreasing else (1 + c) ** N
             scale = (product - 1) / arb(beta)
-            found.append([log10_above(arb(epsilon) * scale) for epsilon in row])
-    return found
+            bounds.append([log10_above(arb(epsilon) * scale) for epsilon in row])
+    return bounds
 
 
 def log10_above(value: arb) -> float:
@@ -195,33 +203,35 @@ def log10_above(value: arb) -> float:
     return float_above(value.log() / arb(10).log())
 
 
-def loss_of(drawn: Instances, cell: RNN) -> Tensor:
+def full_loss(instances: Instances, cell: RNN) -> Tensor:
     """½‖C h_T − y‖² of the full model, (B,)."""
-    return drawn.loss.value(rollout(cell, drawn.x))[:, 0]
+    return instances.loss.value(rollout(cell, instances.x))[:, 0]
 
 
-def moderate(setting: Sizes) -> int:
+def moderate_window(setting: Sizes) -> int:
     """The first window that is so large, or the last."""
     return next((k for k in setting.windows if k >= MODERATE), setting.windows[-1])
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """How gaps fall with k, and whether a bound fell."""
-    told = []
-    first, middle = (f"k = {k}" for k in (setting.windows[0], moderate(setting)))
+    task_texts = []
+    first, middle = (f"k = {k}" for k in (setting.windows[0], moderate_window(setting)))
     for task in dict.fromkeys(run.task for run in runs):
-        _, some = farthest(picked(runs, task=task), middle)
-        told.append(f"{task}, {some[0].variant}, {stated(some, first)} to {stated(some, middle)}")
-    fits = [figure(run, middle) <= CLOSE * (run.figures[first] or 0.0) for run in runs]
-    said = f"Mean gaps from {first} to {middle}, the farthest there: {'; '.join(told)}."
+        _, some = worst_group(select_runs(runs, task=task), middle)
+        task_texts.append(
+            f"{task}, {some[0].variant}, {score_text(some, first)} to {score_text(some, middle)}"
+        )
+    fits = [figure_or_inf(run, middle) <= CLOSE * (run.figures[first] or 0.0) for run in runs]
+    summary = f"Mean gaps from {first} to {middle}, the farthest there: {'; '.join(task_texts)}."
     broken = tuple(
         f"{run.task}, {run.variant}, instance {run.seed}: {count:g} gaps are above their bounds"
         for run in runs
         if (count := run.figures["a bound broken"])
     )
     if not broken:
-        said += " Every observed gap is below its certified bound."
-    return Outcome("holds" if all(fits) and not broken else "does not hold", said, broken)
+        summary += " Every observed gap is below its certified bound."
+    return Outcome("holds" if all(fits) and not broken else "does not hold", summary, broken)
 
 
 EXPERIMENT = Experiment(
@@ -244,10 +254,10 @@ EXPERIMENT = Experiment(
         f"and the weights’ at k = {MODERATE} are at most {CLOSE:g} of those at the first k."
     ),
     setting=Sizes(),
-    units=units,
-    work=work,
-    judge=judge,
-    load=load,
+    units=list_units,
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
     charts=(
         Chart(
             title="Gaps",

@@ -55,11 +55,11 @@ class Instances:
         """max_t ‖x_t‖₂ of what was drawn, rounded up, (B,)."""
         return norm_up(self.x[..., 0]).amax(1)
 
-    def repeated(self, times: int) -> "Instances":
+    def repeat(self, times: int) -> "Instances":
         """Each instance so many times, one copy after the other."""
         return self._each(lambda part: part.repeat_interleave(times, dim=0))
 
-    def part(self, chosen: slice) -> "Instances":
+    def select(self, chosen: slice) -> "Instances":
         """Some of them."""
         return self._each(lambda part: part[chosen])
 
@@ -74,7 +74,7 @@ class Instances:
         )
 
 
-def draw(setting: Sizes) -> Instances:
+def draw_instances(setting: Sizes) -> Instances:
     """tanh cells without biases, all entries Gaussian; the first ones are the same for any number.
 
     W ~ N(0, 1/n) rescaled to ‖W‖₂ = λ, U ~ N(0, 1/d), x_t ~ N(0, I), C ~ N(0, 1/n), y ~ N(0, I);
@@ -83,11 +83,11 @@ def draw(setting: Sizes) -> Instances:
     n, d, p, T = setting.states, setting.inputs, setting.outputs, setting.length
     shapes = ((n, n), (n, d), (T, d, 1), (p, n), (p,))
     generator = torch.Generator().manual_seed(0)
-    drawn = [
+    samples = [
         [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
         for _ in range(setting.seed + setting.seeds)
     ][setting.seed :]
-    W, U, x, C, y = (torch.stack(parts) for parts in zip(*drawn, strict=True))
+    W, U, x, C, y = (torch.stack(tensors) for tensors in zip(*samples, strict=True))
     W = W * (setting.lam * INSIDE / torch.linalg.matrix_norm(W, 2))[:, None, None]
     U, b = U / d**0.5, W.new_zeros(setting.seeds, n)
     omega = Omega(b.new_full((len(b),), setting.lam), ROOM * norm_up(U.flatten(1)), b[:, 0])

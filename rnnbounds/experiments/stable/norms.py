@@ -8,10 +8,10 @@ spectral norm is the criterion; `rnnbounds.experiments.stable.published` for the
 
 from collections.abc import Iterable
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit
-from rnnbounds.experiments.engine.record import Run, of_certificate
-from rnnbounds.experiments.stable.gated_cells import DRAWN, EDGE, TRAINED, drawn, trained
-from rnnbounds.experiments.stable.norms_drawn import Sizes, draw
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, Unit
+from rnnbounds.experiments.engine.record import Run, summarise
+from rnnbounds.experiments.stable.gated_cells import DRAWN, EDGE, TRAINED, draw_weights, train_layer
+from rnnbounds.experiments.stable.norms_drawn import Sizes, draw_planted
 from rnnbounds.experiments.stable.norms_told import (
     AUTO,
     GRUS,
@@ -19,15 +19,15 @@ from rnnbounds.experiments.stable.norms_told import (
     NORM,
     PLANTED,
     RNNS,
-    judge,
-    sections,
+    extra_sections,
+    judge_runs,
 )
 from rnnbounds.experiments.stable.published import (
     BOUNDED,
     CONDITIONS,
     DIAGONAL,
-    bounded,
-    damico,
+    damico_condition,
+    state_bound_factor,
 )
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.cells.table import kind_of
@@ -45,19 +45,21 @@ from rnnbounds.impl.reading.adapters import load_model
 CELL, CHO = "rnn-tanh", "Cho’s GRU"
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """Nothing; the norms that are left out, and why."""
     reason = left_out(setting.most)
-    return Loaded(None, {} if reason is None else {f"{SOLVED} was not tried": reason})
+    return LoadedData(None, {} if reason is None else {f"{SOLVED} was not tried": reason})
 
 
-def units(setting: Sizes) -> list[Unit]:
+def list_units(setting: Sizes) -> list[Unit]:
     """The RNNs, then as many LSTMs and GRUs."""
     random = [Unit(RNNS, "tanh RNN", "drawn", seed) for seed in setting.each_seed]
-    return random + [_gated(task, seed) for task in (LSTMS, GRUS) for seed in setting.each_seed]
+    return random + [
+        _gated_unit(task, seed) for task in (LSTMS, GRUS) for seed in setting.each_seed
+    ]
 
 
-def _gated(task: str, seed: int) -> Unit:
+def _gated_unit(task: str, seed: int) -> Unit:
     """A quarter are trained, a quarter drawn, half on the edge of a condition; every other GRU that
     is not trained is Cho's."""
     way, turn = seed % 4, seed // 4
@@ -65,67 +67,67 @@ def _gated(task: str, seed: int) -> Unit:
     return Unit(task, CHO if task == GRUS and way and turn % 2 else task, variant, seed)
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One system in every norm and by every condition, and in the norm that the search chooses."""
-    yield random(job) if job.unit.task == RNNS else gated(job)
+    yield random_run(job) if job.unit.task == RNNS else gated_run(job)
 
 
-def random(job: Job[Sizes]) -> Run:
+def random_run(job: Job[Sizes]) -> Run:
     """One RNN."""
-    setting, drawn = job.setting, draw(job.setting, job.unit.seed)
-    loaded = load_model({"weight_hh": drawn.W, "weight_ih": drawn.U}, CELL)
-    parts = parts_of(loaded, setting.input_bound)
-    figures: dict[str, float | None] = {NORM: float(certified_norm(parts.W))}
-    planted = diagonal_norm(parts.W, drawn.d[None]).factor
-    figures[PLANTED] = float(mul_up(parts.slope, planted))
+    setting, planted_network = job.setting, draw_planted(job.setting, job.unit.seed)
+    loaded = load_model({"weight_hh": planted_network.W, "weight_ih": planted_network.U}, CELL)
+    cell_parts = parts_of(loaded, setting.input_bound)
+    figures: dict[str, float | None] = {NORM: float(certified_norm(cell_parts.W))}
+    planted = diagonal_norm(cell_parts.W, planted_network.d[None]).factor
+    figures[PLANTED] = float(mul_up(cell_parts.slope, planted))
     for name in at_hand(kind_of(CELL).norms, setting.most):
-        norm = state_norm(name, parts)
+        norm = state_norm(name, cell_parts)
         figures[f"λ, {name}"] = norm.lam
         figures[f"k, {name}"] = norm.window(setting.epsilon) if norm.lam < 1 else None
     chosen = certify(loaded, setting.input_bound, (setting.epsilon,))
-    W, U, d = (part.numpy() for part in (drawn.W, drawn.U, drawn.d))
-    told = damico(W, U, d, setting.input_bound, setting.epsilon)
-    return _run(job, figures | _figures(DIAGONAL, told.lam, told.k), chosen)
+    W, U, d = (part.numpy() for part in (planted_network.W, planted_network.U, planted_network.d))
+    answer = damico_condition(W, U, d, setting.input_bound, setting.epsilon)
+    return _make_run(job, figures | _norm_figures(DIAGONAL, answer.lam, answer.k), chosen)
 
 
-def gated(job: Job[Sizes]) -> Run:
+def gated_run(job: Job[Sizes]) -> Run:
     """One LSTM or GRU."""
     setting, unit = job.setting, job.unit
     cell = {LSTMS: "lstm", GRUS: "gru", CHO: "gru-cho"}[unit.model]
     if unit.variant in TRAINED:
         span = setting.most - setting.least + 1
-        layer = trained(job, setting.least + unit.seed % span)
+        layer = train_layer(job, setting.least + unit.seed % span)
         weights = {name.removesuffix("_l0"): part.detach().cpu().double()
                    for name, part in layer.named_parameters()}  # fmt: skip
         loaded = load_model(layer)
     else:
         size = (setting.least, setting.most)
-        weights = drawn(cell, unit.variant == EDGE, unit.seed, size, setting.inputs)
+        weights = draw_weights(cell, unit.variant == EDGE, unit.seed, size, setting.inputs)
         loaded = load_model(weights, cell)
     chosen = certify(loaded, input_box(-1.0, 1.0, loaded.d), (setting.epsilon,))
     figures: dict[str, float | None] = {}
     for name, lam, k in chosen.tried:
-        figures |= _figures(name, lam, k)
+        figures |= _norm_figures(name, lam, k)
     plain = {role: part.numpy() for role, part in weights.items()}
     for condition in CONDITIONS[cell]:
-        told = condition.told(plain, setting.epsilon)
-        figures |= _figures(condition.name, told.lam, told.k)
+        answer = condition.evaluate(plain, setting.epsilon)
+        figures |= _norm_figures(condition.name, answer.lam, answer.k)
     if cell == "lstm":
-        figures[BOUNDED] = bounded(plain)
-    return _run(job, figures, chosen)
+        figures[BOUNDED] = state_bound_factor(plain)
+    return _make_run(job, figures, chosen)
 
 
-def _figures(name: str, lam: float, k: int | None) -> dict[str, float | None]:
+def _norm_figures(name: str, lam: float, k: int | None) -> dict[str, float | None]:
     return {f"λ, {name}": lam, f"k, {name}": k if lam < 1 else None}
 
 
-def _run(job: Job[Sizes], figures: dict[str, float | None], chosen: Certificate) -> Run:
+def _make_run(job: Job[Sizes], figures: dict[str, float | None], chosen: Certificate) -> Run:
     epsilon = job.setting.epsilon
     certified = chosen.verdict == "certified"
-    return job.run(
+    return job.make_run(
         figures | {f"k, {AUTO}": chosen.window(epsilon) if certified else None},
-        told={"n": str(chosen.n), "chosen": chosen.norm},
-        certificate=of_certificate(chosen, epsilon),
+        notes={"n": str(chosen.n), "chosen": chosen.norm},
+        certificate=summarise(chosen, epsilon),
     )
 
 
@@ -150,10 +152,10 @@ EXPERIMENT = Experiment(
         "failure."
     ),
     setting=Sizes(),
-    units=units,
-    work=work,
-    judge=lambda runs, setting: judge(runs, setting.norms),
-    load=load,
-    sections=sections,
+    units=list_units,
+    work=run_unit,
+    judge=lambda runs, setting: judge_runs(runs, setting.norms),
+    load=load_data,
+    sections=extra_sections,
     packages=("clarabel",),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.common import seeded_generator
 from rnnbounds.experiments.engine.record import Setting
 
 _SPREAD = 64.0  # more than any spread of log-weights that is needed
@@ -29,7 +29,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class PlantedNetwork:
     """W = D⁻¹ (μM) D with ‖M‖₂ = 1, the d of D, and U."""
 
     W: Tensor
@@ -37,14 +37,14 @@ class Drawn:
     d: Tensor
 
 
-def draw(setting: Sizes, seed: int) -> Drawn:
+def draw_planted(setting: Sizes, seed: int) -> PlantedNetwork:
     """One system, whatever the others are.
 
     M has random singular vectors and singular values uniform in [q, 1], one of them 1, with q
     uniform in [0, 1]; log d is Gaussian, times the spread for which ‖W‖₂ is what was drawn. The
     spread is found by bisection from ‖μM‖₂ < 1, so that every norm above it is reached.
     """
-    generator = chance(0, seed)
+    generator = seeded_generator(0, seed)
 
     def uniform(low: float, high: float) -> float:
         share = float(torch.rand(1, generator=generator, dtype=torch.float64))
@@ -54,20 +54,24 @@ def draw(setting: Sizes, seed: int) -> Drawn:
         return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
     n = int(torch.randint(setting.least, setting.most + 1, (1,), generator=generator))
-    rate, norm, least = uniform(*setting.rates), uniform(*setting.norms), uniform(0.0, 1.0)
-    left, right = (torch.linalg.qr(gaussian(n, n))[0] for _ in range(2))
-    values = least + (1 - least) * torch.rand(n, generator=generator, dtype=torch.float64)
+    rate, norm, smallest = uniform(*setting.rates), uniform(*setting.norms), uniform(0.0, 1.0)
+    left_vectors, right_vectors = (torch.linalg.qr(gaussian(n, n))[0] for _ in range(2))
+    values = smallest + (1 - smallest) * torch.rand(n, generator=generator, dtype=torch.float64)
     values[0] = 1.0
-    M, log_d, U = rate * (left * values) @ right, gaussian(n), gaussian(n, setting.inputs)
+    M, log_d, U = (
+        rate * (left_vectors * values) @ right_vectors,
+        gaussian(n),
+        gaussian(n, setting.inputs),
+    )
     low, high = 0.0, _SPREAD
     for _ in range(_HALVINGS):
         spread = (low + high) / 2
-        reached = torch.linalg.matrix_norm(scaled(M, spread * log_d), 2) >= norm
+        reached = torch.linalg.matrix_norm(scale_similar(M, spread * log_d), 2) >= norm
         low, high = (low, spread) if reached else (spread, high)
     log_d = high * log_d
-    return Drawn(scaled(M, log_d), U, torch.exp(log_d))
+    return PlantedNetwork(scale_similar(M, log_d), U, torch.exp(log_d))
 
 
-def scaled(M: Tensor, log_d: Tensor) -> Tensor:
+def scale_similar(M: Tensor, log_d: Tensor) -> Tensor:
     """D⁻¹MD."""
     return M * torch.exp(log_d[None, :] - log_d[:, None])

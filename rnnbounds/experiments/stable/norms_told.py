@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from rnnbounds.experiments.engine.record import Outcome, Record, Run
-from rnnbounds.experiments.engine.scores import picked
+from rnnbounds.experiments.engine.scores import select_runs
 from rnnbounds.experiments.stable.published import BOUNDED, CONDITIONS, DIAGONAL
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table
 from rnnbounds.reports.pages.figures.plot import Series as Line
@@ -14,78 +14,87 @@ from rnnbounds.reports.pages.text import NOTHING, round_up
 RNNS, LSTMS, GRUS = "random networks", "LSTM", "GRU"
 AUTO, NORM, PLANTED = "auto", "‖W‖₂", "λ, planted"
 PUBLISHED = (DIAGONAL, *(one.name for some in CONDITIONS.values() for one in some))
-_LINES = 6
+_MOST_LINES = 6
 
 
-def windows(run: Run) -> dict[str, float]:
+def lengths_by_norm(run: Run) -> dict[str, float]:
     """The k of the norms and conditions that certify, the choice left out."""
-    told = {name.removeprefix("k, "): k for name, k in run.figures.items() if name[:3] == "k, "}
-    return {name: k for name, k in told.items() if k is not None and name != AUTO}
+    lengths = {name.removeprefix("k, "): k for name, k in run.figures.items() if name[:3] == "k, "}
+    return {name: k for name, k in lengths.items() if k is not None and name != AUTO}
 
 
-def names(runs: Sequence[Run]) -> list[str]:
+def norm_names(runs: Sequence[Run]) -> list[str]:
     """The norms, in the order in which they are tried, and then the conditions."""
-    told = dict.fromkeys(name for run in runs for name in run.figures if name[:3] == "k, ")
-    known = [name[3:] for name in told if name != f"k, {AUTO}"]
-    return sorted(known, key=lambda name: name in PUBLISHED)
+    figure_names = dict.fromkeys(name for run in runs for name in run.figures if name[:3] == "k, ")
+    norm_names = [name[3:] for name in figure_names if name != f"k, {AUTO}"]
+    return sorted(norm_names, key=lambda name: name in PUBLISHED)
 
 
-def of_norm(runs: Sequence[Run], name: str) -> list[float]:
+def sorted_lengths(runs: Sequence[Run], name: str) -> list[float]:
     """The k of the systems that a norm certifies, in increasing order."""
     return sorted(k for run in runs if (k := run.figures.get(f"k, {name}")) is not None)
 
 
-def wins(runs: Sequence[Run], name: str, how: Callable[[float, list[float]], bool]) -> int:
+def count_wins(
+    runs: Sequence[Run], name: str, compares: Callable[[float, list[float]], bool]
+) -> int:
     """On how many systems the k of a norm stands so to those of the others."""
     count = 0
     for run in runs:
-        known = windows(run)
-        k = known.pop(name, None)
-        count += k is not None and how(k, list(known.values()))
+        lengths = lengths_by_norm(run)
+        k = lengths.pop(name, None)
+        count += k is not None and compares(k, list(lengths.values()))
     return count
 
 
-def judge(runs: Sequence[Run], norms: tuple[float, float]) -> Outcome:
+def judge_runs(runs: Sequence[Run], norms: tuple[float, float]) -> Outcome:
     """Judge whether the spectral norm certifies no RNN and `auto` all of them, and count what
     published conditions certify. ‖W‖₂ of the RNNs is between `norms`."""
-    random, found, told = picked(runs, task=RNNS), problems(runs, norms), []
-    counts = {name: len(of_norm(random, name)) for name in names(random)}
-    chosen = len(of_norm(random, AUTO))
-    said = f"Of {len(random)} networks with ‖W‖₂ ≥ {norms[0]:g} auto certifies {chosen}: "
-    told.append(said + ", ".join(f"the {name} norm {n}" for name, n in counts.items()
+    random, failures, sentences = select_runs(runs, task=RNNS), find_problems(runs, norms), []
+    counts = {name: len(sorted_lengths(random, name)) for name in norm_names(random)}
+    chosen = len(sorted_lengths(random, AUTO))
+    sentence_ = f"Of {len(random)} networks with ‖W‖₂ ≥ {norms[0]:g} auto certifies {chosen}: "
+    sentences.append(sentence_ + ", ".join(f"the {name} norm {n}" for name, n in counts.items()
                                  if name != DIAGONAL) + ".")  # fmt: skip
     for task in (LSTMS, GRUS):
-        if some := picked(runs, task=task):
-            published = [name for name in names(some) if name in PUBLISHED]
-            said = f"Of {len(some)} {task}s it certifies {len(of_norm(some, AUTO))}: "
-            told.append(said + "; ".join(f"{one} {len(of_norm(some, one))}" for one in published))
-            told[-1] += "."
-    holds = counts.get("spectral") == 0 and chosen == len(random) and not found
-    return Outcome("holds" if holds else "does not hold", " ".join(told), found)
+        if some := select_runs(runs, task=task):
+            published = [name for name in norm_names(some) if name in PUBLISHED]
+            sentence_ = f"Of {len(some)} {task}s it certifies {len(sorted_lengths(some, AUTO))}: "
+            sentences.append(
+                sentence_
+                + "; ".join(f"{one} {len(sorted_lengths(some, one))}" for one in published)
+            )
+            sentences[-1] += "."
+    holds = counts.get("spectral") == 0 and chosen == len(random) and not failures
+    return Outcome("holds" if holds else "does not hold", " ".join(sentences), failures)
 
 
-def problems(runs: Sequence[Run], norms: tuple[float, float]) -> tuple[str, ...]:
+def find_problems(runs: Sequence[Run], norms: tuple[float, float]) -> tuple[str, ...]:
     """A system that is not what it should be, a choice that is not the best."""
-    found = []
+    lines = []
     low, high = norms
     for run in runs:
-        who, known, k = f"{run.task} {run.seed}", windows(run), run.figures[f"k, {AUTO}"]
+        label, lengths, k = (
+            f"{run.task} {run.seed}",
+            lengths_by_norm(run),
+            run.figures[f"k, {AUTO}"],
+        )
         if run.task == RNNS:
             size, planted = run.figures[NORM], run.figures[PLANTED]
             if size is None or not low <= size <= high * (1 + 1e-9):
-                found.append(f"{who}: ‖W‖₂ = {size} is not in [{low:g}, {high:g}]")
+                lines.append(f"{label}: ‖W‖₂ = {size} is not in [{low:g}, {high:g}]")
             if planted is None or not planted < 1:
-                found.append(f"{who}: its planted factor {planted} is not below 1")
-        if known and (k is None or k > min(known.values())):
-            best = min(known, key=lambda norm: known[norm])
-            found.append(f"{who}: k = {k}, but {known[best]:g} by {best}")
-        for name in PUBLISHED if k is None and not known else ():
+                lines.append(f"{label}: its planted factor {planted} is not below 1")
+        if lengths and (k is None or k > min(lengths.values())):
+            best = min(lengths, key=lambda norm: lengths[norm])
+            lines.append(f"{label}: k = {k}, but {lengths[best]:g} by {best}")
+        for name in PUBLISHED if k is None and not lengths else ():
             if (lam := run.figures.get(f"λ, {name}")) is not None and lam < 1:
-                found.append(f"{who}: not certified, but λ = {round_up(lam)} by {name}")
-    return tuple(found)
+                lines.append(f"{label}: not certified, but λ = {round_up(lam)} by {name}")
+    return tuple(lines)
 
 
-def sections(record: Record) -> Sequence[Section]:
+def extra_sections(record: Record) -> Sequence[Section]:
     """Of each kind of networks: each norm and condition, and the choice among all norms."""
     words = {
         RNNS: "In the spectral, ∞- and 1-norms, in max |h_i|/v_i with Perron’s weights and in "
@@ -100,33 +109,33 @@ def sections(record: Record) -> Sequence[Section]:
     }
     titles = {RNNS: "Which norm certifies", LSTMS: "LSTMs: what others certify",
               GRUS: "GRUs: what others certify"}  # fmt: skip
-    found = []
+    sections_ = []
     for task, title in titles.items():
-        if runs := picked(record.runs, task=task):
-            blocks: list[Block] = [plot(runs), Paragraph(words[task]), table(runs)]
+        if runs := select_runs(record.runs, task=task):
+            blocks: list[Block] = [lengths_plot(runs), Paragraph(words[task]), norms_table(runs)]
             if task == LSTMS:
-                blocks.append(Paragraph(_bounded(runs)))
-            found.append(Section(title, tuple(blocks)))
-    return found
+                blocks.append(Paragraph(_bounded_text(runs)))
+            sections_.append(Section(title, tuple(blocks)))
+    return sections_
 
 
-def table(runs: Sequence[Run]) -> Table:
+def norms_table(runs: Sequence[Run]) -> Table:
     """Certified, shortest, alone, median and greatest k; and the choice's on the same networks."""
     rows = []
-    for name in (*names(runs), AUTO):
-        ks, told = of_norm(runs, name), [NOTHING] * 4
+    for name in (*norm_names(runs), AUTO):
+        ks, cells = sorted_lengths(runs, name), [NOTHING] * 4
         if name != AUTO:
-            both = [(k, run.figures[f"k, {AUTO}"]) for run in runs
+            pairs = [(k, run.figures[f"k, {AUTO}"]) for run in runs
                     if (k := run.figures.get(f"k, {name}")) is not None]  # fmt: skip
-            chosen = [best for _, best in both if best is not None]
-            told = [
-                str(wins(runs, name, lambda k, others: k <= min(others, default=k))),
-                str(wins(runs, name, lambda k, others: not others)),
+            chosen = [best for _, best in pairs if best is not None]
+            cells = [
+                str(count_wins(runs, name, lambda k, rest_: k <= min(rest_, default=k))),
+                str(count_wins(runs, name, lambda k, rest_: not rest_)),
                 f"{median(chosen):g}" if chosen else NOTHING,
-                str(sum(best is not None and best < k for k, best in both)),
+                str(sum(best is not None and best < k for k, best in pairs)),
             ]
         sizes = (f"{median(ks):g}", f"{ks[-1]:g}") if ks else (NOTHING, NOTHING)
-        rows.append((name, str(len(ks)), *told[:2], *sizes, *told[2:]))
+        rows.append((name, str(len(ks)), *cells[:2], *sizes, *cells[2:]))
     return Table(
         ("norm", "certifies", "shortest k", "it alone", "median k", "greatest k",
          "auto’s median there", "auto shorter"),
@@ -138,12 +147,12 @@ def table(runs: Sequence[Run]) -> Table:
     )  # fmt: skip
 
 
-def plot(runs: Sequence[Run]) -> Plot | Paragraph:
+def lengths_plot(runs: Sequence[Run]) -> Plot | Paragraph:
     """The windows in increasing order, or that there are none."""
-    known = [(name, ks) for name in names(runs) if (ks := of_norm(runs, name))]
-    lines = [Line(name, range(1, len(ks) + 1), ks) for name, ks in known[1 - _LINES :]]
-    chosen = of_norm(runs, AUTO)
-    if not (known or chosen):
+    by_norm = [(name, ks) for name in norm_names(runs) if (ks := sorted_lengths(runs, name))]
+    lines = [Line(name, range(1, len(ks) + 1), ks) for name, ks in by_norm[1 - _MOST_LINES :]]
+    chosen = sorted_lengths(runs, AUTO)
+    if not (by_norm or chosen):
         return Paragraph("No network is certified in any norm, so that there is no k to draw.")
     lines.append(Line(AUTO, range(1, len(chosen) + 1), chosen, "dashed"))
     return Plot(
@@ -156,13 +165,15 @@ def plot(runs: Sequence[Run]) -> Plot | Paragraph:
     )
 
 
-def _bounded(runs: Sequence[Run]) -> str:
+def _bounded_text(runs: Sequence[Run]) -> str:
     """Count the verdicts of the networks whose states a published condition bounds, in words."""
-    held = [run for run in runs if (size := run.figures.get(BOUNDED)) is not None and size < 1]
-    verdicts = [run.certificate.verdict for run in held if run.certificate is not None]
-    counts = ", ".join(f"{verdicts.count(one)} {one}"
-                       for one in ("certified", "undecided", "refuted"))  # fmt: skip
+    bounded_runs = [
+        run for run in runs if (size := run.figures.get(BOUNDED)) is not None and size < 1
+    ]
+    verdicts = [run.certificate.verdict for run in bounded_runs if run.certificate is not None]
+    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}"
+                       for verdict in ("certified", "undecided", "refuted"))  # fmt: skip
     return (
-        f"{BOUNDED} bounds the states of {len(held)} of them, which is no statement about memory: "
-        f"of these {counts}. An LSTM with two stable states may satisfy it."
+        f"{BOUNDED} bounds the states of {len(bounded_runs)} of them, which is no statement about "
+        f"memory: of these {counts}. An LSTM with two stable states may satisfy it."
     )

@@ -56,7 +56,7 @@ class Condition:
     """One condition on the weights of a cell, by torch's names, as float64."""
 
     name: str
-    told: Callable[[Weights, float], ConditionAnswer]
+    evaluate: Callable[[Weights, float], ConditionAnswer]
 
 
 def sigmoid(z: float) -> float:
@@ -64,33 +64,35 @@ def sigmoid(z: float) -> float:
     return 1 / (1 + math.exp(-z))
 
 
-def gates(weights: Weights, count: int) -> list[tuple[np.ndarray, ...]]:
+def split_gates(weights: Weights, count: int) -> list[tuple[np.ndarray, ...]]:
     """U, W and both biases of each gate."""
-    parts = [weights[role] for role in ("weight_hh", "weight_ih", "bias_ih", "bias_hh")]
-    return list(zip(*(np.split(part, count) for part in parts), strict=True))
+    matrices = [weights[role] for role in ("weight_hh", "weight_ih", "bias_ih", "bias_hh")]
+    return list(zip(*(np.split(part, count) for part in matrices), strict=True))
 
 
-def largest(gate: tuple[np.ndarray, ...], h: float = 1.0, biases: bool = True) -> float:
+def largest_preactivation(
+    gate: tuple[np.ndarray, ...], h: float = 1.0, biases: bool = True
+) -> float:
     """max_j Σ|W_j| + h Σ|U_j| + |b_j|, of both biases added, or each by itself."""
     U, W, b, c = gate
     offset = np.abs(b + c) if biases else np.abs(b) + np.abs(c)
     return float((np.abs(W).sum(1) + h * np.abs(U).sum(1) + offset).max())
 
 
-def terzi(order: float, sets: int = 0) -> Callable[[Weights, float], ConditionAnswer]:
+def terzi_condition(order: float, sets: int = 0) -> Callable[[Weights, float], ConditionAnswer]:
     """The Schur matrix, in Euclidean or ∞-norms of c and h, after putting so many sets back."""
 
     def told(weights: Weights, epsilon: float) -> ConditionAnswer:
-        parts, h = gates(weights, 4), 1.0
-        n = len(parts[0][0])
+        gate_weights, h = split_gates(weights, 4), 1.0
+        n = len(gate_weights[0][0])
         for _ in range(1 + sets):
-            i, f, o = (sigmoid(largest(parts[j], h)) for j in (0, 1, 3))
-            c = math.tanh(largest(parts[2], h))
+            i, f, o = (sigmoid(largest_preactivation(gate_weights[j], h)) for j in (0, 1, 3))
+            c = math.tanh(largest_preactivation(gate_weights[2], h))
             if f == 1:
                 return ConditionAnswer(math.inf)
             C = i * c / (1 - f)
             h = min(h, o * math.tanh(C))
-        size = [float(np.linalg.norm(gate[0], order)) for gate in parts]
+        size = [float(np.linalg.norm(gate[0], order)) for gate in gate_weights]
         alpha = size[1] * C / 4 + i * size[2] + size[0] * c / 4
         A = np.array([[f, alpha], [o * f, o * alpha + math.tanh(C) * size[3] / 4]])
         lams, vectors = np.linalg.eig(A)
@@ -99,22 +101,28 @@ def terzi(order: float, sets: int = 0) -> Callable[[Weights, float], ConditionAn
         if not w.min() > 0:
             return ConditionAnswer(lam)
         root = math.sqrt(n)
-        within = root if order == 2 else 1.0
-        scale = within * max(i * c / w[0], o * math.tanh(i * c) / w[1])
-        radius = within * max(C / w[0], o * math.tanh(C) / w[1])
-        way = float(w[1]) * (1.0 if order == 2 else root)
-        return ConditionAnswer(lam, least_window(way * scale, lam, epsilon, way * radius))
+        norm_factor = root if order == 2 else 1.0
+        scale = norm_factor * max(i * c / w[0], o * math.tanh(i * c) / w[1])
+        radius = norm_factor * max(C / w[0], o * math.tanh(C) / w[1])
+        output_factor = float(w[1]) * (1.0 if order == 2 else root)
+        return ConditionAnswer(
+            lam, least_window(output_factor * scale, lam, epsilon, output_factor * radius)
+        )
 
     return told
 
 
-def bonassi(cho: bool) -> Callable[[Weights, float], ConditionAnswer]:
+def bonassi_condition(cho: bool) -> Callable[[Weights, float], ConditionAnswer]:
     """Of a GRU in Cho's convention or in torch's; r, z, n are f, z, r of the paper."""
 
     def told(weights: Weights, epsilon: float) -> ConditionAnswer:
-        reset, update, candidate = gates(weights, 3)
-        n, f, z = len(reset[0]), sigmoid(largest(reset)), sigmoid(largest(update))
-        phi = math.tanh(largest(candidate, biases=cho))
+        reset, update, candidate = split_gates(weights, 3)
+        n, f, z = (
+            len(reset[0]),
+            sigmoid(largest_preactivation(reset)),
+            sigmoid(largest_preactivation(update)),
+        )
+        phi = math.tanh(largest_preactivation(candidate, biases=cho))
         F, Z, R = (float(np.linalg.norm(gate[0], math.inf)) for gate in (reset, update, candidate))
         kappa = R * (F / 4 + f) + (0.0 if cho else F / 4 * float(np.abs(candidate[3]).max()))
         lam = max(a + (1 - a) * kappa for a in (1 - z, z)) + (1 + phi) * Z / 4
@@ -124,34 +132,39 @@ def bonassi(cho: bool) -> Callable[[Weights, float], ConditionAnswer]:
     return told
 
 
-def damico(
+def damico_condition(
     W: np.ndarray, U: np.ndarray, d: np.ndarray, B: float, epsilon: float
 ) -> ConditionAnswer:
     """Of h⁺ = tanh(Wh + Ux), ‖x‖₂ ≤ B, for P = D²: the factor is ‖DWD⁻¹‖₂."""
     lam = float(np.linalg.norm(d[:, None] * W / d, 2))
-    way = float(1 / d.min())
+    output_factor = float(1 / d.min())
     drive, radius = np.linalg.norm(d[:, None] * U, 2) * B, np.linalg.norm(d)
-    return ConditionAnswer(lam, least_window(way * float(drive), lam, epsilon, way * float(radius)))
+    return ConditionAnswer(
+        lam, least_window(output_factor * float(drive), lam, epsilon, output_factor * float(radius))
+    )
 
 
-def bounded(weights: Weights) -> float:
+def state_bound_factor(weights: Weights) -> float:
     """σ̄_f + σ̄_i‖U_c‖_∞ of De Carli et al., below 1 where it holds; of memory it says nothing."""
-    i, f, c, _ = gates(weights, 4)
+    i, f, c, _ = split_gates(weights, 4)
     size = float(np.linalg.norm(c[0], math.inf))
-    return sigmoid(largest(f)) + sigmoid(largest(i)) * size
+    return sigmoid(largest_preactivation(f)) + sigmoid(largest_preactivation(i)) * size
 
 
 CONDITIONS: Mapping[str, tuple[Condition, ...]] = {
     "lstm": (
-        Condition("Terzi et al. 2021", terzi(2)),
-        Condition("Terzi et al. 2021 in ∞-norms, re-derived", terzi(math.inf)),
-        Condition("Terzi et al. 2021 on smaller sets, re-derived", terzi(2, SETS)),
+        Condition("Terzi et al. 2021", terzi_condition(2)),
+        Condition("Terzi et al. 2021 in ∞-norms, re-derived", terzi_condition(math.inf)),
+        Condition("Terzi et al. 2021 on smaller sets, re-derived", terzi_condition(2, SETS)),
         Condition(
-            "Terzi et al. 2021 in ∞-norms on smaller sets, re-derived", terzi(math.inf, SETS)
+            "Terzi et al. 2021 in ∞-norms on smaller sets, re-derived",
+            terzi_condition(math.inf, SETS),
         ),
     ),
-    "gru-cho": (Condition("Bonassi et al. 2021", bonassi(cho=True)),),
-    "gru": (Condition("Bonassi et al. 2021 for torch’s GRU, re-derived", bonassi(cho=False)),),
+    "gru-cho": (Condition("Bonassi et al. 2021", bonassi_condition(cho=True)),),
+    "gru": (
+        Condition("Bonassi et al. 2021 for torch’s GRU, re-derived", bonassi_condition(cho=False)),
+    ),
 }
 """The conditions on memory, by the cell of which they speak."""
 DIAGONAL, BOUNDED = "D’Amico et al. 2022", "De Carli et al. 2025"

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from rnnbounds.experiments.engine.experiment import Job
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.record import Outcome, Run, curve, of_certificate
-from rnnbounds.experiments.engine.scores import figure, worst
+from rnnbounds.experiments.engine.record import Outcome, Run, make_curve, summarise
+from rnnbounds.experiments.engine.scores import figure_or_inf, worst_text
 from rnnbounds.experiments.gaps import certified_gaps
 from rnnbounds.experiments.networks.recurrent import Network
 from rnnbounds.experiments.stable import trained
@@ -16,67 +16,75 @@ from rnnbounds.experiments.stable.trained import Sizes
 from rnnbounds.experiments.tasks.task import Task
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-MODERATE, LOST = 32, 1.0  # a moderate k, and how much of the score may be lost there, per cent
-NAME, FIRST = f"k = {MODERATE}: apart, %", f"k from which within {LOST:g} %"
+MODERATE, LOST_SHARE = (
+    32,
+    1.0,
+)  # a moderate k, and how much of the score may be lost there, per cent
+NAME, FIRST = f"k = {MODERATE}: apart, %", f"k from which within {LOST_SHARE:g} %"
 MOST = 3000  # times at which forecasts are compared
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One network: its score and its states' gap at every k."""
-    model, task, certificate = trained.network(job)
-    scores, gaps, full = truncated(model, task)
-    curves = {"score": curve(KS, scores), "gap": curve(KS, gaps)}
+    model, task, certificate = trained.train_network(job)
+    scores, gaps, full = scores_and_gaps(model, task)
+    curves = {"score": make_curve(KS, scores), "gap": make_curve(KS, gaps)}
     figures: dict[str, float | None] = {f"all inputs, {task.unit}": full}
     figures |= {f"k = {k}": scores[KS.index(k)] for k in (1, 4, 16)}
-    lost = [100 * abs(score / full - 1) for score in scores]
-    figures[NAME] = lost[KS.index(MODERATE)]
-    figures[FIRST] = next((k for i, k in enumerate(KS) if max(lost[i:]) <= LOST), None)
+    losses = [100 * abs(score / full - 1) for score in scores]
+    figures[NAME] = losses[KS.index(MODERATE)]
+    figures[FIRST] = next((k for i, k in enumerate(KS) if max(losses[i:]) <= LOST_SHARE), None)
     if certificate.verdict == "certified":
-        known = certified_gaps(certificate, max(KS))
-        bounds = [known[k] for k in KS]
-        curves["gap, certified"] = curve(KS, bounds)
-        each = zip(gaps, bounds, strict=True)
-        figures[trained.BROKEN] = sum(trained.broken(*pair, certificate.rounding) for pair in each)
-    found = of_certificate(certificate, job.setting.epsilon)
-    yield job.run(figures, curves, certificate=found)
+        certified = certified_gaps(certificate, max(KS))
+        bounds = [certified[k] for k in KS]
+        curves["gap, certified"] = make_curve(KS, bounds)
+        pairs = zip(gaps, bounds, strict=True)
+        figures[trained.BROKEN_BOUNDS] = sum(
+            trained.is_broken(*pair, certificate.rounding) for pair in pairs
+        )
+    summary = summarise(certificate, job.setting.epsilon)
+    yield job.make_run(figures, curves, certificate=summary)
 
 
 @torch.no_grad()
-def truncated(model: Network, task: Task) -> tuple[list[float], list[float], float]:
+def scores_and_gaps(model: Network, task: Task) -> tuple[list[float], list[float], float]:
     """Scores and max ‖h − hᵏ‖₂ at every k of KS, and the score of the whole, at the same times."""
-    fed, y = trained.held_out(model, task, trained.LENGTH)
-    h = model.core(fed)[0]
+    vectors, y = trained.held_out_windows(model, task, trained.LENGTH)
+    h = model.core(vectors)[0]
     last = max(KS)
-    rows, times = torch.where(torch.ones(len(fed), trained.LENGTH - last))
+    rows, times = torch.where(torch.ones(len(vectors), trained.LENGTH - last))
     chosen = torch.linspace(0, len(rows) - 1, min(MOST, len(rows))).long()
     rows, times = rows[chosen], times[chosen] + last
-    recent = fed[rows[:, None], times[:, None] + torch.arange(1 - last, 1)]
-    whole, targets = h[rows, times], y[rows, times]
+    recent = vectors[rows[:, None], times[:, None] + torch.arange(1 - last, 1)]
+    full_states, targets = h[rows, times], y[rows, times]
 
     def score(states: Tensor) -> float:
-        return task.judge.of(task.judge.tally(model.readout(states)[None], targets[None]))
+        return task.judge.from_tally(task.judge.tally(model.readout(states)[None], targets[None]))
 
     scores, gaps = [], []
     for k in KS:
-        cut = model.core(recent[:, -k:])[0][:, -1]
-        scores.append(score(cut))
-        gaps.append(float((whole - cut).norm(dim=1).amax()))
-    return scores, gaps, score(whole)
+        cut_states = model.core(recent[:, -k:])[0][:, -1]
+        scores.append(score(cut_states))
+        gaps.append(float((full_states - cut_states).norm(dim=1).amax()))
+    return scores, gaps, score(full_states)
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Which models lose more than allowed at a moderate k, and whether a bound fell."""
-    holds, count, missed = trained.tallied(runs, lambda run: trained.at_most(run, NAME, LOST))
-    most = max(figure(run, NAME) for run in runs)
-    said = (
-        f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within {LOST:g} % "
-        f"of what they score on all; farthest are {worst(runs, NAME)} %, and a single "
-        f"one {most:.2g} %.{missed}"
+    holds, count, missed = trained.tally_seeds(
+        runs, lambda run: trained.is_at_most(run, NAME, LOST_SHARE)
     )
-    return Outcome(holds, said, trained.fallen(runs))
+    largest = max(figure_or_inf(run, NAME) for run in runs)
+    summary = (
+        f"On their last {MODERATE} inputs {count} of {len(runs)} networks score within "
+        f"{LOST_SHARE:g} % "
+        f"of what they score on all; farthest are {worst_text(runs, NAME)} %, and a single "
+        f"one {largest:.2g} %.{missed}"
+    )
+    return Outcome(holds, summary, trained.broken_lines(runs))
 
 
-EXPERIMENT = trained.experiment(
+EXPERIMENT = trained.make_experiment(
     name="truncation-curve",
     title="What a trained model loses when it is cut to k inputs",
     question=(
@@ -91,10 +99,10 @@ EXPERIMENT = trained.experiment(
     source="Miller & Hardt, Stable Recurrent Models, Lemma 1 and section 4",
     rule=(
         f"it holds if every network, stable or free, scores on its last {MODERATE} inputs within "
-        f"{LOST:g} % of what it scores on all of them. {trained.RULE}"
+        f"{LOST_SHARE:g} % of what it scores on all of them. {trained.RULE}"
     ),
-    work=work,
-    judge=judge,
+    work=run_unit,
+    judge=judge_runs,
     charts=(
         Chart(
             title="Held-out score, in the unit of the table, of the last k inputs alone",

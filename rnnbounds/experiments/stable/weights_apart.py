@@ -8,13 +8,25 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, every
+from rnnbounds.experiments.engine.experiment import Experiment, Job, Unit, all_units
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.record import Outcome, Run, curve
-from rnnbounds.experiments.engine.scores import worst
+from rnnbounds.experiments.engine.record import Outcome, Run, make_curve
+from rnnbounds.experiments.engine.scores import worst_text
 from rnnbounds.experiments.engine.trainer import Plan
-from rnnbounds.experiments.networks.recurrent import Network, free, recurrent, stable
-from rnnbounds.experiments.stable.trained import RULE, WAYS, Base, at_most, load, tallied
+from rnnbounds.experiments.networks.recurrent import (
+    Network,
+    no_projection,
+    recurrent_network,
+    stable_projection,
+)
+from rnnbounds.experiments.stable.trained import (
+    RULE,
+    WAYS,
+    BaseSizes,
+    is_at_most,
+    load_data,
+    tally_seeds,
+)
 from rnnbounds.experiments.tasks.task import Task
 
 Schedule = Literal["constant", "1/t"]
@@ -22,7 +34,7 @@ RULES: dict[str, Schedule] = {"constant steps": "constant", "steps α/t": "1/t"}
 CLOSE = 1e-2  # as a part of how far training moved the weights
 
 
-class Sizes(Base, frozen=True, kw_only=True):
+class Sizes(BaseSizes, frozen=True, kw_only=True):
     """In float64 and by gradient descent. Constant steps are `rate`; steps α/t have the α for which
     all steps add up to the same. `ks`: the truncations; every `every` steps weights are compared.
     """
@@ -35,7 +47,7 @@ class Sizes(Base, frozen=True, kw_only=True):
     rate: float = 0.1
 
 
-class Last:
+class LastForecast:
     """The forecast at the last time of a sequence alone."""
 
     def __init__(self, task: Task) -> None:
@@ -46,18 +58,18 @@ class Last:
         x, y = self.task.batch(seed, step)
         return x, y[:, -1]
 
-    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """The ends of all sequences, as long as those that are trained on."""
         length = self.task.parts["training"].x.shape[1]
-        for x, y in self.task.whole(part):
+        for x, y in self.task.batches(part):
             yield x[:, -length:], y[:, -1]
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Cross-entropy."""
-        return cross_entropy(told, y)
+        return cross_entropy(outputs, y)
 
 
-class Cut(torch.nn.Module):
+class TruncatedReader(torch.nn.Module):
     """A network that reads the last k inputs, and what its recurrent weights were on the way."""
 
     path: Tensor
@@ -74,19 +86,19 @@ class Cut(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map inputs x (N, T, d) to the readout (N, p) after their last k steps."""
-        told: Tensor = self.network.readout(
-            self.network.core(self.network.fed(x[:, -self.k :]))[0][:, -1]
+        outputs: Tensor = self.network.readout(
+            self.network.core(self.network.core_inputs(x[:, -self.k :]))[0][:, -1]
         )
-        return told
+        return outputs
 
 
-def units(setting: Sizes) -> list[Unit]:
+def list_units(setting: Sizes) -> list[Unit]:
     """Every task, cell, rule of steps, way and seed."""
     ways = [f"{way}, {rule}" for rule in RULES for way in WAYS]
-    return every(setting.tasks, setting.cells, ways, setting.each_seed)
+    return all_units(setting.tasks, setting.cells, ways, setting.each_seed)
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """One start, trained on whole sequences and on their last k inputs for every k."""
     s, task = job.setting, job.data[job.unit.task]
     way, _, rule = job.unit.variant.partition(", ")
@@ -97,18 +109,18 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
         steps=s.steps, rate=rate, optimiser="sgd", schedule=RULES[rule], clip=None, every=s.every,
         keep="last",
     )  # fmt: skip
-    after = stable(s.lam, task.bound) if way == "stable" else free
+    project = stable_projection(s.lam, task.bound) if way == "stable" else no_projection
 
     def trained(k: int) -> Tensor:
-        network = recurrent(job.unit.model, task, s.states, job.unit.seed).double()
-        after(network)
-        model = Cut(network, k, s.steps // s.every)
+        network = recurrent_network(job.unit.model, task, s.states, job.unit.seed).double()
+        project(network)
+        model = TruncatedReader(network, k, s.steps // s.every)
 
-        def note(model: Cut, step: int) -> None:
+        def note(model: TruncatedReader, step: int) -> None:
             model.path[step // s.every] = model.recurrent
 
         job.train(
-            model, Last(task), plan, name=f"{k}", project=lambda cut: after(cut.network),
+            model, LastForecast(task), plan, name=f"{k}", project=lambda cut: project(cut.network),
             observe=note,
         )  # fmt: skip
         return model.path.cpu()
@@ -118,28 +130,28 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     steps = range(0, s.steps + 1, s.every)
     figures, curves, ends = {"moved": moved}, {}, []
     for k in s.ks:
-        apart = (trained(k) - full).norm(dim=1).tolist()
-        curves[f"k = {k}"] = curve(steps, apart)
-        ends.append(apart[-1])
-        figures[f"k = {k}: apart/moved"] = apart[-1] / moved
-    curves["at the end"] = curve(s.ks, ends)
-    yield job.run(figures, curves)
+        distances = (trained(k) - full).norm(dim=1).tolist()
+        curves[f"k = {k}"] = make_curve(steps, distances)
+        ends.append(distances[-1])
+        figures[f"k = {k}: apart/moved"] = distances[-1] / moved
+    curves["at the end"] = make_curve(s.ks, ends)
+    yield job.make_run(figures, curves)
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """Judge whether the weights of stable networks end close at the largest k."""
     first, last = (f"k = {k}: apart/moved" for k in (min(setting.ks), max(setting.ks)))
-    held, left = ([run for run in runs if run.variant.startswith(way)] for way in WAYS)
-    holds, _, missed = tallied(
-        held,
-        lambda run: at_most(run, last, min(CLOSE, run.figures[first] or 0.0)),
+    stable_runs, free_runs = ([run for run in runs if run.variant.startswith(way)] for way in WAYS)
+    holds, _, missed = tally_seeds(
+        stable_runs,
+        lambda run: is_at_most(run, last, min(CLOSE, run.figures[first] or 0.0)),
     )
-    said = (
+    summary = (
         f"The farthest that recurrent weights at k = {max(setting.ks)} end from those of full "
-        f"training, as a part of how far they moved: {worst(held, last)}; of free networks "
-        f"{worst(left, last)}.{missed}"
+        f"training, as a part of how far they moved: {worst_text(stable_runs, last)}; of free "
+        f"networks {worst_text(free_runs, last)}.{missed}"
     )
-    return Outcome(holds, said)
+    return Outcome(holds, summary)
 
 
 EXPERIMENT = Experiment(
@@ -162,10 +174,10 @@ EXPERIMENT = Experiment(
     ),
     setting=Sizes(),
     full=Sizes(states=128, steps=5000, every=100, all_data=True),
-    units=units,
-    work=work,
-    judge=judge,
-    load=load,
+    units=list_units,
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
     takes_data=True,
     charts=(
         Chart(title="At the end", curves=("at the end",), x="inputs k", y="‖W − Wᵏ‖", log_y=True),

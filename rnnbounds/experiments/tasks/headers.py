@@ -12,7 +12,7 @@ _HEADED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _KINDS = {tokenize.NUMBER: "<number>", tokenize.STRING: "<string>"}
 
 
-def sentences(module: str) -> Iterator[Sentence]:
+def read_headers(module: str) -> Iterator[Sentence]:
     """The headers of a module's source, in their order; none where it is not installed."""
     spec = find_spec(module)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
@@ -23,13 +23,13 @@ def sentences(module: str) -> Iterator[Sentence]:
         if isinstance(node, (*_HEADED, ast.Import, ast.ImportFrom)):
             line = ast.unparse(node).splitlines()[0]
             if line.isascii():
-                yield tagged(line)
+                yield tag_words(line)
 
 
-def tagged(line: str) -> Sentence:
+def tag_words(line: str) -> Sentence:
     """Words and tags of a header in one line."""
-    whole = f"{line} pass" if line.endswith(":") else line
-    spans = list(slots(ast.parse(whole).body[0], line))
+    statement = f"{line} pass" if line.endswith(":") else line
+    spans = list(find_slots(ast.parse(statement).body[0], line))
     words, tags = [], []
     for token in tokenize.generate_tokens(io.StringIO(line).readline):
         at = token.start[1]
@@ -44,23 +44,23 @@ def tagged(line: str) -> Sentence:
     return words, tags
 
 
-def slots(node: ast.AST, line: str) -> Iterator[tuple[str, int, int]]:
+def find_slots(node: ast.AST, line: str) -> Iterator[tuple[str, int, int]]:
     """(type, first column, one past the last); what is inside of another slot is of that one."""
 
-    def span(kind: str, one: ast.expr | None) -> Iterator[tuple[str, int, int]]:
-        if one is not None:
-            yield kind, one.col_offset, one.end_col_offset or 0
+    def span(kind: str, alias: ast.expr | None) -> Iterator[tuple[str, int, int]]:
+        if alias is not None:
+            yield kind, alias.col_offset, alias.end_col_offset or 0
 
     match node:
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             kind = "module" if isinstance(node, ast.Import) else "name"
             if isinstance(node, ast.ImportFrom):
                 yield "module", len("from "), line.index(" import ")
-            for one in names:
-                end = one.col_offset + len(one.name)
-                yield kind, one.col_offset, end
-                if one.asname:
-                    yield "alias", end + len(" as "), end + len(f" as {one.asname}")
+            for alias in names:
+                end = alias.col_offset + len(alias.name)
+                yield kind, alias.col_offset, end
+                if alias.asname:
+                    yield "alias", end + len(" as "), end + len(f" as {alias.asname}")
         case ast.ClassDef(name=name, bases=bases, keywords=keywords):
             yield "class", len("class "), len(f"class {name}")
             for base in [*bases, *(keyword.value for keyword in keywords)]:
@@ -68,8 +68,8 @@ def slots(node: ast.AST, line: str) -> Iterator[tuple[str, int, int]]:
         case ast.FunctionDef(name=name, args=a) | ast.AsyncFunctionDef(name=name, args=a):
             start = line.index("def ") + len("def ")
             yield "function", start, start + len(name)
-            known = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
-            for arg in known:
+            arguments = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+            for arg in arguments:
                 if arg is not None:
                     yield "parameter", arg.col_offset, arg.col_offset + len(arg.arg)
                     yield from span("annotation", arg.annotation)

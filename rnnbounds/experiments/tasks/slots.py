@@ -15,9 +15,9 @@ from platform import python_version
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.tasks.files import DataError, family, text, vocabulary
-from rnnbounds.experiments.tasks.headers import Sentence, sentences
-from rnnbounds.experiments.tasks.score import Slots
+from rnnbounds.experiments.tasks.files import DataError, find_family, read_text, vocabulary
+from rnnbounds.experiments.tasks.headers import Sentence, read_headers
+from rnnbounds.experiments.tasks.score import SlotScore
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
 IOB = ("atis-2.train.w-intent.iob", "atis-2.dev.w-intent.iob", "atis.test.w-intent.iob")
@@ -33,69 +33,77 @@ MODULES = (
     "tempfile", "threading", "traceback", "turtle", "typing", "uuid", "warnings", "weakref",
     "zipfile",
 )  # fmt: skip
-FIRST, LONGEST = 32, 256  # words of a sentence: of headers, and of any
-MOST_TAGS, LARGEST = 1000, 2**23  # tags, and words with what fills up their lines
+MOST_WORDS, LONGEST_SENTENCE = 32, 256  # words of a sentence: of headers, and of any
+MOST_TAGS, MOST_CELLS = 1000, 2**23  # tags, and words with what fills up their lines
 UNKNOWN = "<unk>"
 _TAG = re.compile(r"O|[BI]-\S+")
 
 
-def slots(data: Path | None = None, full: bool = False) -> Task:
+def slot_task(data: Path | None = None, full: bool = False) -> Task:
     """The tag of each word, by the F1 of slots; raises DataError."""
     if data is None:
         source = f"headers of CPython {python_version()}, {len(MODULES)} modules, by ast"
-        told = {tuple(words): tags for module in MODULES for words, tags in sentences(module)}
-        known = [(list(words), tags) for words, tags in told.items() if len(words) <= FIRST]
-        parts = dealt(known)
+        by_words = {
+            tuple(words): tags for module in MODULES for words, tags in read_headers(module)
+        }
+        sentences_ = [
+            (list(words), tags) for words, tags in by_words.items() if len(words) <= MOST_WORDS
+        ]
+        splits = split_tenths(sentences_)
     else:
-        paths = family(data, (IOB, IOB_TWO, CSV), REMEDY)
-        source, read = paths[0].name, iob if paths[0].suffix == ".iob" else table
-        parts = [read(path) for path in paths]
-        if len(parts) < len(PARTS):  # a tenth of what is there to train on validates
-            parts = [[s for i, s in enumerate(parts[0]) if i % 10 != 8], parts[0][8::10], parts[1]]
-    tags = sorted({tag for part in parts for _, line in part for tag in line})
-    longest = max((len(words) for part in parts for words, _ in part), default=0)
-    cells = longest * sum(map(len, parts))
-    if not all(parts) or longest > LONGEST or len(tags) > MOST_TAGS or cells > LARGEST:
+        paths = find_family(data, (IOB, IOB_TWO, CSV), REMEDY)
+        source, read_split = paths[0].name, read_iob if paths[0].suffix == ".iob" else read_csv
+        splits = [read_split(path) for path in paths]
+        if len(splits) < len(PARTS):  # a tenth of what is there to train on validates
+            splits = [
+                [s for i, s in enumerate(splits[0]) if i % 10 != 8],
+                splits[0][8::10],
+                splits[1],
+            ]
+    tags = sorted({tag for part in splits for _, line in part for tag in line})
+    longest = max((len(words) for part in splits for words, _ in part), default=0)
+    cells = longest * sum(map(len, splits))
+    if not all(splits) or longest > LONGEST_SENTENCE or len(tags) > MOST_TAGS or cells > MOST_CELLS:
         raise DataError(data or Path(source), "is too small or too large", REMEDY)
-    words = [word for line, _ in parts[0] for word in line]
+    words = [word for line, _ in splits[0] for word in line]
     ids = vocabulary(words, len(set(words)) + 1 if full or data else 1000, UNKNOWN)
     places = {tag: i for i, tag in enumerate(tags)}
     told_parts = {}
-    for name, part in zip(PARTS, parts, strict=True):
-        x = padded([[ids.get(word, 0) for word in line] for line, _ in part], longest, 0)
-        y = padded([[places[tag] for tag in line] for _, line in part], longest, -1)
+    for name, part in zip(PARTS, splits, strict=True):
+        x = pad_lines([[ids.get(word, 0) for word in line] for line, _ in part], longest, 0)
+        y = pad_lines([[places[tag] for tag in line] for _, line in part], longest, -1)
         told_parts[name] = Part(x, y)
-    score = Slots(tuple(tags))
+    score = SlotScore(tuple(tags))
     return Task("slots", source, score, len(ids), len(ids), len(tags), told_parts)
 
 
-def dealt(known: Sequence[Sentence]) -> list[list[Sentence]]:
+def split_tenths(sentences_: Sequence[Sentence]) -> list[list[Sentence]]:
     """To train on, to choose by, to judge by: of any ten, one of the latter each."""
     return [
-        [one for i, one in enumerate(known) if i % 10 < 8],
-        list(known[8::10]),
-        list(known[9::10]),
+        [sentence_ for i, sentence_ in enumerate(sentences_) if i % 10 < 8],
+        list(sentences_[8::10]),
+        list(sentences_[9::10]),
     ]
 
 
-def padded(lines: Sequence[Sequence[int]], length: int, filler: int) -> Tensor:
+def pad_lines(lines: Sequence[Sequence[int]], length: int, filler: int) -> Tensor:
     """(N, length), filled up from the right."""
     return torch.tensor([[*line, *[filler] * (length - len(line))] for line in lines])
 
 
-def iob(path: Path) -> list[Sentence]:
+def read_iob(path: Path) -> list[Sentence]:
     """BOS words EOS, a tab, a tag for each, the intent in place of the last; raises DataError."""
-    found = []
-    for number, line in enumerate(text(path, REMEDY).splitlines(), start=1):
+    sentences_ = []
+    for number, line in enumerate(read_text(path, REMEDY).splitlines(), start=1):
         if line.strip():
             words, tab, tags = line.partition("\t")
-            found.append(sentence(path, number, words, tags if tab else "", 1))
-    return found
+            sentences_.append(parse_sentence(path, number, words, tags if tab else "", 1))
+    return sentences_
 
 
-def table(path: Path) -> list[Sentence]:
+def read_csv(path: Path) -> list[Sentence]:
     """The columns tokens and slots of a table; raises DataError."""
-    rows, found = csv.reader(io.StringIO(text(path, REMEDY)), strict=True), []
+    rows, sentences_ = csv.reader(io.StringIO(read_text(path, REMEDY)), strict=True), []
     try:
         names = next(rows)
         if not {"tokens", "slots"} <= set(names):
@@ -104,15 +112,15 @@ def table(path: Path) -> list[Sentence]:
         for number, row in enumerate(filter(None, rows), start=2):
             if len(row) <= max(words, tags):
                 raise DataError(path, f"has no cells tokens and slots in line {number}", REMEDY)
-            found.append(sentence(path, number, row[words], row[tags], 0))
+            sentences_.append(parse_sentence(path, number, row[words], row[tags], 0))
     except csv.Error as error:
         raise DataError(path, f"is no table ({error})", REMEDY) from None
-    return found
+    return sentences_
 
 
-def sentence(path: Path, number: int, told: str, tagged: str, intents: int) -> Sentence:
+def parse_sentence(path: Path, number: int, words_text: str, tagged: str, intents: int) -> Sentence:
     """Words and tags without BOS, EOS and the intent; raises DataError."""
-    words, tags = told.split(), tagged.split()
+    words, tags = words_text.split(), tagged.split()
     if len(words) != len(tags) or not all(map(_TAG.fullmatch, tags[: len(tags) - intents])):
         raise DataError(path, f"has no tag for each word in line {number}", REMEDY)
     inside = [i for i, word in enumerate(words) if word not in ("BOS", "EOS")]

@@ -12,7 +12,7 @@ HELD_OUT = 60  # years
 
 
 @dataclass(frozen=True)
-class Series:
+class SunspotSeries:
     """One number a year. `mean` and `unit` (the standard deviation) are of the training years.
 
     The network reads x = (number − mean)/unit and forecasts the next one.
@@ -41,18 +41,18 @@ class Series:
         """max |x| over the whole series, of the floats as they are fed."""
         return float(self.x.abs().max())
 
-    def in_numbers(self, x: Tensor) -> tuple[float, ...]:
+    def to_numbers(self, x: Tensor) -> tuple[float, ...]:
         """Convert forecasts in standardised units to sunspot numbers."""
         return tuple((self.mean + self.unit * x.detach().flatten()).tolist())
 
     def error(self, forecasts: tuple[float, ...], held_out: bool) -> float:
         """The root of the mean squared error of forecasts of the second year and on."""
         part = slice(self.split, None) if held_out else slice(self.split)
-        given, true = torch.tensor(forecasts[part]), torch.tensor(self.numbers[1:][part])
-        return float((given.double() - true.double()).square().mean().sqrt())
+        predicted, true = torch.tensor(forecasts[part]), torch.tensor(self.numbers[1:][part])
+        return float((predicted.double() - true.double()).square().mean().sqrt())
 
 
-def load_series() -> Series:
+def load_series() -> SunspotSeries:
     """The years 1700–2008; raises MissingPackageError without statsmodels."""
     try:
         from statsmodels.datasets import sunspots
@@ -60,12 +60,12 @@ def load_series() -> Series:
         raise MissingPackageError("statsmodels", "the sunspot series") from None
     data = sunspots.load_pandas().data
     numbers = torch.tensor(data["SUNACTIVITY"].to_numpy(), dtype=torch.float64)
-    past = numbers[:-HELD_OUT]
-    return Series(
+    training = numbers[:-HELD_OUT]
+    return SunspotSeries(
         source=f"statsmodels {installed_version('statsmodels')}, datasets.sunspots",
         years=tuple(int(year) for year in data["YEAR"]),
         numbers=tuple(numbers.tolist()),
         held_out=HELD_OUT,
-        mean=float(past.mean()),
-        unit=float(past.std(correction=0)),
+        mean=float(training.mean()),
+        unit=float(training.std(correction=0)),
     )

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.common import seeded_generator
 from rnnbounds.experiments.tasks.score import Score
 
 PARTS = ("training", "validation", "held out")
 
 
-def digest(tensors: Iterable[Tensor]) -> str:
+def tensor_digest(tensors: Iterable[Tensor]) -> str:
     """SHA-256 of their types, shapes and bytes."""
     sha = hashlib.sha256()
     for tensor in tensors:
@@ -61,41 +61,43 @@ class Task:
         """max ‖x_t‖₂ over all parts, rounded up; 1 for ids, whose vectors models keep so short."""
         if self.symbols is not None:
             return 1.0
-        norms = [torch.linalg.vector_norm(part.x.double(), dim=2).max() for part in self.all]
+        norms = [torch.linalg.vector_norm(part.x.double(), dim=2).max() for part in self.all_parts]
         return float(torch.stack(norms).max()) * (1 + 2**-40)
 
     @property
-    def all(self) -> tuple[Part, ...]:
+    def all_parts(self) -> tuple[Part, ...]:
         """The three parts."""
         return tuple(self.parts[name] for name in PARTS)
 
     @property
     def digest(self) -> str:
         """SHA-256 of every tensor."""
-        return digest(tensor for part in self.all for tensor in (part.x, part.y))
+        return tensor_digest(tensor for part in self.all_parts for tensor in (part.x, part.y))
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """Sequences to train on, drawn with replacement."""
         part = self.parts["training"]
-        rows = torch.randint(len(part.x), (self.size,), generator=chance(seed, step))
+        rows = torch.randint(len(part.x), (self.size,), generator=seeded_generator(seed, step))
         return part.x[rows], part.y[rows]
 
-    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """All of a part, batch by batch."""
-        one = self.parts[part]
-        yield from zip(torch.split(one.x, self.rows), torch.split(one.y, self.rows), strict=True)
+        data = self.parts[part]
+        yield from zip(torch.split(data.x, self.rows), torch.split(data.y, self.rows), strict=True)
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """The mean over what is asked."""
-        return self.judge.loss(told, y)
+        return self.judge.loss(outputs, y)
 
     def score(self, loss: float) -> float:
         """The loss in units of the task, where it is a function of it."""
-        return self.judge.of_loss(loss)
+        return self.judge.from_loss(loss)
 
     @torch.no_grad()
-    def judged(self, model: torch.nn.Module, part: str = "held out") -> float:
+    def evaluate(self, model: torch.nn.Module, part: str = "held out") -> float:
         """The score of a model, from sums over all that is asked."""
         device = next(model.parameters()).device
-        tallies = [self.judge.tally(model(x.to(device)), y.to(device)) for x, y in self.whole(part)]
-        return self.judge.of(torch.stack(tallies).sum(0))
+        tallies = [
+            self.judge.tally(model(x.to(device)), y.to(device)) for x, y in self.batches(part)
+        ]
+        return self.judge.from_tally(torch.stack(tallies).sum(0))

@@ -13,8 +13,8 @@ from pydoc_data import topics
 
 import torch
 
-from rnnbounds.experiments.tasks.files import DataError, family, text, vocabulary
-from rnnbounds.experiments.tasks.score import Symbols
+from rnnbounds.experiments.tasks.files import DataError, find_family, read_text, vocabulary
+from rnnbounds.experiments.tasks.score import SymbolScore
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
 WIKITEXT = ("wiki.train.tokens", "wiki.valid.tokens", "wiki.test.tokens")
@@ -25,46 +25,49 @@ REMEDY = (
     f"a folder with {WIKITEXT[0]}, {TREEBANK[0]} or {TREEBANK_CHARACTERS[0]} and its two others"
 )
 UNKNOWN, END = "<unk>", "<eos>"
-CHARACTERS = 64  # those of the default size
-LONGER = 4  # windows to judge by, against those to train on
+MOST_CHARACTERS = 64  # those of the default size
+TEST_FACTOR = 4  # windows to judge by, against those to train on
 Texts = Sequence[Sequence[str]]
 
 
-def words(data: Path | None = None, full: bool = False) -> Task:
+def word_task(data: Path | None = None, full: bool = False) -> Task:
     """The next word, in perplexity; all but the most frequent ones are <unk>."""
     if data is None:
-        name, parts = (
-            help_name(),
-            [re.findall(r"\w+|[^\w\s]", part.lower()) for part in help_text()],
+        name, texts = (
+            help_source(),
+            [re.findall(r"\w+|[^\w\s]", part.lower()) for part in help_texts()],
         )
     else:
-        paths = family(data, FAMILIES[:2], REMEDY)
-        name, parts = paths[0].name, [tokens(text(path, REMEDY)) for path in paths]
-    most = len(set(parts[0])) + 1 if full else 1000
-    return task("words", name, parts, Symbols("perplexity"), most, 32, None if full else 60_000)
+        paths = find_family(data, FAMILIES[:2], REMEDY)
+        name, texts = paths[0].name, [split_tokens(read_text(path, REMEDY)) for path in paths]
+    limit = len(set(texts[0])) + 1 if full else 1000
+    return symbol_task(
+        "words", name, texts, SymbolScore("perplexity"), limit, 32, None if full else 60_000
+    )
 
 
-def characters(data: Path | None = None, full: bool = False) -> Task:
+def character_task(data: Path | None = None, full: bool = False) -> Task:
     """The next character, in bits."""
     if data is None:
-        name, parts = help_name(), [list(part.lower()) for part in help_text()]
+        name, texts = help_source(), [list(part.lower()) for part in help_texts()]
     else:
-        paths = family(data, FAMILIES, REMEDY)
+        paths = find_family(data, FAMILIES, REMEDY)
         name, spelled = paths[0].name, paths[0].name == TREEBANK_CHARACTERS[0]
-        parts = [
-            text(path, REMEDY).split() if spelled else list(text(path, REMEDY)) for path in paths
+        texts = [
+            read_text(path, REMEDY).split() if spelled else list(read_text(path, REMEDY))
+            for path in paths
         ]
-    most = len(set(parts[0])) + 1 if full else CHARACTERS
-    unit = Symbols("bits a character")
-    return task("characters", name, parts, unit, most, 64, None if full else 200_000)
+    limit = len(set(texts[0])) + 1 if full else MOST_CHARACTERS
+    unit = SymbolScore("bits a character")
+    return symbol_task("characters", name, texts, unit, limit, 64, None if full else 200_000)
 
 
-def help_name() -> str:
+def help_source() -> str:
     """Whose text it is."""
     return f"CPython {python_version()}, pydoc_data.topics"
 
 
-def help_text() -> list[str]:
+def help_texts() -> list[str]:
     """Python's help without what it says twice: the first 80 %, and a tenth each."""
     pieces = "".join(topics.topics.values()).split("\n\n")
     pieces = [re.sub(r"\s+", " ", piece) for piece in dict.fromkeys(pieces)]
@@ -72,23 +75,31 @@ def help_text() -> list[str]:
     return [" ".join(pieces[a:b]) for a, b in pairwise(ends)]
 
 
-def tokens(told: str) -> list[str]:
+def split_tokens(raw: str) -> list[str]:
     """Words between blanks, <eos> at the end of each line."""
-    return [word for line in told.splitlines() for word in (*line.split(), END)]
+    return [word for line in raw.splitlines() for word in (*line.split(), END)]
 
 
-def task(
-    name: str, source: str, texts: Texts, score: Symbols, most: int, length: int, count: int | None
+def symbol_task(
+    name: str,
+    source: str,
+    texts: Texts,
+    score: SymbolScore,
+    limit: int,
+    length: int,
+    count: int | None,
 ) -> Task:
     """Ids of the `most` usual symbols, `count` of them to train on and an eighth to judge by."""
-    usual = vocabulary(texts[0], most, UNKNOWN)
+    ids_by_symbol = vocabulary(texts[0], limit, UNKNOWN)
     parts = {}
     for part, symbols in zip(PARTS, texts, strict=True):
-        here = count if part == "training" or count is None else count // 8
-        T = length if part == "training" else LONGER * length
+        kept_symbols = count if part == "training" or count is None else count // 8
+        T = length if part == "training" else TEST_FACTOR * length
         if len(symbols) <= T:
             raise DataError(Path(source), f"has too few symbols for {part}, {len(symbols)}", REMEDY)
-        ids = torch.tensor([usual.get(symbol, 0) for symbol in symbols[:here]])
+        ids = torch.tensor([ids_by_symbol.get(symbol, 0) for symbol in symbols[:kept_symbols]])
         N = (len(ids) - 1) // T
         parts[part] = Part(ids[: N * T].reshape(N, T), ids[1 : N * T + 1].reshape(N, T))
-    return Task(name, source, score, len(usual), len(usual), len(usual), parts)
+    return Task(
+        name, source, score, len(ids_by_symbol), len(ids_by_symbol), len(ids_by_symbol), parts
+    )

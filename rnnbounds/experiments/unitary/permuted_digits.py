@@ -9,18 +9,24 @@ from msgspec.structs import replace
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, every
+from rnnbounds.experiments.engine.common import seeded_generator
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, all_units
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.page import spread
-from rnnbounds.experiments.engine.record import Holds, Outcome, Run, Setting, curve
+from rnnbounds.experiments.engine.page import spread_text
+from rnnbounds.experiments.engine.record import Holds, Outcome, Run, Setting, make_curve
 from rnnbounds.experiments.engine.trainer import Plan
 from rnnbounds.experiments.tasks.pixels import Pixels
-from rnnbounds.experiments.tasks.pixels import load as load_pixels
-from rnnbounds.experiments.unitary.students import KINDS, Kind, Students, draw, rows
+from rnnbounds.experiments.tasks.pixels import load_pixels as load_pixels
+from rnnbounds.experiments.unitary.students import (
+    KINDS,
+    Kind,
+    StudentGroup,
+    draw_weights,
+    epoch_rows,
+)
 
 CLASSES = 10
-TOGETHER = 500  # images that are tested at once
+TEST_BATCH = 500  # images that are tested at once
 END, COMMONEST = "test accuracy", "always the commonest digit"
 _STUDENTS, _ORDER = 3, 4  # keys of what is drawn
 
@@ -38,7 +44,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
     rate: float = 0.003
 
 
-class Digits:
+class DigitTask:
     """Pixels (T, N, 1) and digits (N,), epochs in a new order each."""
 
     def __init__(self, pixels: Pixels, setting: Sizes) -> None:
@@ -47,64 +53,66 @@ class Digits:
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """The next images in the order of the epoch, the same for all networks."""
-        chosen = rows(step, len(self.pixels.digits), self.setting.batch, seed, _ORDER)
+        chosen = epoch_rows(step, len(self.pixels.digits), self.setting.batch, seed, _ORDER)
         return self.pixels.x[:, chosen], self.pixels.digits[chosen]
 
-    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """The test images: nothing is chosen by them."""
         yield from zip(
-            torch.split(self.pixels.x_test, TOGETHER, dim=1),
-            torch.split(self.pixels.digits_test, TOGETHER),
+            torch.split(self.pixels.x_test, TEST_BATCH, dim=1),
+            torch.split(self.pixels.digits_test, TEST_BATCH),
             strict=True,
         )
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Cross-entropy of each network: told (G, N, 10)."""
-        target = y.expand(len(told), -1)
-        return cross_entropy(told.permute(0, 2, 1), target, reduction="none").mean(1)
+        target = y.expand(len(outputs), -1)
+        return cross_entropy(outputs.permute(0, 2, 1), target, reduction="none").mean(1)
 
 
-class Readers(Students):
+class DigitReaders(StudentGroup):
     """Networks that name the digit after the last pixel; `accuracy` after each epoch, (E, G)."""
 
     accuracy: Tensor
 
     def forward(self, x: Tensor) -> Tensor:
         """x (T, N, 1) -> (G, N, 10)."""
-        given = x[:, None].expand(-1, self.networks, -1, -1)
-        return self.readout(self.states(given)[-1])
+        inputs = x[:, None].expand(-1, self.networks, -1, -1)
+        return self.readout(self.states(inputs)[-1])
 
     @torch.no_grad()
-    def test(self, task: Digits, epoch: int) -> None:
+    def note_accuracy(self, task: DigitTask, epoch: int) -> None:
         """Each network's share of the test images that it names."""
         right = torch.zeros(self.networks, dtype=torch.float64)
-        for x, y in task.whole("test"):
-            told = self(x.to(self.block.device)).argmax(-1).cpu()
-            right += (told == y).sum(1)
+        for x, y in task.batches("test"):
+            predicted = self(x.to(self.block.device)).argmax(-1).cpu()
+            right += (predicted == y).sum(1)
         self.accuracy[epoch] = right / len(task.pixels.digits_test)
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: Sizes, data: str | None) -> LoadedData:
     """The images; raises MissingPackageError, UnknownChoiceError and DataError."""
     pixels = load_pixels(data or setting.source, setting.seed, setting.images)
-    return Loaded(pixels, {"data": f"{pixels.source}, SHA-256 {pixels.digest}"})
+    return LoadedData(pixels, {"data": f"{pixels.source}, SHA-256 {pixels.digest}"})
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[Sizes]) -> Iterable[Run]:
     """A run for each network of a kind, which are trained side by side."""
-    s, task = job.setting, Digits(job.data, job.setting)
+    s, task = job.setting, DigitTask(job.data, job.setting)
     kind = cast(Kind, job.unit.model)
     sizes = (s.hidden,) * s.seeds
-    by = [chance(s.seed, _STUDENTS, network) for network in range(s.seeds)]
-    readers = Readers(kind, sizes, draw(kind, sizes, 1, CLASSES, by, start="random"))
+    generators = [seeded_generator(s.seed, _STUDENTS, network) for network in range(s.seeds)]
+    readers = DigitReaders(
+        kind, sizes, draw_weights(kind, sizes, 1, CLASSES, generators, start="random")
+    )
     readers.register_buffer("accuracy", torch.zeros(s.epochs, s.seeds, dtype=torch.float64))
     plan = Plan(
         steps=s.epochs * task.steps, rate=s.rate, schedule="cosine", every=task.steps, keep="last",
         save=5 * task.steps,
     )  # fmt: skip
     trained = job.train(
-        readers, task, plan, project=Readers.project,
-        observe=lambda model, step: model.test(task, step // task.steps - 1),
+        readers, task, plan, project=DigitReaders.project,
+        observe=lambda model, step: model.note_accuracy(task, step // task.steps - 1),
     )  # fmt: skip
     epochs, accuracy = range(1, s.epochs + 1), readers.accuracy.cpu()
     counts = torch.bincount(task.pixels.digits_test, minlength=CLASSES)
@@ -112,19 +120,21 @@ def work(job: Job[Sizes]) -> Iterable[Run]:
     for g, seed in enumerate(s.each_seed):
         figures = {END: accuracy[-1, g], "training loss": trained.losses[-1, g], COMMONEST: common}
         curves = {
-            "accuracy": curve(epochs, accuracy[:, g].tolist()),
-            "training loss": curve(epochs, trained.losses[:, g].tolist()),
+            "accuracy": make_curve(epochs, accuracy[:, g].tolist()),
+            "training loss": make_curve(epochs, trained.losses[:, g].tolist()),
         }
-        yield job.run(figures, curves, seed=seed)
+        yield job.make_run(figures, curves, seed=seed)
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: Sizes) -> Outcome:
     """The URNN beside the RNN of the same size."""
     ends = {kind: [run.figures[END] or 0.0 for run in runs if run.model == kind] for kind in KINDS}
     best = sorted(KINDS, key=lambda kind: -fmean(ends[kind]))
-    told = ", ".join(f"{kind} {spread([100 * end for end in ends[kind]])} %" for kind in best)
+    shares = ", ".join(
+        f"{kind} {spread_text([100 * end for end in ends[kind]])} %" for kind in best
+    )
     common = 100 * (runs[0].figures[COMMONEST] or 0.0)
-    said = f"Of the test images are named: {told}; {COMMONEST}: {common:.3g} %."
+    summary = f"Of the test images are named: {shares}; {COMMONEST}: {common:.3g} %."
     holds: Holds = "does not hold" if max(ends["URNN"]) < min(ends["RNN"]) else "undecided"
     if min(ends["URNN"]) > max(ends["RNN"]):
         holds = "holds"
@@ -133,7 +143,7 @@ def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
         for run in runs
         if None in run.curves["training loss"].y
     )
-    return Outcome(holds, said, broken)
+    return Outcome(holds, summary, broken)
 
 
 SMALL = Sizes()
@@ -153,10 +163,10 @@ EXPERIMENT = Experiment(
     ),
     setting=SMALL,
     full=replace(SMALL, images=10**6, hidden=128, epochs=100, batch=128),
-    units=lambda setting: every(["permuted digits"], KINDS, ["trained"], [setting.seed]),
-    work=work,
-    judge=judge,
-    load=load,
+    units=lambda setting: all_units(["permuted digits"], KINDS, ["trained"], [setting.seed]),
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
     takes_data=True,
     packages=("safetensors", "scikit-learn"),
     charts=(

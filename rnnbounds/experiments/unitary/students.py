@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.common import seeded_generator
 from rnnbounds.impl.convert.urnn import polar
 
 Kind = Literal["RNN", "URNN", "LSTM"]
@@ -21,7 +21,7 @@ KINDS: tuple[Kind, ...] = ("RNN", "URNN", "LSTM")
 Weights = dict[str, Tensor]
 
 
-class Students(torch.nn.Module):
+class StudentGroup(torch.nn.Module):
     """G networks of one kind with a linear readout.
 
     RNN: h_t = ReLU(W h_{t−1} + U x_t + b). URNN: the same, with W replaced by its polar factor
@@ -42,10 +42,10 @@ class Students(torch.nn.Module):
 
     def states(self, x: Tensor) -> Tensor:
         """All states: x (T, G, N, d) -> (T, G, N, M)."""
-        known = self.weights
-        drives = torch.einsum("tgnd,gmd->tgnm", x, known["U"]) + known["b"][:, None]
-        W = known["W"].mT
-        h = drives.new_zeros(*drives.shape[1:3], known["W"].shape[2])
+        weights = self.weights
+        drives = torch.einsum("tgnd,gmd->tgnm", x, weights["U"]) + weights["b"][:, None]
+        W = weights["W"].mT
+        h = drives.new_zeros(*drives.shape[1:3], weights["W"].shape[2])
         c, path = h, []
         for drive in drives.unbind(0):
             z = torch.baddbmm(drive, h, W)
@@ -60,9 +60,9 @@ class Students(torch.nn.Module):
 
     def readout(self, h: Tensor) -> Tensor:
         """C h + c: h (…, G, N, M) -> (…, G, N, p)."""
-        read = torch.einsum("...gnm,gpm->...gnp", h, self.weights["C"])
-        told: Tensor = read + self.weights["c"][:, None]
-        return told
+        products = torch.einsum("...gnm,gpm->...gnp", h, self.weights["C"])
+        outputs: Tensor = products + self.weights["c"][:, None]
+        return outputs
 
     def forward(self, x: Tensor) -> Tensor:
         """The forecasts."""
@@ -77,14 +77,14 @@ class Students(torch.nn.Module):
             W.copy_(torch.where(self.block, polar(padded), 0.0))
 
 
-def rows(step: int, count: int, size: int, *key: int) -> Tensor:
+def epoch_rows(step: int, count: int, size: int, *key: int) -> Tensor:
     """The `size` of `count` rows that step 0, 1, … trains on: every epoch in a new order."""
     epoch, at = divmod(step, -(-count // size))
-    order = torch.randperm(count, generator=chance(*key, epoch))
+    order = torch.randperm(count, generator=seeded_generator(*key, epoch))
     return order[at * size : (at + 1) * size]
 
 
-def draw(
+def draw_weights(
     kind: Kind,
     sizes: Sequence[int],
     inputs: int,
@@ -104,8 +104,8 @@ def draw(
     for g, (n, generator) in enumerate(zip(sizes, generators, strict=True)):
 
         def uniform(*shape: int, n: int = n, by: torch.Generator = generator) -> Tensor:
-            drawn: Tensor = (2 * torch.rand(*shape, generator=by) - 1) / math.sqrt(n)
-            return drawn
+            sample: Tensor = (2 * torch.rand(*shape, generator=by) - 1) / math.sqrt(n)
+            return sample
 
         U[g, :, :n] = uniform(gates, n, inputs)
         C[g, :, :n] = uniform(outputs, n)

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.common import seeded_generator
 from rnnbounds.experiments.engine.record import Setting
 from rnnbounds.impl.arithmetic.activation import activation
 from rnnbounds.impl.gradients.windows.rollout import states
 from rnnbounds.impl.models.rnn import RNN
 
-NEAR = 0.02  # how close the calibrated share of time is to the one wanted
+SHARE_TOLERANCE = 0.02  # how close the calibrated share of time is to the one wanted
 SWEEPS = 1000
 _KEY = 1  # of what is drawn for the teachers
 
 
-class Sizes(Setting, frozen=True, kw_only=True):
+class TeacherSizes(Setting, frozen=True, kw_only=True):
     """The teacher's and the students' sizes; see `draw`.
 
     `seeds` realisations, `together` of which are trained at once. n `states`, d `inputs`, p
@@ -56,7 +56,7 @@ class Sizes(Setting, frozen=True, kw_only=True):
         return slice(middle), slice(middle, last), slice(last, N)
 
 
-FULL = Sizes(sequences=100, length=1000, seeds=30, together=15)
+FULL = TeacherSizes(sequences=100, length=1000, seeds=30, together=15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Teachers:
         return self.y + variance.sqrt()[:, None, None, None] * self.noise
 
 
-def draw(setting: Sizes) -> Teachers:
+def draw_teachers(setting: TeacherSizes) -> Teachers:
     """Teachers with all entries Gaussian, then calibrated; the first are the same for any number.
 
     x_t ~ N(0, I). Source: Emami et al., experiments.
@@ -89,24 +89,26 @@ def draw(setting: Sizes) -> Teachers:
     n, d, p = setting.states, setting.inputs, setting.outputs
     shapes = ((n, n), (n, d), (n,), (p, n), (setting.sequences, setting.length, d))
     noise = (setting.sequences, setting.length, p)
-    drawn = [
-        [torch.randn(shape, generator=by, dtype=torch.float64) for shape in (*shapes, noise)]
-        for by in (chance(0, _KEY, r) for r in setting.each_seed)
+    samples = [
+        [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in (*shapes, noise)]
+        for generator in (seeded_generator(0, _KEY, r) for r in setting.each_seed)
     ]
-    A, F, b, C, x, noises = (torch.stack(parts) for parts in zip(*drawn, strict=True))
+    A, F, b, C, x, noises = (torch.stack(tensors) for tensors in zip(*samples, strict=True))
     part = setting.epsilon / torch.linalg.matrix_norm(A, 2)[:, None, None] ** 2
     W = torch.eye(n, dtype=torch.float64) - part * (A.mT @ A)
-    cell, on = calibrate(RNN(W, F, b, activation("relu")), x[:, setting.parts[0]], setting.on)
-    h = run(cell, x)
-    return Teachers(cell, C, x, h, torch.einsum("rstn,rpn->rstp", h, C), noises, on)
+    cell, on_shares = calibrate(
+        RNN(W, F, b, activation("relu")), x[:, setting.parts[0]], setting.on
+    )
+    h = run_states(cell, x)
+    return Teachers(cell, C, x, h, torch.einsum("rstn,rpn->rstp", h, C), noises, on_shares)
 
 
-def run(cell: RNN, x: Tensor) -> Tensor:
+def run_states(cell: RNN, x: Tensor) -> Tensor:
     """All states from the zero state: x (R, N, T, d) -> (R, N, T, n)."""
     return states(cell, x.permute(0, 2, 3, 1))[:, 1:].permute(0, 3, 1, 2)
 
 
-def calibrate(cell: RNN, x: Tensor, on: float) -> tuple[RNN, Tensor]:
+def calibrate(cell: RNN, x: Tensor, target: float) -> tuple[RNN, Tensor]:
     """The cell with biases such that each unit is on for this share of time; the shares (R, n).
 
     Stochastic approximation: b ← b + 2/(1 + i/20)·(on − share), until all shares are near enough.
@@ -114,9 +116,9 @@ def calibrate(cell: RNN, x: Tensor, on: float) -> tuple[RNN, Tensor]:
     b = cell.b
     for i in range(SWEEPS):
         cell = RNN(cell.W, cell.U, b, cell.activation)
-        share = (run(cell, x) > 0).double().mean((1, 2))
-        away = (share - on).abs().amax(1) > NEAR
-        if not bool(away.any()):
+        share = (run_states(cell, x) > 0).double().mean((1, 2))
+        is_far = (share - target).abs().amax(1) > SHARE_TOLERANCE
+        if not bool(is_far.any()):
             break
-        b = torch.where(away[:, None], b + 2 / (1 + i / 20) * (on - share), b)
+        b = torch.where(is_far[:, None], b + 2 / (1 + i / 20) * (target - share), b)
     return cell, share

@@ -8,14 +8,32 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
-from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Job, Loaded, Unit, every
+from rnnbounds.experiments.engine.common import seeded_generator
+from rnnbounds.experiments.engine.experiment import Experiment, Job, LoadedData, Unit, all_units
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.record import Holds, Outcome, Record, Run, curve, finite
+from rnnbounds.experiments.engine.record import (
+    Holds,
+    Outcome,
+    Record,
+    Run,
+    finite_or_none,
+    make_curve,
+)
 from rnnbounds.experiments.engine.trainer import Plan
-from rnnbounds.experiments.unitary.students import KINDS, Kind, Students, draw, rows
-from rnnbounds.experiments.unitary.teacher import FULL, NEAR, Sizes, Teachers
-from rnnbounds.experiments.unitary.teacher import draw as draw_teachers
+from rnnbounds.experiments.unitary.students import (
+    KINDS,
+    Kind,
+    StudentGroup,
+    draw_weights,
+    epoch_rows,
+)
+from rnnbounds.experiments.unitary.teacher import (
+    FULL,
+    SHARE_TOLERANCE,
+    Teachers,
+    TeacherSizes,
+    draw_teachers,
+)
 from rnnbounds.impl.convert.unitary import unitary
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.reports.pages.experiment import Section, Table
@@ -26,21 +44,21 @@ ON, OFF, GAP, BOUND = "farthest from share on", "further units off", "‖h − h
 _STUDENTS, _ORDER = 2, 3  # keys of what is drawn
 
 
-class Noisy:
+class NoisyTask:
     """Teachers of a block, with noise: standardised outputs in float32, x and y (T, R, N, ·).
 
     Mean and unit are of the training sequences, the unit the same for all outputs of a teacher.
     Students follow one another teacher by teacher. Losses are mean squared errors.
     """
 
-    def __init__(self, told: Teachers, setting: Sizes, snr: float, block: slice) -> None:
-        self.setting, y = setting, told.noisy(snr)[block]
-        seen = y[:, setting.parts[0]]
-        unit = seen.var((1, 2), correction=0).mean(1).sqrt()[:, None, None, None]
-        parts = told.x[block], (y - seen.mean((1, 2), keepdim=True)) / unit
-        each = len(setting.hidden)
+    def __init__(self, teachers: Teachers, setting: TeacherSizes, snr: float, block: slice) -> None:
+        self.setting, y = setting, teachers.noisy(snr)[block]
+        training = y[:, setting.parts[0]]
+        unit = training.var((1, 2), correction=0).mean(1).sqrt()[:, None, None, None]
+        tensors = teachers.x[block], (y - training.mean((1, 2), keepdim=True)) / unit
+        students = len(setting.hidden)
         self.x, self.y = (
-            part.permute(2, 0, 1, 3).float().repeat_interleave(each, 1) for part in parts
+            part.permute(2, 0, 1, 3).float().repeat_interleave(students, 1) for part in tensors
         )
 
     @property
@@ -51,20 +69,20 @@ class Noisy:
 
     def batch(self, seed: int, step: int) -> tuple[Tensor, Tensor]:
         """The next sequences in the order of the epoch."""
-        chosen = rows(step, self.setting.parts[0].stop, self.setting.batch, 0, _ORDER)
+        chosen = epoch_rows(step, self.setting.parts[0].stop, self.setting.batch, 0, _ORDER)
         return self.x[:, :, chosen], self.y[:, :, chosen]
 
-    def whole(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, part: str) -> Iterator[tuple[Tensor, Tensor]]:
         """The sequences of validation."""
         yield self.x[:, :, self.setting.parts[1]], self.y[:, :, self.setting.parts[1]]
 
-    def loss(self, told: Tensor, y: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor, y: Tensor) -> Tensor:
         """Of each network."""
-        each: Tensor = (told - y).square().mean((0, 2, 3))
-        return each
+        losses: Tensor = (outputs - y).square().mean((0, 2, 3))
+        return losses
 
     @torch.no_grad()
-    def score(self, students: Students, part: slice) -> Tensor:
+    def score(self, students: StudentGroup, part: slice) -> Tensor:
         """R² = 1 − Σ(y − ŷ)²/Σ(y − mean)² over all outputs, (R, sizes)."""
         device = students.weights["C"].device
         x, y = self.x[:, :, part].to(device), self.y[:, :, part].to(device)
@@ -77,74 +95,76 @@ class Noisy:
         )
 
 
-def load(setting: Sizes, data: str | None) -> Loaded:
+def load_data(setting: TeacherSizes, data: str | None) -> LoadedData:
     """The teachers, drawn."""
-    return Loaded(draw_teachers(setting))
+    return LoadedData(draw_teachers(setting))
 
 
-def units(setting: Sizes) -> list[Unit]:
+def list_units(setting: TeacherSizes) -> list[Unit]:
     """Blocks of realisations for each noise and kind; then each teacher's exact equivalent."""
     noises, seeds = [f"noise at {snr:g} dB" for snr in setting.snr], setting.each_seed
-    trained = every(noises, KINDS, ["students"], seeds[:: setting.together])
-    return trained + every([EXACT], ["URNN"], ["converted"], seeds)
+    trained = all_units(noises, KINDS, ["students"], seeds[:: setting.together])
+    return trained + all_units([EXACT], ["URNN"], ["converted"], seeds)
 
 
-def work(job: Job[Sizes]) -> Iterable[Run]:
+def run_unit(job: Job[TeacherSizes]) -> Iterable[Run]:
     """A block of students, a run for each realisation; or one exact equivalent."""
     s, unit = job.setting, job.unit
     if unit.task == EXACT:
-        yield job.run(equivalent(job.data, unit.seed - s.seed, s))
+        yield job.make_run(equivalent_figures(job.data, unit.seed - s.seed, s))
         return
     snr = next(snr for snr in s.snr if unit.task == f"noise at {snr:g} dB")
     block = slice(unit.seed - s.seed, min(unit.seed - s.seed + s.together, s.seeds))
     seeds = s.each_seed[block]
-    task = Noisy(job.data, s, snr, block)
+    task = NoisyTask(job.data, s, snr, block)
     kind = cast(Kind, unit.model)
-    by = [chance(0, _STUDENTS, seed, n) for seed in seeds for n in s.hidden]
+    generators = [seeded_generator(0, _STUDENTS, seed, n) for seed in seeds for n in s.hidden]
     sizes = s.hidden * len(seeds)
-    students = Students(kind, sizes, draw(kind, sizes, s.inputs, s.outputs, by))
+    students = StudentGroup(kind, sizes, draw_weights(kind, sizes, s.inputs, s.outputs, generators))
     plan = Plan(
         steps=s.epochs * task.steps, rate=s.rate, schedule="cosine", every=task.steps, back=FAR,
         save=10 * task.steps,
     )  # fmt: skip
-    job.train(students, task, plan, project=Students.project)
+    job.train(students, task, plan, project=StudentGroup.project)
     test, check = (task.score(students, part).tolist() for part in s.parts[:0:-1])
     for i, seed in enumerate(seeds):
         figures = {f"R², {n} units": r2 for n, r2 in zip(s.hidden, test[i], strict=True)}
-        curves = {TEST: curve(s.hidden, test[i]), CHECK: curve(s.hidden, check[i])}
-        yield job.run(figures, curves, seed=seed)
+        curves = {TEST: make_curve(s.hidden, test[i]), CHECK: make_curve(s.hidden, check[i])}
+        yield job.make_run(figures, curves, seed=seed)
 
 
-def equivalent(told: Teachers, r: int, setting: Sizes) -> dict[str, float | None]:
+def equivalent_figures(
+    teachers: Teachers, r: int, setting: TeacherSizes
+) -> dict[str, float | None]:
     """One teacher's exact URNN for all inputs as large as those drawn, on the test sequences."""
-    cell, n = told.cell, setting.states
+    cell, n = teachers.cell, setting.states
     weights = {
         "weight_hh_l0": cell.W[r], "weight_ih_l0": cell.U[r], "bias_ih_l0": cell.b[r],
         "bias_hh_l0": torch.zeros_like(cell.b[r]),
     }  # fmt: skip
-    made = unitary(weights, float(norm_up(told.x[r]).max()), cell="rnn-relu")
-    x, h = told.x[r, setting.parts[2]], told.states[r, setting.parts[2]]
+    converted = unitary(weights, float(norm_up(teachers.x[r]).max()), cell="rnn-relu")
+    x, h = teachers.x[r, setting.parts[2]], teachers.states[r, setting.parts[2]]
     with torch.no_grad(), torch.random.fork_rng(devices=[]):  # a new module draws its weights
-        s = made.rnn(batch_first=True)(x)[0]
-    y = torch.einsum("stn,pn->stp", made.original(s), told.C[r])
+        s = converted.rnn(batch_first=True)(x)[0]
+    y = torch.einsum("stn,pn->stp", converted.original(s), teachers.C[r])
     figures: dict[str, float | None] = {
-        "‖W‖₂": made.certificate["constants"]["W_norm"],
-        ON: float((told.on[r] - setting.on).abs().max()),
-        "states": made.states,
+        "‖W‖₂": converted.certificate["constants"]["W_norm"],
+        ON: float((teachers.on[r] - setting.on).abs().max()),
+        "states": converted.states,
         GAP: float(norm_up(h - s[..., :n]).max()),
-        BOUND: finite(made.certificate["difference"]["float64"]),
+        BOUND: finite_or_none(converted.certificate["difference"]["float64"]),
         OFF: float(bool((s[..., n:] == 0).all())),
     }
     for snr in setting.snr:
-        noisy = told.noisy(snr)[r, setting.parts[2]]
+        noisy = teachers.noisy(snr)[r, setting.parts[2]]
         variance = noisy.var((0, 1), correction=0).mean()
-        for name, forecast in (("teacher", told.y[r, setting.parts[2]]), ("URNN", y)):
+        for name, forecast in (("teacher", teachers.y[r, setting.parts[2]]), ("URNN", y)):
             error = (noisy - forecast).square().mean()
             figures[f"R², {snr:g} dB, {name}"] = float(1 - error / variance)
     return figures
 
 
-class Beside(NamedTuple):
+class Comparison(NamedTuple):
     """An RNN of n units against the URNN of `units` ≤ 2n that does best on validation: mean test
     R², the RNN's spread, and whether it was reached; "undecided" is within that spread."""
 
@@ -157,19 +177,19 @@ class Beside(NamedTuple):
     reached: Holds
 
     @property
-    def between(self) -> str:
+    def rnn_text(self) -> str:
         """The RNN's."""
         return f"{self.rnn:.4f} ± {self.spread:.4f}"
 
 
-def compare(runs: Sequence[Run], hidden: Sequence[int]) -> list[Beside]:
+def compare_networks(runs: Sequence[Run], hidden: Sequence[int]) -> list[Comparison]:
     """Each RNN against the best URNN with at most twice its units."""
 
     def columns(task: str, kind: str, name: str) -> list[list[float]]:
         some = [run.curves[name].y for run in runs if (run.task, run.model) == (task, kind)]
         return [[-math.inf if y is None else y for y in ys] for ys in zip(*some, strict=True)]
 
-    found = []
+    comparisons = []
     for task in dict.fromkeys(run.task for run in runs if run.task != EXACT):
         chosen = [fmean(column) for column in columns(task, "URNN", CHECK)]
         rnns, urnns = columns(task, "RNN", TEST), columns(task, "URNN", TEST)
@@ -177,64 +197,72 @@ def compare(runs: Sequence[Run], hidden: Sequence[int]) -> list[Beside]:
             best = max((j for j, m in enumerate(hidden) if m <= 2 * n), key=lambda j: chosen[j])
             rnn, urnn = fmean(rnns[i]), fmean(urnns[best])
             spread = pstdev(rnns[i]) if math.isfinite(rnn) else math.nan
-            found.append(Beside(task, n, hidden[best], rnn, spread, urnn, how(urnn, rnn, spread)))
-    return found
+            comparisons.append(
+                Comparison(
+                    task, n, hidden[best], rnn, spread, urnn, compare_scores(urnn, rnn, spread)
+                )
+            )
+    return comparisons
 
 
-def how(urnn: float, rnn: float, spread: float) -> Holds:
+def compare_scores(urnn: float, rnn: float, spread: float) -> Holds:
     """Compare mean R²: undecided if URNN < RNN by at most the spread; NaN never holds."""
     if urnn >= rnn:
         return "holds"
     return "undecided" if urnn >= rnn - spread else "does not hold"
 
 
-def judge(runs: Sequence[Run], setting: Sizes) -> Outcome:
+def judge_runs(runs: Sequence[Run], setting: TeacherSizes) -> Outcome:
     """Judge whether URNNs reach the RNNs' R² with at most twice the states; list problems."""
-    told = compare(runs, setting.hidden)
-    missed, within = (
-        [f"{one.task}, n = {one.n}" for one in told if one.reached == kind]
+    comparisons = compare_networks(runs, setting.hidden)
+    missed, undecided = (
+        [
+            f"{comparison.task}, n = {comparison.n}"
+            for comparison in comparisons
+            if comparison.reached == kind
+        ]
         for kind in ("does not hold", "undecided")
     )
-    reached = f"{len(told) - len(missed) - len(within)} of {len(told)}"
-    said = f"In {reached} cases the URNN reached the RNN’s R² with at most twice the states"
-    last = min(told, key=lambda one: one.urnn - one.rnn)
-    said += f", in the worst, {last.task}, n = {last.n}, {last.urnn:.4f} against {last.between}"
-    if within:
-        said += f"; within the RNN’s spread: {'; '.join(within)}"
+    reached = f"{len(comparisons) - len(missed) - len(undecided)} of {len(comparisons)}"
+    summary = f"In {reached} cases the URNN reached the RNN’s R² with at most twice the states"
+    last = min(comparisons, key=lambda comparison: comparison.urnn - comparison.rnn)
+    summary += f", in the worst, {last.task}, n = {last.n}, {last.urnn:.4f} against {last.rnn_text}"
+    if undecided:
+        summary += f"; within the RNN’s spread: {'; '.join(undecided)}"
     if missed:
-        said += f"; not reached: {'; '.join(missed)}"
-    holds: Holds = "does not hold" if missed else "undecided" if within else "holds"
-    return Outcome(holds, f"{said}.", problems(runs, setting))
+        summary += f"; not reached: {'; '.join(missed)}"
+    holds: Holds = "does not hold" if missed else "undecided" if undecided else "holds"
+    return Outcome(holds, f"{summary}.", find_problems(runs, setting))
 
 
-def problems(runs: Sequence[Run], setting: Sizes) -> tuple[str, ...]:
+def find_problems(runs: Sequence[Run], setting: TeacherSizes) -> tuple[str, ...]:
     """A teacher or a student that is not what it should be."""
-    found = []
+    lines = []
     for run in runs:
-        who, value = f"realisation {run.seed}", run.figures
+        label, value = f"realisation {run.seed}", run.figures
         if run.task != EXACT:
             if None in value.values():
-                found.append(f"{who}, {run.task}, {run.model}: an R² is not finite")
+                lines.append(f"{label}, {run.task}, {run.model}: an R² is not finite")
             continue
-        if not (value[ON] or 0.0) <= NEAR:
-            found.append(f"{who}: a unit is not on {setting.on:.0%} of the time")
+        if not (value[ON] or 0.0) <= SHARE_TOLERANCE:
+            lines.append(f"{label}: a unit is not on {setting.on:.0%} of the time")
         if not (value["states"] or math.inf) <= 2 * setting.states:
-            found.append(f"{who}: the exact URNN has {value['states']} states")
+            lines.append(f"{label}: the exact URNN has {value['states']} states")
         if value[OFF] != 1:
-            found.append(f"{who}: a further unit of the exact URNN is on")
+            lines.append(f"{label}: a further unit of the exact URNN is on")
         gap, bound = value[GAP], value[BOUND]
         if gap is None or not gap <= (math.inf if bound is None else bound):
-            found.append(f"{who}: the exact URNN is {gap} from the teacher, not ≤ its bound")
-    return tuple(found)
+            lines.append(f"{label}: the exact URNN is {gap} from the teacher, not ≤ its bound")
+    return tuple(lines)
 
 
-def sections(record: Record) -> Sequence[Section]:
+def extra_sections(record: Record) -> Sequence[Section]:
     """Each RNN beside the URNN with at most twice its states."""
     words = {"holds": "reached", "undecided": "within the spread", "does not hold": "not reached"}
     rows = tuple(
-        (one.task, str(one.n), one.between, str(one.units),
-         f"{one.urnn:.4f}", words[one.reached])
-        for one in compare(record.runs, record.settings["hidden"])
+        (comparison.task, str(comparison.n), comparison.rnn_text, str(comparison.units),
+         f"{comparison.urnn:.4f}", words[comparison.reached])
+        for comparison in compare_networks(record.runs, record.settings["hidden"])
     )  # fmt: skip
     columns = ("noise", "RNN units n", "RNN", "URNN units", "URNN", "URNN ≤ 2n")
     table = Table(columns, rows, frozenset({1, 2, 3, 4}), "Mean test R² over the realisations.")
@@ -262,12 +290,12 @@ EXPERIMENT = Experiment(
         "validation has a mean test R² of at least the RNN’s. Undecided where it lacks less than "
         "the RNN’s standard deviation over the realisations."
     ),
-    setting=Sizes(),
+    setting=TeacherSizes(),
     full=FULL,
-    units=units,
-    work=work,
-    judge=judge,
-    load=load,
-    sections=sections,
+    units=list_units,
+    work=run_unit,
+    judge=judge_runs,
+    load=load_data,
+    sections=extra_sections,
     charts=(Chart(title="R² on the test sequences", curves=(TEST,), x="hidden units", y=TEST),),
 )

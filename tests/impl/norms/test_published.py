@@ -14,11 +14,11 @@ from rnnbounds.experiments.stable.gated_cells import GATES
 from rnnbounds.experiments.stable.published import (
     CONDITIONS,
     Condition,
-    bounded,
-    damico,
-    gates,
-    largest,
+    damico_condition,
+    largest_preactivation,
     sigmoid,
+    split_gates,
+    state_bound_factor,
 )
 from rnnbounds.impl.arithmetic.inputs.sets import input_box
 from rnnbounds.impl.certificate.certify import certify
@@ -73,9 +73,9 @@ def test_schur_is_the_published_inequality(seed):
         "weight_hh": rng.normal(0, 0.4, (12, 3)), "weight_ih": rng.normal(0, 0.3, (12, 2)),
         "bias_ih": rng.normal(0, 0.3, 12), "bias_hh": np.zeros(12),
     }  # fmt: skip
-    parts = gates(weights, 4)
-    i, f, o = (sigmoid(largest(parts[j])) for j in (0, 1, 3))
-    c = math.tanh(largest(parts[2]))
+    parts = split_gates(weights, 4)
+    i, f, o = (sigmoid(largest_preactivation(parts[j])) for j in (0, 1, 3))
+    c = math.tanh(largest_preactivation(parts[2]))
     U_i, U_f, U_c, U_o = (np.linalg.norm(gate[0], 2) for gate in parts)
     C = i * c / (1 - f)
     alpha, u = U_f * C / 4 + i * U_c + U_i * c / 4, math.tanh(C) * U_o / 4
@@ -112,7 +112,7 @@ def test_bounded_states_may_be_remembered():
     """The ∞-norm condition of De Carli et al. holds of an LSTM with two stable states under the
     input 0: it is none on memory, and `certify` refutes this one."""
     weights = scalar((10.0, 0.0, -5.0), (0.0, 0.0, 0.0), (0.0, 0.0, 5.0), (0.0, 0.0, 10.0))
-    assert bounded(weights) == sigmoid(0.0) < 1
+    assert state_bound_factor(weights) == sigmoid(0.0) < 1
     told = certify(
         {role: torch.from_numpy(part) for role, part in weights.items()},
         input_box(0.0, 0.0, 1),
@@ -134,7 +134,7 @@ def test_diagonal_lyapunov_matrix(seed):
     `certify` finds is then no larger, but for what a solver leaves."""
     rng = np.random.default_rng(seed)
     A, d = rng.normal(0, 0.45, (4, 4)), np.exp(rng.normal(0, 0.5, 4))
-    told = damico(A, np.ones((4, 1)), d, 1.0, EPSILON)
+    told = damico_condition(A, np.ones((4, 1)), d, 1.0, EPSILON)
     P = np.diag(d**2)
     assert (told.lam < 1) == (np.linalg.eigvalsh(A.T @ P @ A - P).max() < 0)
     weights = {"weight_hh": torch.from_numpy(A), "weight_ih": torch.ones(4, 1).double()}

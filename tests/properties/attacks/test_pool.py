@@ -54,7 +54,7 @@ def test_breadth_is_of_plain_pools_alone() -> None:
     """More sequences where few are asked of nobody, as in pools without a costly quantity."""
     entry = claim("truncation")
     sizes = {pool.kind_name: pool.example_size for pool in claim_pools(entry, QUICK)}
-    assert sizes["rnn"] == (QUICK.batch, entry.breadth * QUICK.sequences)
+    assert sizes["rnn"] == (QUICK.batch, entry.sequence_factor * QUICK.sequences)
     assert sizes["cell"] == (16, 2)
 
 

@@ -13,7 +13,7 @@ from rnnbounds.properties.runs.matrix import unmet_tie
 from rnnbounds.properties.systems.table import FAMILIES
 from rnnbounds.theory import claim
 from rnnbounds.theory.language.parse import parse_statement
-from rnnbounds.theory.language.quantity import measured, of, parameter
+from rnnbounds.theory.language.quantity import measured, parameter, tag
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import norm, state
 from rnnbounds.theory.language.vocabulary import VOCABULARY, symbols
@@ -57,7 +57,7 @@ def test_single_steps_follow_from_the_definition() -> None:
     assert measures_single_steps(parse_statement("step_gap <= lam*state_gap"))
     assert not measures_single_steps(parse_statement("h_gap <= lam*state_gap"))
     assert not measures_single_steps(parse_statement("lam <= 1"))
-    assert of("lstm", *of("cell", VOCABULARY["h_norm"]))[0].about == ("lstm",)
+    assert tag("lstm", *tag("cell", VOCABULARY["h_norm"]))[0].about == ("lstm",)
 
 
 def test_needs_are_the_measures_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,15 +15,15 @@ from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.judging.judge import has_windows
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
-from rnnbounds.theory.language.conditions import parse_conditioned
+from rnnbounds.theory.language.conditions import parse_conditional
 from rnnbounds.theory.language.parse import parse_statement
 
 BUDGET = Budget(random=12, targeted=4, gradient=2, ascent=30, batch=16, sequences=4)
 
 
 def attacked(text: str, **options: object):
-    """Attack a typed bound under a small budget."""
-    return attack_typed(parse_conditioned(text), budget=BUDGET, seed=0, **options)
+    """What becomes of a typed bound under a small budget."""
+    return attack_typed(parse_conditional(text), budget=BUDGET, seed=0, **options)
 
 
 @cache

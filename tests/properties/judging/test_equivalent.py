@@ -23,7 +23,7 @@ from rnnbounds.properties.judging.simplification import (
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import make_spec
-from rnnbounds.theory.language.conditions import Conditioned
+from rnnbounds.theory.language.conditions import ConditionalStatement
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.printing import statement_text
 
@@ -157,7 +157,9 @@ def test_patience_ends() -> None:
 def test_stands(undecided: int, holds: int, attack: str | None, stands: bool) -> None:
     """Every check decided, and one at least."""
     statement = parse_statement("h_gap <= B_h")
-    assert TypedResult(Conditioned(statement), 3, holds, undecided, attack).stands is stands
+    assert (
+        TypedResult(ConditionalStatement(statement), 3, holds, undecided, attack).stands is stands
+    )
 
 
 @pytest.mark.slow
@@ -171,7 +173,7 @@ def test_stands(undecided: int, holds: int, attack: str | None, stands: bool) ->
 def test_the_corners_convict(text: str, least: tuple[str, int]) -> None:
     """Slopes above 1, and many units: shrunk to one system that needs no more."""
     found = attack_typed(
-        Conditioned(parse_statement(text)), budget=TINY, seed=0, attacks=("extremal",)
+        ConditionalStatement(parse_statement(text)), budget=TINY, seed=0, attacks=("extremal",)
     )
     assert found.counterexample is not None
     assert found.counterexample.verdict == "VIOLATED"

@@ -32,7 +32,7 @@ from rnnbounds.reports.records.record import Tally
 from rnnbounds.theory import CLAIMS, claim
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.errors import UnknownClaimError
-from rnnbounds.theory.proof.laws import counted
+from rnnbounds.theory.proof.laws import count_axioms
 from rnnbounds.theory.proof.proof import Ledger, StepResult
 
 CHEAP = [claim("instability")]
@@ -221,8 +221,8 @@ def test_axioms_are_grouped() -> None:
     """Laws of one theorem are shown together, and counted; texts are those of all laws."""
     records = axiom_records()
     assert {r.name for r in records} == {a.id for a in AXIOMS}
-    assert len(records) == len({r.name for r in records}) == counted(AXIOMS).theorems
-    assert sum(r.laws for r in records) == counted(AXIOMS).laws
+    assert len(records) == len({r.name for r in records}) == count_axioms(AXIOMS).theorems
+    assert sum(r.laws for r in records) == count_axioms(AXIOMS).laws
     assert sum(r.clauses for r in records) == sum(len(a.clauses) for a in AXIOMS)
 
 

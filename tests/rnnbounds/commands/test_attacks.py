@@ -53,7 +53,7 @@ def test_a_failure_says_how_to_see_it_again(call, tiny, monkeypatch):
     """The first commands that replay what failed stand below what went wrong."""
     commands = [f"rnnbounds replay {number}" for number in range(9)]
     monkeypatch.setattr(module, "run_problems", lambda run: ["it broke"])
-    monkeypatch.setattr(module, "failing", lambda run: commands)
+    monkeypatch.setattr(module, "replay_commands", lambda run: commands)
     outcome = call("verify", CLAIM, "--attacks", "random", "-n", 0)
     assert outcome.code == 1
     lines = outcome.out.splitlines()

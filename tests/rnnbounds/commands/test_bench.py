@@ -2,15 +2,17 @@
 
 import pytest
 
-from rnnbounds.bench.row import Measured, Row
+from rnnbounds.bench.row import BenchRow, RowMeasurement
 
 
 @pytest.fixture
 def table(monkeypatch):
     """Two rows, one of which is not met."""
-    seen = Measured(1.0, 20.0, 20.0, (10.0, 30.0), 3)
+    seen = RowMeasurement(1.0, 20.0, 20.0, (10.0, 30.0), 3)
     rows = {
-        name: Row(name, "some work", "by loops", "ms", "times faster", lambda clock: seen, asked)
+        name: BenchRow(
+            name, "some work", "by loops", "ms", "times faster", lambda clock: seen, asked
+        )
         for name, asked in (("fast", 10.0), ("slow", 30.0))
     }
     monkeypatch.setattr("rnnbounds.bench.ROWS", rows)

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from rnnbounds.commands import proofs as module
-from rnnbounds.commands.proofs import row_of
+from rnnbounds.commands.proofs import claim_row
 from rnnbounds.reports import load
 from rnnbounds.reports.pages.text import ratio_text
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
@@ -148,7 +148,7 @@ def test_the_table_of_a_run(call, record):
     (row,) = build_table(load(record)).claims
     (document,) = call("claims", "--run", record, "--format", "json").json
     assert (document["id"], document["proof"]["proved"]) == ("certified-norm", True)
-    now = row_of(next(c for c in CLAIMS if c.id == row.id), ())
+    now = claim_row(next(c for c in CLAIMS if c.id == row.id), ())
     assert (row.statement, row.false_variants) == (now.statement, now.false_variants)
     assert list(row.needs) == list(now.needs)
     assert document["needs"] == sorted(set(now.needs.values()))
@@ -159,7 +159,7 @@ def test_the_table_of_a_run(call, record):
 def test_claims_answer_without_proving(call, monkeypatch):
     """The table and the matrix come from the record that the package carries."""
     monkeypatch.setattr(module, "ledger_records", None)
-    monkeypatch.setattr(module, "matrix_now", None)
+    monkeypatch.setattr(module, "probe_matrix", None)
     assert call("claims").code == 0
     assert call("claims", "--matrix").code == 0
     documents = call("claims", "--format", "json").json

@@ -102,8 +102,10 @@ def test_parts_may_end_in_any_order(call, tiny, tmp_path, monkeypatch):
 
 def test_one_red_seed_fails_the_call(call, tiny, monkeypatch):
     """It says which, why, and how to see it again; so does the document."""
-    monkeypatch.setattr(module, "problems", lambda run: ["it broke"] if run.seed == 2 else [])
-    monkeypatch.setattr(module, "failing", lambda run: ["rnnbounds replay X"] * (run.seed == 2))
+    monkeypatch.setattr(module, "run_problems", lambda run: ["it broke"] if run.seed == 2 else [])
+    monkeypatch.setattr(
+        module, "replay_commands", lambda run: ["rnnbounds replay X"] * (run.seed == 2)
+    )
     outcome = call("verify", *CLAIM, "--seeds", "1-2")
     assert outcome.code == 1
     assert outcome.out.splitlines() == [
@@ -124,8 +126,8 @@ def test_lists_of_seeds() -> None:
 
 def test_a_red_seed_is_told_in_lines(call, tiny, monkeypatch):
     """A line for the seed, for each problem and for each replay, whatever the problem says."""
-    monkeypatch.setattr(module, "problems", lambda run: ["it broke\n\x1b[31m", "twice"])
-    monkeypatch.setattr(module, "failing", lambda run: ["rnnbounds replay X"])
+    monkeypatch.setattr(module, "run_problems", lambda run: ["it broke\n\x1b[31m", "twice"])
+    monkeypatch.setattr(module, "replay_commands", lambda run: ["rnnbounds replay X"])
     assert call("verify", *CLAIM, "--seeds", "2").out.splitlines() == [
         "seed 2: 2 problems", r"  FAILS: it broke\n\x1b[31m", "  FAILS: twice",
         "  rnnbounds replay X", "0 of 1 seed without a problem",
@@ -145,8 +147,8 @@ def test_a_file_has_the_line_of_a_seed_before_the_next_one_runs(monkeypatch):
     """Hours may pass between two of them."""
     buffered = io.TextIOWrapper(io.BufferedWriter(raw := io.BytesIO()), encoding="utf-8")
     monkeypatch.setattr(sys, "stdout", buffered)
-    monkeypatch.setattr(module, "problems", lambda run: [])
-    monkeypatch.setattr(module, "failing", lambda run: [])
+    monkeypatch.setattr(module, "run_problems", lambda run: [])
+    monkeypatch.setattr(module, "replay_commands", lambda run: [])
     seen = []
 
     def runs():
@@ -154,5 +156,5 @@ def test_a_file_has_the_line_of_a_seed_before_the_next_one_runs(monkeypatch):
             seen.append(raw.getvalue().decode())
             yield SimpleNamespace(seed=seed)
 
-    assert module.show_runs(runs(), None, Format.text) == 0
+    assert module.print_runs(runs(), None, Format.text) == 0
     assert seen == ["", "seed 1: all bounds hold\n"]

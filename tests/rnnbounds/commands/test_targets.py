@@ -38,7 +38,7 @@ def idle(monkeypatch):
     monkeypatch.setattr(truncates, "truncate", work)
     monkeypatch.setattr(unitaries, "unitary", work)
     monkeypatch.setattr(attacks, "run_parts", work)
-    monkeypatch.setattr(experiments, "progress", work)
+    monkeypatch.setattr(experiments, "show_progress", work)
     monkeypatch.setattr(statements, "replay_spec", work)
 
 

@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).with_name("shared")))  # the sizes of expe
 
 from small_runs import SMALL, chosen, write_folder
 
-from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.engine.running import run_experiment
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +25,9 @@ def small_run(data, tmp_path_factory):
     def once(name):
         labels, folder = [], tmp_path_factory.mktemp(name) / "new" / "folder"
         path = str(data) if name == "permuted-digits" else None
-        record = run(chosen(name), folder, setting=SMALL[name], data=path, advance=labels.append)
+        record = run_experiment(
+            chosen(name), folder, setting=SMALL[name], data=path, advance=labels.append
+        )
         return folder, record, labels
 
     return once

@@ -9,12 +9,17 @@ from msgspec.structs import replace
 
 from rnnbounds import experiments
 from rnnbounds.experiments.engine import running
-from rnnbounds.experiments.engine.page import spread
+from rnnbounds.experiments.engine.page import spread_text
 from rnnbounds.experiments.engine.parts import PartError
-from rnnbounds.experiments.engine.record import Outcome, decode, encode, timeless
-from rnnbounds.experiments.engine.running import page_of, run, settings, work
-from rnnbounds.experiments.engine.summary import markdown
-from rnnbounds.experiments.engine.trainer import TICKS, Plan, losses, train
+from rnnbounds.experiments.engine.record import Outcome, decode_record, encode_record, without_times
+from rnnbounds.experiments.engine.running import (
+    count_advances,
+    experiment_page,
+    make_setting,
+    run_experiment,
+)
+from rnnbounds.experiments.engine.summary import markdown_table
+from rnnbounds.experiments.engine.trainer import TICKS, Plan, part_losses, train
 from rnnbounds.properties.errors import InputError
 from rnnbounds.reports.pages.experiment import render_page
 
@@ -25,7 +30,7 @@ SIZES = tiny.Sizes(seeds=2)
 def ran(tmp_path_factory):
     """A whole run: its folder, its record, its labels."""
     out, labels = tmp_path_factory.mktemp("tiny") / "report", []
-    return out, run(tiny.EXPERIMENT, out, setting=SIZES, advance=labels.append), labels
+    return out, run_experiment(tiny.EXPERIMENT, out, setting=SIZES, advance=labels.append), labels
 
 
 @pytest.fixture
@@ -41,7 +46,7 @@ class Killed(BaseException):
 def killed_after(saves, monkeypatch):
     """The run is killed while it stores its state for so many times."""
     left = [saves]
-    save = running.Parts.save
+    save = running.PartStore.save
 
     def dying(self, name, tensors):
         if left[0] == 0:
@@ -49,8 +54,8 @@ def killed_after(saves, monkeypatch):
         left[0] -= 1
         save(self, name, tensors)
 
-    monkeypatch.setattr(running.Parts, "save", dying)
-    return lambda: monkeypatch.setattr(running.Parts, "save", save)
+    monkeypatch.setattr(running.PartStore, "save", dying)
+    return lambda: monkeypatch.setattr(running.PartStore, "save", save)
 
 
 def test_run(ran):
@@ -60,7 +65,7 @@ def test_run(ran):
         ("once", "free", 0), ("twice", "free", 0), ("once", "free", 1),
     ]  # fmt: skip
     assert len(record.runs) == 8
-    assert len(labels) == work(tiny.EXPERIMENT, SIZES) == 4 * TICKS
+    assert len(labels) == count_advances(tiny.EXPERIMENT, SIZES) == 4 * TICKS
     assert labels[0] == "sines, RNN, free, 0"
     kept = {f"{n}-{w}-{s}.txt" for n in ("once", "twice") for w in ("free", "small") for s in "01"}
     assert {path.name for path in out.iterdir()} == {"tiny.json", "index.html"} | kept
@@ -74,11 +79,11 @@ def test_run(ran):
 def test_record_round_trip(ran):
     """The record says the same when it is read again, and the page is made from it alone."""
     out, record, _ = ran
-    told = decode((out / "tiny.json").read_bytes())
+    told = decode_record((out / "tiny.json").read_bytes())
     assert told == record
-    assert encode(told) == (out / "tiny.json").read_bytes()
+    assert encode_record(told) == (out / "tiny.json").read_bytes()
     page = (out / "index.html").read_bytes()
-    assert render_page(page_of(told, tiny.EXPERIMENT)) == page
+    assert render_page(experiment_page(told, tiny.EXPERIMENT)) == page
     assert b"</span> does not hold at this size</strong> Tried: " in page
     assert b"Found: 8 runs were made." in page
     assert page.count(b"<svg") == 1
@@ -91,17 +96,21 @@ def test_killed_run_resumes_to_the_same_bytes(ran, saves, tmp_path, monkeypatch)
     """In a training, between two, between units: the record is the same, times left out."""
     mend = killed_after(saves, monkeypatch)
     with pytest.raises(Killed):
-        run(tiny.EXPERIMENT, tmp_path, setting=SIZES)
+        run_experiment(tiny.EXPERIMENT, tmp_path, setting=SIZES)
     mend()
     assert not (tmp_path / "tiny.json").exists()
     if saves:
         with pytest.raises(PartError, match="did not end; add --resume to go on"):
-            run(tiny.EXPERIMENT, tmp_path, setting=SIZES)
+            run_experiment(tiny.EXPERIMENT, tmp_path, setting=SIZES)
         with pytest.raises(PartError, match="belongs to a run with other settings; remove"):
-            run(tiny.EXPERIMENT, tmp_path, setting=replace(SIZES, rate=0.06), resume=True)
+            run_experiment(
+                tiny.EXPERIMENT, tmp_path, setting=replace(SIZES, rate=0.06), resume=True
+            )
     labels = []
-    record = run(tiny.EXPERIMENT, tmp_path, setting=SIZES, resume=True, advance=labels.append)
-    assert encode(timeless(record)) == encode(timeless(ran[1]))
+    record = run_experiment(
+        tiny.EXPERIMENT, tmp_path, setting=SIZES, resume=True, advance=labels.append
+    )
+    assert encode_record(without_times(record)) == encode_record(without_times(ran[1]))
     assert labels == ran[2]
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in ran[0].iterdir()}
 
@@ -134,7 +143,7 @@ def test_options_that_are_not_there():
     from dataclasses import replace as changed
 
     with pytest.raises(InputError, match="has no --full; leave it out"):
-        settings(changed(tiny.EXPERIMENT, full=None), full=True, given={})
+        make_setting(changed(tiny.EXPERIMENT, full=None), full=True, changed={})
 
 
 class Pair(torch.nn.Module):
@@ -159,7 +168,7 @@ class Line:
     def batch(self, seed, step):
         return torch.ones(1), torch.ones(1)
 
-    def whole(self, part):
+    def batches(self, part):
         yield torch.ones(1), torch.ones(1)
 
     def loss(self, told, y):
@@ -171,7 +180,7 @@ def test_networks_side_by_side():
     plan = Plan(steps=3, rate=0.1, optimiser="sgd", schedule="constant", clip=1.0, every=1)
     trained = train(Pair(), Line(), plan, seed=0)
     assert trained.model.w.flatten().tolist() == pytest.approx([0.3, 2.7])  # both are clipped
-    assert losses(trained.model, Line(), "held out").shape == (2,)
+    assert part_losses(trained.model, Line(), "held out").shape == (2,)
     broken = train(Pair(), Line((1.0, math.nan)), plan, seed=0)
     assert broken.model.w.flatten().tolist() == pytest.approx([0.3, 3.0])
     assert broken.best[1] == math.inf
@@ -190,7 +199,7 @@ def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
     """Its first weights count as seen, though no look at it was ever finite."""
     task = Line()
     task.batch = lambda seed, step: (torch.ones(1), torch.tensor([1e15, 1.0, 1.0])[step])
-    task.whole = lambda part: [(torch.full((1,), 1e10), torch.full((1,), 1e10))]
+    task.batches = lambda part: [(torch.full((1,), 1e10), torch.full((1,), 1e10))]
     plan = Plan(steps=3, rate=0.25, optimiser="sgd", schedule="constant", clip=None, every=1)
     trained = train(Pair(), task, replace(plan, back=back), seed=0)
     assert trained.model.w[0, 0].item() == pytest.approx(end, rel=0.01)
@@ -199,7 +208,7 @@ def test_a_network_that_explodes_at_once_goes_back_to_its_start(back, end):
 def test_a_network_whose_first_weights_are_of_no_use_goes_on():
     """Their loss is not finite: the first that is counts as the best, and is what is kept."""
     task, whole = Line(), iter([math.nan, 3.0, 1.0, 2.0])
-    task.whole = lambda part: [(torch.ones(1), torch.tensor([next(whole)]))]
+    task.batches = lambda part: [(torch.ones(1), torch.tensor([next(whole)]))]
     plan = Plan(steps=3, rate=0.1, optimiser="sgd", schedule="constant", every=1, back=100.0)
     trained = train(Pair(), task, plan, seed=0)
     assert trained.best == pytest.approx((0.64, 0.01), rel=1e-5)
@@ -216,11 +225,11 @@ def test_plans():
 
 def test_spread():
     """Mean and standard deviation of what is known, and how many are."""
-    assert spread([1.0, 2.0, 3.0]) == "2 ± 1"
-    assert spread([50.33, 0.0, 99.2]) == "50 ± 50"
-    assert spread([2e-9, 2.1234e-9]) == "2.1·10⁻⁹ ± 8.7·10⁻¹¹"
-    assert spread([1.0, None]) == "1 (1 of 2)"
-    assert spread([None]) == "–"
+    assert spread_text([1.0, 2.0, 3.0]) == "2 ± 1"
+    assert spread_text([50.33, 0.0, 99.2]) == "50 ± 50"
+    assert spread_text([2e-9, 2.1234e-9]) == "2.1·10⁻⁹ ± 8.7·10⁻¹¹"
+    assert spread_text([1.0, None]) == "1 (1 of 2)"
+    assert spread_text([None]) == "–"
 
 
 def test_table(call, refused, entered, ran, tmp_path):
@@ -234,9 +243,9 @@ def test_table(call, refused, entered, ran, tmp_path):
             "| `tiny` | small is beautiful | does not hold | 8 runs were made. | 2 "
             "| `rnnbounds experiment tiny` |"
         )
-    record = decode((out / "tiny.json").read_bytes())
+    record = decode_record((out / "tiny.json").read_bytes())
     failed = replace(record, outcome=Outcome("holds", "All is well.", ("a bound fell",)))
-    assert " | fails | All is well. Fails: a bound fell. | " in markdown([failed])[2]
+    assert " | fails | All is well. Fails: a bound fell. | " in markdown_table([failed])[2]
     (tmp_path / "a.json").write_text("{}")
     assert "no record of an experiment is there; give" in refused("experiment", "--table", tmp_path)
     assert "choose among" in refused("experiment")

@@ -13,10 +13,10 @@ from small_runs import SMALL, chosen
 from rnnbounds import experiments
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine import running
-from rnnbounds.experiments.engine.page import headline, lead, verdict
+from rnnbounds.experiments.engine.page import headline_text, lead_text, record_verdict
 from rnnbounds.experiments.engine.parts import PartError
-from rnnbounds.experiments.engine.record import decode, encode, timeless
-from rnnbounds.experiments.engine.running import page_of, run, work
+from rnnbounds.experiments.engine.record import decode_record, encode_record, without_times
+from rnnbounds.experiments.engine.running import count_advances, experiment_page, run_experiment
 from rnnbounds.reports.pages.experiment import render_page
 
 EACH = pytest.mark.parametrize("name", SMALL)
@@ -36,7 +36,7 @@ def test_files_and_progress(name, ran):
     folder, record, labels = ran
     others = {path.name for path in folder.iterdir()} - {f"{name}.json", "index.html"}
     assert all(other.endswith(".safetensors") for other in others)
-    assert len(labels) == work(find_experiment(name), SMALL[name])
+    assert len(labels) == count_advances(find_experiment(name), SMALL[name])
     assert record.problems == ()
     assert {one.seed for one in record.runs} == set(SMALL[name].each_seed)
 
@@ -45,9 +45,12 @@ def test_files_and_progress(name, ran):
 def test_page_stands_alone(name, ran):
     """The page is made from the record as it was written; it loads nothing, runs one script."""
     folder, record, _ = ran
-    told, page = decode((folder / f"{name}.json").read_bytes()), (folder / "index.html").read_text()
+    told, page = (
+        decode_record((folder / f"{name}.json").read_bytes()),
+        (folder / "index.html").read_text(),
+    )
     assert told == record
-    assert page.encode() == render_page(page_of(told, find_experiment(name)))
+    assert page.encode() == render_page(experiment_page(told, find_experiment(name)))
     for absent in ("http:", "https:", "<script ", "<link", "src=", "FAILS"):
         assert absent not in page
     (script,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
@@ -57,9 +60,9 @@ def test_page_stands_alone(name, ran):
     first = page.split('<p class="lead">')[1].split("</p>")[0]
     badge, words = first.split("</strong> ")
     assert badge.endswith(f"</span> {record.outcome.holds} at this size")
-    assert unescape(words) == lead(record)
-    assert lead(record).endswith(f"Found: {record.outcome.said}")
-    assert headline(record).lower().startswith(verdict(record).word)
+    assert unescape(words) == lead_text(record)
+    assert lead_text(record).endswith(f"Found: {record.outcome.said}")
+    assert headline_text(record).lower().startswith(record_verdict(record).word)
     body = page.split("<main")[1]
     assert body.index("<svg") < body.index("<table")
 
@@ -75,21 +78,21 @@ KILLED = [
 @pytest.mark.parametrize(("name", "saves"), KILLED)
 def test_killed_run_goes_on(name, ran, data, tmp_path, saves, monkeypatch):
     """Whatever it trains, draws or compares, a run goes on to the same record, bit for bit."""
-    own, left = running.Parts.save, iter(range(saves))
+    own, left = running.PartStore.save, iter(range(saves))
     monkeypatch.setattr(
-        running.Parts,
+        running.PartStore,
         "save",
         lambda *given: own(*given) if next(left, None) is not None else [][0],
     )
     one, path = chosen(name), str(data) if name == "permuted-digits" else None
     before = torch.random.get_rng_state()
     with pytest.raises(IndexError):
-        run(one, tmp_path, setting=SMALL[name], data=path)
-    monkeypatch.setattr(running.Parts, "save", own)
+        run_experiment(one, tmp_path, setting=SMALL[name], data=path)
+    monkeypatch.setattr(running.PartStore, "save", own)
     with pytest.raises(PartError, match="add --resume to go on"):
-        run(one, tmp_path, setting=SMALL[name], data=path)
-    record = run(one, tmp_path, setting=SMALL[name], data=path, resume=True)
-    assert encode(timeless(record)) == encode(timeless(ran[1]))
+        run_experiment(one, tmp_path, setting=SMALL[name], data=path)
+    record = run_experiment(one, tmp_path, setting=SMALL[name], data=path, resume=True)
+    assert encode_record(without_times(record)) == encode_record(without_times(ran[1]))
     assert not (tmp_path / "parts").exists()
     assert torch.equal(before, torch.random.get_rng_state())
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from small_runs import SMALL, chosen
 
 from rnnbounds.experiments.engine.record import Outcome
-from rnnbounds.experiments.engine.running import run
-from rnnbounds.experiments.models.run import EXPERIMENT, Models
+from rnnbounds.experiments.engine.running import run_experiment
+from rnnbounds.experiments.models.run import EXPERIMENT, Sizes
 
 # The others train, certify and judge as these do.
 TRAINED = [
@@ -36,7 +36,10 @@ def test_each_runs(name, device, tmp_path, data):
     """Small, and without a problem."""
     path = str(data) if name == "permuted-digits" else None
     small = replace(SMALL[name], seeds=1)
-    assert run(chosen(name), tmp_path, setting=small, device=device, data=path).problems == ()
+    assert (
+        run_experiment(chosen(name), tmp_path, setting=small, device=device, data=path).problems
+        == ()
+    )
 
 
 @pytest.mark.slow
@@ -44,9 +47,9 @@ def test_a_model_that_is_certified(device, tmp_path):
     """Trained under the projection, certified, attacked and measured."""
     pytest.importorskip("statsmodels")
     pytest.importorskip("sklearn")
-    setting = Models(steps=2, states=2, windows=8, count=3)
+    setting = Sizes(steps=2, states=2, windows=8, count=3)
     units = [one for one in EXPERIMENT.units(setting) if one.variant == "projected"][:1]
     alone = changed(EXPERIMENT, units=lambda _: units, judge=lambda *_: Outcome("holds", ""))
-    (line,) = run(alone, tmp_path, setting=setting, device=device).runs
+    (line,) = run_experiment(alone, tmp_path, setting=setting, device=device).runs
     assert line.certificate is not None
     assert line.certificate.verdict == "certified"

@@ -7,11 +7,11 @@ import torch
 from msgspec.structs import replace
 from small_runs import SMALL as EVERY
 
-from rnnbounds.experiments.engine.record import curve
-from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.engine.record import make_curve
+from rnnbounds.experiments.engine.running import run_experiment
 from rnnbounds.experiments.stable import gradients_close as close
-from rnnbounds.experiments.stable.gradients_close import within
-from rnnbounds.experiments.stable.instances import draw
+from rnnbounds.experiments.stable.gradients_close import is_within
+from rnnbounds.experiments.stable.instances import draw_instances
 
 SMALL = EVERY["gradients-close"]
 
@@ -48,8 +48,8 @@ def trained(W, U, x, C, y, k, rates, radii):
 
 def test_seed_and_number():
     """Another seed is another instance; fewer are the first ones; all start inside of Ω."""
-    two, three = draw(SMALL), draw(replace(SMALL, seeds=3))
-    other = draw(replace(SMALL, seed=1))
+    two, three = draw_instances(SMALL), draw_instances(replace(SMALL, seeds=3))
+    other = draw_instances(replace(SMALL, seed=1))
     assert torch.equal(two.cell.W, three.cell.W[:2])
     assert torch.equal(other.x, three.x[1:])
     assert not torch.equal(two.cell.W, other.cell.W)
@@ -59,7 +59,7 @@ def test_seed_and_number():
 
 def test_autograd_agrees(record):
     """Gradients and weights, recomputed by autograd, one model after the other, agree."""
-    drawn, constants = draw(SMALL), close.load(SMALL, None).value[2]
+    drawn, constants = draw_instances(SMALL), close.load_data(SMALL, None).value[2]
     sizes = {"steps 1/t": 1.0, "steps 0.3": 0.3}
     for one in record.runs:
         i = one.seed
@@ -83,7 +83,7 @@ def test_autograd_agrees(record):
 
 def test_bounds_are_the_formulas(record):
     """ε_k = λᵏG_0 + kλᵏ⁻¹D_1, and (ε_k/β)(∏(1 + α_tβ) − 1) by multiplying out."""
-    _, start, uniform = close.load(SMALL, None).value
+    _, start, uniform = close.load_data(SMALL, None).value
     for one in record.runs:
         i = one.seed
         of = start if one.task == close.GRADIENTS else uniform
@@ -109,7 +109,7 @@ def test_broken_bounds_are_convicted(record):
     """What is above its bound is told with its instance."""
     first, *rest = record.runs
     broken = replace(first, figures=first.figures | {"a bound broken": 2.0})
-    outcome = close.judge([broken, *rest], SMALL)
+    outcome = close.judge_runs([broken, *rest], SMALL)
     assert outcome.holds == "does not hold"
     (problem,) = outcome.problems
     assert problem.startswith("gradients at the same weights, Gaussian weights, instance 0: 2 gaps")
@@ -117,16 +117,18 @@ def test_broken_bounds_are_convicted(record):
 
 def test_within():
     """A gap with its rounding against a power of ten; an unknown rounding counts as nothing."""
-    assert within(1.0, 0.0, 0.0)
-    assert not within(1.0, 0.0, 1e-9)
-    assert within(1.0, 0.0, math.inf)
-    assert within(0.0, -math.inf, 0.0)
-    assert within(1e300, 1e6, 0.0)
-    assert not within(math.nan, 1e6, 0.0)
+    assert is_within(1.0, 0.0, 0.0)
+    assert not is_within(1.0, 0.0, 1e-9)
+    assert is_within(1.0, 0.0, math.inf)
+    assert is_within(0.0, -math.inf, 0.0)
+    assert is_within(1e300, 1e6, 0.0)
+    assert not is_within(math.nan, 1e6, 0.0)
 
 
 def test_one_window(tmp_path):
     """Where there is no middle."""
-    record = run(close.EXPERIMENT, tmp_path, setting=replace(SMALL, seeds=1, windows=(3,)))
+    record = run_experiment(
+        close.EXPERIMENT, tmp_path, setting=replace(SMALL, seeds=1, windows=(3,))
+    )
     assert record.problems == ()
-    assert record.runs[0].curves["observed"] == curve([3], [record.runs[0].figures["k = 3"]])
+    assert record.runs[0].curves["observed"] == make_curve([3], [record.runs[0].figures["k = 3"]])

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from rnnbounds.experiments import HOMES, find_experiment
-from rnnbounds.experiments.engine.page import headline, lead, page, verdict
-from rnnbounds.experiments.engine.record import Certified, Curve, Outcome, Record, Run
+from rnnbounds.experiments.engine.page import build_page, headline_text, lead_text, record_verdict
+from rnnbounds.experiments.engine.record import CertificateSummary, Curve, Outcome, Record, Run
 from rnnbounds.experiments.models.line import ATTACKED, NEXT, SEEN
 from rnnbounds.experiments.replications.deep_cell import VARIANTS
 from rnnbounds.experiments.stable import data_stability, gradient_decay, truncation_curve
@@ -19,7 +19,9 @@ from rnnbounds.reports.records.record import Environment
 def certificate(k):
     """Certified with that k, or undecided."""
     said = "undecided" if k is None else "certified"
-    return Certified(verdict=said, norm="perron", lam=0.5, epsilon=0.1, k=k, inputs="‖x‖₂ ≤ 1")
+    return CertificateSummary(
+        verdict=said, norm="perron", lam=0.5, epsilon=0.1, k=k, inputs="‖x‖₂ ≤ 1"
+    )
 
 
 def run(model="RNN", variant="free", seed=0, task="words", **more):
@@ -125,21 +127,21 @@ def record(found, **fields):
 def test_a_page_that_fails_concludes_nothing(holds):
     """Whatever was found, where something certified broke; else the verdict is the outcome's."""
     fine, broken = record(Outcome(holds, "All.")), record(Outcome(holds, "All.", ("it fell",)))
-    assert verdict(fine).word == f"{holds} at this size"
-    assert verdict(fine).tone == {"holds": "good", "undecided": "open"}.get(holds, "bad")
-    assert lead(fine) == "Tried: it is so. Found: All."
-    assert headline(fine) == f"{verdict(fine).word.capitalize()}. All."
-    assert (verdict(broken).word, verdict(broken).tone) == ("fails", "bad")
-    assert lead(broken).startswith("Nothing is concluded")
-    assert headline(broken) == "Fails. All."
-    assert f"{holds} at this size" not in render_page(page(broken)).decode()
+    assert record_verdict(fine).word == f"{holds} at this size"
+    assert record_verdict(fine).tone == {"holds": "good", "undecided": "open"}.get(holds, "bad")
+    assert lead_text(fine) == "Tried: it is so. Found: All."
+    assert headline_text(fine) == f"{record_verdict(fine).word.capitalize()}. All."
+    assert (record_verdict(broken).word, record_verdict(broken).tone) == ("fails", "bad")
+    assert lead_text(broken).startswith("Nothing is concluded")
+    assert headline_text(broken) == "Fails. All."
+    assert f"{holds} at this size" not in render_page(build_page(broken)).decode()
 
 
 def test_a_certified_bound_that_fell_fails_what_holds():
     """Numbers that hold beside a contradiction."""
     told = outcome("models", remembering(4, attacked=9))
     assert told.holds == "holds"
-    assert verdict(record(told)).tone == "bad"
+    assert record_verdict(record(told)).tone == "bad"
 
 
 def test_figures_of_runs_without_numbers():
@@ -148,10 +150,10 @@ def test_figures_of_runs_without_numbers():
         run(figures={"loss": None}), run(seed=1, figures={"loss": 2.0}),
         run(variant="other", figures={"loss": math.inf}), run(task="none", figures={}),
     ))  # fmt: skip
-    html = render_page(page(whole)).decode()
+    html = render_page(build_page(whole)).decode()
     assert html.count("<svg") == 1
     assert "RNN, other: none" in html
-    assert render_page(page(replace(whole, runs=whole.runs[3:])))
+    assert render_page(build_page(replace(whole, runs=whole.runs[3:])))
 
 
 @pytest.mark.parametrize("name", HOMES)

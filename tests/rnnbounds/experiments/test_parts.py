@@ -4,23 +4,23 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from rnnbounds.experiments.engine.parts import PartError, Parts
+from rnnbounds.experiments.engine.parts import PartError, PartStore
 
 HELD = {"W": torch.arange(6.0).reshape(2, 3), "step": torch.tensor([7])}
 
 
 def test_a_part_comes_back(tmp_path):
     """Bit for bit; once the record is written all that is theirs is removed, and nothing else."""
-    parts = Parts(tmp_path, {"seed": 0})
+    parts = PartStore(tmp_path, {"seed": 0})
     assert parts.load("a") is None
-    assert not parts.begun
+    assert not parts.has_parts
     for name in ("a", "b"):
         parts.save(name, HELD)
-    found = Parts(tmp_path, {"seed": 0}).load("a")
+    found = PartStore(tmp_path, {"seed": 0}).load("a")
     assert all(torch.equal(found[name], part) for name, part in HELD.items())
-    assert parts.begun
+    assert parts.has_parts
     parts.save("a~1", HELD)
-    parts.drop_below("a~")
+    parts.drop_prefixed("a~")
     assert parts.load("a~1") is None
     (parts.folder / "mine").touch()
     parts.clear()
@@ -40,7 +40,7 @@ def test_a_part_comes_back(tmp_path):
 )
 def test_damaged_parts_are_refused(tmp_path, change, words):
     """What is not to the last bit as it was written stops the run in one line, and stays."""
-    parts = Parts(tmp_path, {})
+    parts = PartStore(tmp_path, {})
     parts.save("a", HELD)
     (path,) = parts.folder.iterdir()
     path.write_bytes(change(path.read_bytes()))
@@ -53,10 +53,10 @@ def test_damaged_parts_are_refused(tmp_path, change, words):
 
 def test_parts_of_others_are_refused(tmp_path):
     """Of other settings, under another's name, and of another program."""
-    parts = Parts(tmp_path, {"seed": 0})
+    parts = PartStore(tmp_path, {"seed": 0})
     parts.save("a", HELD)
     with pytest.raises(PartError, match=r"other settings; remove .*parts to start"):
-        Parts(tmp_path, {"seed": 1}).load("a")
+        PartStore(tmp_path, {"seed": 1}).load("a")
     (parts.folder / "a.part").rename(parts.folder / "b.part")
     with pytest.raises(PartError, match="damaged"):
         parts.load("b")

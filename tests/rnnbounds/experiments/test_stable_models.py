@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from small_runs import SMALL
 
-from rnnbounds.experiments.engine.record import Certified, Run
-from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.engine.record import CertificateSummary, Run
+from rnnbounds.experiments.engine.running import run_experiment
 from rnnbounds.experiments.stable import (
     data_stability,
     gradient_decay,
@@ -21,7 +21,7 @@ EACH = [truncation_curve, gradient_decay, data_stability, weights_apart]
 
 def made(variant="free", seed=0, verdict="undecided", **figures):
     """A run with these figures."""
-    told = Certified(verdict, "spectral", 0.5, 1e-2, 7, "all")
+    told = CertificateSummary(verdict, "spectral", 0.5, 1e-2, 7, "all")
     return Run(task="t", model="RNN", variant=variant, seed=seed, figures=figures, certificate=told)
 
 
@@ -41,7 +41,7 @@ def test_truncated_at_all_inputs_is_the_whole(tmp_path):
     """The score of the last k = 64 inputs of a network that forgets is that of all inputs."""
     chosen = truncation_curve.EXPERIMENT
     setting = replace(SMALL[chosen.name], lam=0.3)
-    one = run(chosen, tmp_path, setting=setting).runs[0]
+    one = run_experiment(chosen, tmp_path, setting=setting).runs[0]
     assert one.curves["score"].y[-1] == pytest.approx(one.figures["all inputs, bits a character"])
     assert one.curves["gap"].y[-1] < 1e-12
     assert one.figures["certified bounds broken"] == 0
@@ -51,12 +51,16 @@ def test_truncated_at_all_inputs_is_the_whole(tmp_path):
 
 def test_a_bound_falls_only_for_certain():
     """Above its bound by more than rounding; never where rounding is not known."""
-    assert trained.broken(1.0, 0.5, 0.1)
-    assert not trained.broken(1.0, 0.95, 0.1)
-    assert not trained.broken(1.0, 0.5, None)
-    assert trained.broken(math.nan, 0.5, 0.1)
-    runs = [made(**{trained.BROKEN: 0.0}), made(seed=4, **{trained.BROKEN: 2.0}), made()]
-    assert trained.fallen(runs) == ("t, RNN, free, seed 4: 2 bounds are broken",)
+    assert trained.is_broken(1.0, 0.5, 0.1)
+    assert not trained.is_broken(1.0, 0.95, 0.1)
+    assert not trained.is_broken(1.0, 0.5, None)
+    assert trained.is_broken(math.nan, 0.5, 0.1)
+    runs = [
+        made(**{trained.BROKEN_BOUNDS: 0.0}),
+        made(seed=4, **{trained.BROKEN_BOUNDS: 2.0}),
+        made(),
+    ]
+    assert trained.broken_lines(runs) == ("t, RNN, free, seed 4: 2 bounds are broken",)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ def test_rules(module, name, good, bad):
 
     def holds(*values):
         runs = [made(seed=i, **{name: value}, **extra) for i, value in enumerate(values)]
-        return module.judge(runs, module.EXPERIMENT.setting).holds
+        return module.EXPERIMENT.judge(runs, module.EXPERIMENT.setting).holds
 
     assert holds(good, good) == "holds"
     assert holds(good, bad) == holds(None, good) == "undecided"
@@ -82,7 +86,9 @@ def test_rules(module, name, good, bad):
 
 def test_nothing_nominally_unstable():
     """Data-stability says nothing of networks that are certified."""
-    outcome = data_stability.judge([made(verdict="certified")], data_stability.EXPERIMENT.setting)
+    outcome = data_stability.judge_runs(
+        [made(verdict="certified")], data_stability.EXPERIMENT.setting
+    )
     assert outcome.holds == "undecided"
 
 
@@ -93,7 +99,7 @@ def test_rule_of_weights():
     def holds(variant, first, last):
         figures = {"k = 2: apart/moved": first, "k = 8: apart/moved": last}
         runs = [made("stable, steps", 0, **{**figures, "k = 8: apart/moved": 1e-3})]
-        return weights_apart.judge([*runs, made(variant, 0, **figures)], setting).holds
+        return weights_apart.judge_runs([*runs, made(variant, 0, **figures)], setting).holds
 
     assert holds("free, steps", 0.5, 0.4) == "holds"
     assert holds("stable, other steps", 0.5, 1e-3) == "holds"

@@ -5,16 +5,16 @@ import math
 import pytest
 import torch
 
-from rnnbounds.experiments.engine.common import chance
+from rnnbounds.experiments.engine.common import seeded_generator
 from rnnbounds.experiments.engine.trainer import Plan, train
-from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+from rnnbounds.experiments.unitary.students import KINDS, StudentGroup, draw_weights
 from rnnbounds.impl.convert.urnn import URNN
 
 
 def group(kind, sizes, start="random", seed=0):
     """Students with two inputs and three outputs."""
-    by = [chance(seed, g) for g in range(len(sizes))]
-    return Students(kind, sizes, draw(kind, sizes, 2, 3, by, start=start))
+    by = [seeded_generator(seed, g) for g in range(len(sizes))]
+    return StudentGroup(kind, sizes, draw_weights(kind, sizes, 2, 3, by, start=start))
 
 
 class Targets:
@@ -24,8 +24,8 @@ class Targets:
         self.G = G
 
     def batch(self, seed, step):
-        x = torch.randn(9, 1, 5, 2, generator=chance(7, step)).expand(-1, self.G, -1, -1)
-        return x, torch.randn(9, 1, 5, 3, generator=chance(8, step))
+        x = torch.randn(9, 1, 5, 2, generator=seeded_generator(7, step)).expand(-1, self.G, -1, -1)
+        return x, torch.randn(9, 1, 5, 3, generator=seeded_generator(8, step))
 
     def loss(self, told, y):
         return (told - y).square().mean((0, 2, 3))
@@ -34,7 +34,7 @@ class Targets:
 def practise(students, steps=3):
     """A few steps towards random targets."""
     plan = Plan(steps=steps, rate=0.05, schedule="constant", keep="last")
-    train(students, Targets(students.networks), plan, seed=0, project=Students.project)
+    train(students, Targets(students.networks), plan, seed=0, project=StudentGroup.project)
 
 
 def copy(students):
@@ -48,7 +48,7 @@ def test_students_are_the_networks(kind):
     sizes = (2, 5, 3)
     students = group(kind, sizes)
     practise(students)
-    x = torch.randn(9, 1, 4, 2, generator=chance(1)).expand(-1, 3, -1, -1)
+    x = torch.randn(9, 1, 4, 2, generator=seeded_generator(1)).expand(-1, 3, -1, -1)
     states = students.states(x)
     for g, n in enumerate(sizes):
         if kind == "URNN":

@@ -12,7 +12,7 @@ from small_runs import SMALL
 
 import rnnbounds
 from rnnbounds.experiments import gaps, sunspots
-from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.engine.running import run_experiment
 from rnnbounds.experiments.tasks.sunspot_numbers import load_series
 
 pytest.importorskip("statsmodels")
@@ -100,7 +100,7 @@ def test_certified_curve_is_the_lemma(ran):
 def test_uncertified_projection_fails(tmp_path):
     """Without a certificate nothing is truncated, and record and page say that it fails."""
     setting = replace(SMALL["sunspots"], epochs=20, ell=3.0)
-    record = run(sunspots.EXPERIMENT, tmp_path, setting=setting)
+    record = run_experiment(sunspots.EXPERIMENT, tmp_path, setting=setting)
     assert len(record.runs) == 2
     (problem,) = record.problems
     assert problem.startswith("seed 0: the projected network is ")
@@ -125,9 +125,9 @@ def test_broken_bounds_are_convicted(ran, wrong):
         (forecast, "forecasts"),
         (memory, "k = 0: the states"),
     ):
-        (found,) = sunspots.problems([broken])
+        (found,) = sunspots.find_problems([broken])
         assert words in found
-    assert sunspots.problems([cut, whole]) == ()
+    assert sunspots.find_problems([cut, whole]) == ()
 
 
 def test_gaps_are_rounded_up():
@@ -147,8 +147,8 @@ def test_unknown_rounding_fails_closed(ran):
     from dataclasses import replace as changed
 
     found = rnnbounds.certify(ran[0] / "projected-0.safetensors", load_series().input_bound)
-    assert 0 < gaps.known_rounding(found) < 1e-10
-    assert gaps.known_rounding(changed(found, rounding=None)) == math.inf
+    assert 0 < gaps.rounding_or_inf(found) < 1e-10
+    assert gaps.rounding_or_inf(changed(found, rounding=None)) == math.inf
 
 
 def test_missing_statsmodels(refused, tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from rnnbounds import disk
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine.page import VERDICTS
-from rnnbounds.experiments.engine.summary import COLUMNS, markdown, read
+from rnnbounds.experiments.engine.summary import COLUMNS, markdown_table, read_records
 
 DOCS = Path(__file__).parents[3] / "docs"
 TABLE, PAGE = DOCS / "records" / "experiments.md", DOCS / "reference" / "experiments.md"
@@ -50,7 +50,13 @@ def test_rows_say_what_the_experiments_say(name):
 
 def write(folder):
     """The table of the records there, in place of the documentation's."""
-    disk.write({TABLE: "".join(f"{line}\n" for line in markdown(read([Path(folder)]))).encode()})
+    disk.write(
+        {
+            TABLE: "".join(
+                f"{line}\n" for line in markdown_table(read_records([Path(folder)]))
+            ).encode()
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ import torch
 from msgspec.structs import replace
 from small_runs import SMALL as EVERY
 
-from rnnbounds.experiments.engine.common import chance, choose_device
-from rnnbounds.experiments.engine.record import Run, curve
-from rnnbounds.experiments.engine.running import run
+from rnnbounds.experiments.engine.common import choose_device, seeded_generator
+from rnnbounds.experiments.engine.record import Run, make_curve
+from rnnbounds.experiments.engine.running import run_experiment
 from rnnbounds.experiments.unitary import teacher, urnn
-from rnnbounds.experiments.unitary.students import KINDS, Students, draw
+from rnnbounds.experiments.unitary.students import KINDS, StudentGroup, draw_weights
 from rnnbounds.experiments.unitary.teacher import FULL
 
 SMALL = EVERY["urnn"]
@@ -27,7 +27,7 @@ def record(small_run):
 @pytest.fixture(scope="module")
 def task():
     """The teachers of the small setting."""
-    return teacher.draw(SMALL)
+    return teacher.draw_teachers(SMALL)
 
 
 def test_teacher(task):
@@ -37,14 +37,14 @@ def test_teacher(task):
     assert torch.equal(away, away.mT)
     assert torch.linalg.matrix_norm(away, 2).tolist() == pytest.approx([1.0, 1.0])
     assert (torch.linalg.matrix_norm(W, 2) < 1).all()
-    assert ((task.on - 0.6).abs() <= teacher.NEAR).all()
+    assert ((task.on - 0.6).abs() <= teacher.SHARE_TOLERANCE).all()
     noise = task.noisy(15.0) - task.y
     told = (noise.var((1, 2, 3)) / task.y.var((1, 2), correction=0).mean(1)).log10() * -10
     assert told.tolist() == pytest.approx([15.0, 15.0], abs=0.5)
-    more = teacher.draw(replace(SMALL, seeds=3))
+    more = teacher.draw_teachers(replace(SMALL, seeds=3))
     assert torch.equal(more.cell.W[:2], W)
     assert torch.equal(more.y[:2], task.y)
-    assert not torch.equal(teacher.draw(replace(SMALL, seed=2)).cell.W, W)
+    assert not torch.equal(teacher.draw_teachers(replace(SMALL, seed=2)).cell.W, W)
 
 
 def test_teacher_in_numpy(task):
@@ -67,7 +67,9 @@ def test_students_learn(tmp_path):
     """Students of every kind forecast unseen sequences better after 20 epochs than after one."""
     sizes = replace(SMALL, sequences=30, hidden=(6,), seeds=1, validation=0.2, snr=(20.0,))
     few, many = (
-        run(urnn.EXPERIMENT, tmp_path / f"{epochs}", setting=replace(sizes, epochs=epochs)).runs
+        run_experiment(
+            urnn.EXPERIMENT, tmp_path / f"{epochs}", setting=replace(sizes, epochs=epochs)
+        ).runs
         for epochs in (1, 20)
     )
     for one, other in zip(few[: len(KINDS)], many[: len(KINDS)], strict=True):
@@ -76,9 +78,9 @@ def test_students_learn(tmp_path):
 
 def test_score_is_r2(task):
     """The score of students is R² over all outputs, whatever the unit of the outputs."""
-    noisy = urnn.Noisy(task, replace(SMALL, hidden=(2, 3)), 20.0, slice(0, 2))
-    by = [chance(0, g) for g in range(4)]
-    students = Students("RNN", (2, 3) * 2, draw("RNN", (2, 3) * 2, 2, 2, by))
+    noisy = urnn.NoisyTask(task, replace(SMALL, hidden=(2, 3)), 20.0, slice(0, 2))
+    by = [seeded_generator(0, g) for g in range(4)]
+    students = StudentGroup("RNN", (2, 3) * 2, draw_weights("RNN", (2, 3) * 2, 2, 2, by))
     students.weights["C"].data.zero_()
     y = task.noisy(20.0)
     mean = y[:, SMALL.parts[0]].mean((1, 2), keepdim=True)
@@ -107,7 +109,7 @@ def made(kind, test, validation=None):
     rows = zip(test, test if validation is None else validation, strict=True)
     return [
         Run(task="20 dB", model=kind, variant="students", seed=seed, curves={
-            urnn.TEST: curve((2, 4, 6), tests), urnn.CHECK: curve((2, 4, 6), checks),
+            urnn.TEST: make_curve((2, 4, 6), tests), urnn.CHECK: make_curve((2, 4, 6), checks),
         })
         for seed, (tests, checks) in enumerate(rows)
     ]  # fmt: skip
@@ -118,7 +120,7 @@ def test_comparison():
     rnn = made("RNN", ((0.5, 0.8, 0.9), (0.7, 0.8, 0.9)))
 
     def told(*unitary):
-        return urnn.compare([*rnn, *made("URNN", *unitary)], (2, 4, 6))
+        return urnn.compare_networks([*rnn, *made("URNN", *unitary)], (2, 4, 6))
 
     first = told(((0.6, 0.5, 0.7), (0.6, 0.5, 0.7)), ((0.3, 0.2, 0.5), (0.3, 0.2, 0.5)))
     assert [case.units for case in first] == [2, 6, 6]
@@ -133,7 +135,7 @@ def test_comparison():
 def test_outcome(value, holds):
     """It holds where every case is reached; where one is not, it does not, and is named."""
     runs = [*made("RNN", ((0.5, 0.8, 0.9), (0.7, 0.8, 0.9))), *made("URNN", ((value,) * 3,) * 2)]
-    told = urnn.judge(runs, replace(SMALL, hidden=(2, 4, 6)))
+    told = urnn.judge_runs(runs, replace(SMALL, hidden=(2, 4, 6)))
     assert told.holds == holds
     assert ("not reached: 20 dB, n = 2; 20 dB, n = 4" in told.said) == (holds != "holds")
 
@@ -151,7 +153,7 @@ def test_outcome(value, holds):
 def test_broken_equivalents_are_convicted(record, name, wrong, words):
     """Each check of a teacher's equivalent can fail."""
     first = next(one for one in record.runs if one.task == urnn.EXACT)
-    (line,) = urnn.problems([replace(first, figures=first.figures | {name: wrong})], SMALL)
+    (line,) = urnn.find_problems([replace(first, figures=first.figures | {name: wrong})], SMALL)
     assert line.startswith("realisation 0: ")
     assert words in line
 
@@ -159,7 +161,7 @@ def test_broken_equivalents_are_convicted(record, name, wrong, words):
 def test_lost_student_is_convicted(record):
     """A student without a finite R² is a failure."""
     first = record.runs[0]
-    (line,) = urnn.problems([replace(first, figures={"R², 2 units": None})], SMALL)
+    (line,) = urnn.find_problems([replace(first, figures={"R², 2 units": None})], SMALL)
     assert line.endswith("RNN: an R² is not finite")
 
 
@@ -174,4 +176,4 @@ def test_device_by_itself(monkeypatch):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_on_cuda(tmp_path):
     """The same experiment runs on CUDA."""
-    assert run(urnn.EXPERIMENT, tmp_path, setting=SMALL, device="cuda").problems == ()
+    assert run_experiment(urnn.EXPERIMENT, tmp_path, setting=SMALL, device="cuda").problems == ()

@@ -14,7 +14,7 @@ from sympy import Max, Min, Symbol, exp
 from sympy.core.function import FunctionClass
 
 from rnnbounds.theory.language import functions
-from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.terms import (
     causal,
     certificates,
@@ -135,7 +135,7 @@ EVERYWHERE: dict[Any, Any] = {
     functions.ScaledRest: lambda s, radius, rest, width: (abs(s) + radius) * rest + radius * width,
     functions.RealPower: lambda base, e: (arb(e) * arb(base).log()).exp(),
     functions.LambertRoot: lambda z: -(-(-arb(z)).exp()).lambertw(-1),
-    SILU_PEAK: silu_peak(),
+    SILU_PEAK: silu_peak_ball(),
     exp: lambda z: arb(z).exp(),
     Max: lambda *values: max(values),
     Min: lambda *values: min(values),

@@ -8,7 +8,7 @@ from formal import Op, column
 from instances import World, natural
 from networks import matrix, number, vector
 
-from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.functions import LambertRoot, gamma_function
 from rnnbounds.theory.language.terms.jets import row
 from rnnbounds.theory.language.terms.unitary import line
@@ -28,7 +28,7 @@ def above_one(random: Random, world: World) -> tuple[Any, ...]:
 
 def peak(random: Random, world: World) -> tuple[Any, ...]:
     """Where SiLU is steepest."""
-    world[SILU_PEAK] = silu_peak()
+    world[SILU_PEAK] = silu_peak_ball()
     return ()
 
 

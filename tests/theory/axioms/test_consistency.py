@@ -21,7 +21,7 @@ from rnnbounds.theory.language.terms.variables import a, b
 from rnnbounds.theory.language.terms.vectors import phi
 from rnnbounds.theory.language.vocabulary import unfold
 from rnnbounds.theory.proof import Form, Proof
-from rnnbounds.theory.proof.laws import instances
+from rnnbounds.theory.proof.laws import law_instances
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
 TRIES = 12
@@ -29,7 +29,7 @@ TRIES = 12
 
 def definitions(proof: Proof) -> dict[str, Law]:
     """The definitions that a proof uses, those of its lemmas included."""
-    laws = (use.law for use in instances(proof))
+    laws = (use.law for use in law_instances(proof))
     return {used.id: used for used in laws if isinstance(used, Definition)}
 
 

@@ -27,7 +27,7 @@ from rnnbounds.theory.language.terms.variables import c, j, v
 from rnnbounds.theory.language.terms.vectors import Scalar, function
 from rnnbounds.theory.models.box_geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN
-from rnnbounds.theory.models.jets.model import RULES, g, of_kind, p, q
+from rnnbounds.theory.models.jets.model import RULES, g, has_kind, p, q
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Smt
 
@@ -56,7 +56,7 @@ def by_rules(number: int, numbers: dict[Expr, float]) -> dict[Expr, float]:
     found: dict[Expr, float] = {}
     assert RULES.law is not None
     for clause in RULES.law.clauses_at({c: STATES}):
-        if clause.given == (of_kind(number),):
+        if clause.given == (has_kind(number),):
             lhs = float(clause.conclusion.lhs.xreplace(numbers))
             found[clause.conclusion.rhs] = max(found.get(clause.conclusion.rhs, 0.0), lhs)
     return found
@@ -123,7 +123,7 @@ def test_rules_need_their_cross_terms() -> None:
 
 def test_contraction_is_that_of_the_box() -> None:
     """Of a cell nothing is presupposed at states that its runs cannot reach; of others it is."""
-    (everywhere,) = EUCLIDEAN.contracts
+    (everywhere,) = EUCLIDEAN.contraction_assumptions
     assert everywhere.law is not None
     assert BOX.contraction.law is not None
     assert [clause.given for clause in everywhere.law.clauses] == [()]

@@ -92,13 +92,13 @@ def test_no_set_of_a_tube_is_assumed_to_hold_the_next() -> None:
 @pytest.mark.parametrize(
     ("id", "radius", "less"),
     [
-        ("affine forms", lines.mean(lines.q).radius, error(line, lines.q)),
-        ("affine forms", lines.mean(lines.p).radius, error(line, lines.p)),
-        ("affine forms", lines.slope.radius, ZERO),
+        ("affine forms", lines.mean_factor(lines.q).radius, error(line, lines.q)),
+        ("affine forms", lines.mean_factor(lines.p).radius, error(line, lines.p)),
+        ("affine forms", lines.slope_factor.radius, ZERO),
         ("affine forms of two runs", pairs.half_off(lines.p).radius, ZERO),
-        ("affine forms of two runs", pairs.half_apart(lines.q).radius, ZERO),
+        ("affine forms of two runs", pairs.half_gap(lines.q).radius, ZERO),
         ("affine forms of two runs", pairs.middle(lines.p).radius, ZERO),
-        ("affine forms of two runs", pairs.TURNS[2][1].radius, ZERO),
+        ("affine forms of two runs", pairs.SLOPE_TERMS[2][1].radius, ZERO),
     ],
 )
 def test_first_order_alone_is_not_enough(id: str, radius: Expr, less: Expr) -> None:

@@ -13,7 +13,7 @@ def test_the_gate_is_the_sigmoid_of_the_table() -> None:
     """σ has one definition; a gate's steepest slope is that of its function at 0."""
     assert sigmoid(z) == SIGMOID
     for gate in (Gate("i", sigmoid), Gate("g", tanh)):
-        assert gate.squash(z).diff(z).subs(z, 0) == gate.steepest
+        assert gate.squash(z).diff(z).subs(z, 0) == gate.max_slope
 
 
 def test_axioms_in_numbers() -> None:

@@ -17,7 +17,7 @@ from rnnbounds.theory.axioms import gradients
 from rnnbounds.theory.axioms.base import DIAGONAL_BENDS
 from rnnbounds.theory.language import Instance, Statement, le
 from rnnbounds.theory.language.terms.variables import A, B, a, b, v, z
-from rnnbounds.theory.numbers.evaluate import ball, certain, enclose, rational
+from rnnbounds.theory.numbers.evaluate import ball, enclose, is_certain, rational
 from rnnbounds.theory.numbers.interval import exact
 from rnnbounds.theory.proof import Form, Proof, Step, check
 from rnnbounds.theory.proof.methods import Smt
@@ -191,7 +191,7 @@ def certain_with(condition: Statement, curvature: float) -> bool:
     names = ("beta_rho", "beta_hh_box", "beta_hh_omega")
     env = dict.fromkeys(names, exact(curvature))
     finite = np.isfinite(enclose(condition.rhs, env).hi)
-    return bool(finite & certain(condition, env))
+    return bool(finite & is_certain(condition, env))
 
 
 def test_truncated_back_propagation_needs_no_smoothness() -> None:

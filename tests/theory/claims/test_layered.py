@@ -7,7 +7,7 @@ import pytest
 from sympy import Integer
 
 from rnnbounds import theory
-from rnnbounds.theory.claims.memory.linear_memory import binomials, k, mode_radius
+from rnnbounds.theory.claims.memory.linear_memory import binomial_sum, k, mode_radius
 from rnnbounds.theory.proof import Form, Proof, check
 from rnnbounds.theory.proof.methods import Smt
 
@@ -15,16 +15,16 @@ from rnnbounds.theory.proof.methods import Smt
 @pytest.mark.parametrize("terms", [1, 2, 3])
 def test_binomials(terms: int) -> None:
     """Σ_{i<terms} C(7, i) ρ^{7−i}."""
-    found = binomials(Integer(7), terms).subs(mode_radius, 2)
+    found = binomial_sum(Integer(7), terms).subs(mode_radius, 2)
     assert found == sum(comb(7, i) * 2 ** (7 - i) for i in range(terms))
-    assert k in binomials(k, terms).free_symbols
+    assert k in binomial_sum(k, terms).free_symbols
 
 
 def test_a_derivative_is_no_shorter_only_where_the_map_is() -> None:
     """The lower bound on a derivative is refused unless the step names that φ is no shorter."""
     equal = theory.claim("deep-gradient").form("equality")
     bare = [
-        replace(step, method=Smt(*(use for use in step.needs if use != "no less")))
+        replace(step, method=Smt(*(use for use in step.method_uses if use != "no less")))
         if step.id == "one step more, at least"
         else step
         for step in equal.proof.steps

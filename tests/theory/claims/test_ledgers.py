@@ -6,10 +6,10 @@ from rnnbounds import theory
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language import Axiom, Instance, Law
-from rnnbounds.theory.language.definitions import DEFINED, Definition
+from rnnbounds.theory.language.definitions import REGISTRY, Definition
 from rnnbounds.theory.models.activations import ACTIVATIONS
 from rnnbounds.theory.proof import Claim, Form, Variant, check, prove, prove_variant
-from rnnbounds.theory.proof.laws import instances
+from rnnbounds.theory.proof.laws import law_instances
 from rnnbounds.theory.proof.lemma import Lemma
 from rnnbounds.theory.registry import check_claims
 
@@ -31,7 +31,7 @@ CARRYING = (
 PROOFS = {form.proof for claim in CLAIMS for form in claim.forms}
 AXIOM_NAMES, DEFINITION_NAMES = (
     {
-        proof: {use.law.id for use in instances(proof) if isinstance(use.law, kind)}
+        proof: {use.law.id for use in law_instances(proof) if isinstance(use.law, kind)}
         for proof in PROOFS
     }
     for kind in (Axiom, Definition)
@@ -69,7 +69,7 @@ def test_every_step_carries_the_last(claim: Claim, form: Form) -> None:
         if step.kind == "human":
             break
         assert step.id in carrying
-        for use in step.needs:
+        for use in step.method_uses:
             law = use.law if isinstance(use, Instance) else use
             if isinstance(law, Lemma):
                 assert law.proof in PROOFS
@@ -122,7 +122,7 @@ def test_few_theorems() -> None:
 
 def test_every_definition_is_of_use() -> None:
     """A law that is no axiom, no assumption and no step is a definition of the registry."""
-    assert set().union(*DEFINITION_NAMES.values()) == set(DEFINED)
+    assert set().union(*DEFINITION_NAMES.values()) == set(REGISTRY)
 
 
 @pytest.mark.slow

@@ -7,15 +7,15 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from rnnbounds.theory.claims import table
-from rnnbounds.theory.claims.table import CLAIMS, ORDER, found, place
+from rnnbounds.theory.claims.table import CLAIMS, ORDER, discover_claims, place
 
 
 @pytest.fixture
 def anew() -> Iterator[None]:
     """Modules are looked through again, before and after."""
-    table.by_module.cache_clear()
+    table.claims_by_module.cache_clear()
     yield
-    table.by_module.cache_clear()
+    table.claims_by_module.cache_clear()
 
 
 def test_the_order_is_that_of_the_claims() -> None:
@@ -35,7 +35,7 @@ def test_a_claim_of_a_new_module_comes_last(monkeypatch: pytest.MonkeyPatch) -> 
         return module if name == "rnnbounds.theory.claims.memory.divergence" else honest(name)
 
     monkeypatch.setattr(table, "import_module", imported)
-    claims = found()
+    claims = discover_claims()
     assert [claim.id for claim in claims if claim is not new] == list(ORDER)
     assert claims[-1] is new
     assert place(new) == len(ORDER)
@@ -57,4 +57,4 @@ def test_two_claims_of_one_id_are_both_found(monkeypatch: pytest.MonkeyPatch) ->
         "walk_packages",
         lambda *package: (*listed(*package), SimpleNamespace(name=module.__name__)),
     )
-    assert [claim.id for claim in found()].count(CLAIMS[0].id) == 2
+    assert [claim.id for claim in discover_claims()].count(CLAIMS[0].id) == 2

@@ -120,7 +120,7 @@ def clauses(form: Form) -> Iterator[Clause]:
     laws = {part.id: part.law for part in form.assumptions if part.law is not None}
     for step in form.proof.steps:
         yield Clause(unfold(step.conclusion), step.given)
-        for use in step.needs:
+        for use in step.method_uses:
             if isinstance(use, Instance):
                 law = laws.get(use.law) if isinstance(use.law, str) else use.law
                 if law is not None:

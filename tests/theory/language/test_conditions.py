@@ -3,7 +3,7 @@
 import pytest
 
 from rnnbounds.theory.errors import StatementError
-from rnnbounds.theory.language.conditions import parse_conditioned
+from rnnbounds.theory.language.conditions import parse_conditional
 from rnnbounds.theory.language.parse import parse_statement
 
 
@@ -21,9 +21,9 @@ from rnnbounds.theory.language.parse import parse_statement
 )
 def test_conditions(text, conditions):
     """Commas in brackets separate arguments, all others conditions; the text reads back."""
-    found = parse_conditioned(text)
+    found = parse_conditional(text)
     assert found.conditions == tuple(map(parse_statement, conditions))
-    assert parse_conditioned(found.text) == found
+    assert parse_conditional(found.text) == found
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_conditions(text, conditions):
 def test_what_is_no_condition(text, fault):
     """One line each, for whatever else stands behind a comma."""
     with pytest.raises(StatementError, match=fault):
-        parse_conditioned(text)
+        parse_conditional(text)

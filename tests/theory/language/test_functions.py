@@ -107,7 +107,7 @@ def test_a_bracket_that_is_not_proved_is_not_used(monkeypatch: pytest.MonkeyPatc
     others = [truth(PrincipalRoot, Fraction(float(x))) for x in level.lo]
     for wrong in (nan, 0.0, -1.0, 1e-3, 1.0, 2.0, 1e9, inf):
         monkeypatch.setattr(
-            special, "_newton", lambda x, start, wrong=wrong: np.full(x.shape, wrong)
+            special, "_newton_root", lambda x, start, wrong=wrong: np.full(x.shape, wrong)
         )
         for root, expected in ((special.lambert_root, values), (special.principal_root, others)):
             result = root(level)

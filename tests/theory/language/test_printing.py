@@ -25,7 +25,7 @@ from sympy import (
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language import Statement, exists, le, symbols
 from rnnbounds.theory.language.printing import (
-    plain,
+    plain_text,
     statement_latex,
     statement_mathml,
     statement_text,
@@ -120,8 +120,8 @@ def test_the_witness_is_named() -> None:
 
 def test_plain_text_begins_with_a_positive_term() -> None:
     """A difference reads as it is written."""
-    assert plain(lam**k - lam**T) == "lam**k - lam**T"
-    assert plain(T - t + 1) == "T - t + 1"
+    assert plain_text(lam**k - lam**T) == "lam**k - lam**T"
+    assert plain_text(T - t + 1) == "T - t + 1"
 
 
 @pytest.mark.slow

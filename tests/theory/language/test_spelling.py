@@ -7,7 +7,7 @@ from rnnbounds.theory.errors import StatementError
 from rnnbounds.theory.language import le, symbols
 from rnnbounds.theory.language.parse import parse_statement
 from rnnbounds.theory.language.printing import statement_latex, statement_text
-from rnnbounds.theory.language.spelling import spelling, tokens
+from rnnbounds.theory.language.spelling import tokenize, typed_notation
 from rnnbounds.theory.language.vocabulary import VOCABULARY
 
 lam, S_0, k, h_gap, h_norm, y_gap = symbols("lam S_0 k h_gap h_norm y_gap")
@@ -33,15 +33,15 @@ def test_one_statement_in_many_spellings(text):
 def test_every_quantity_as_it_is_printed(name):
     """Its notation in LaTeX, and as the vocabulary lists it, is that quantity and no other."""
     quantity = VOCABULARY[name]
-    for text in (quantity.notation, spelling(quantity.notation)):
+    for text in (quantity.notation, typed_notation(quantity.notation)):
         assert parse_statement(f"{text} ≤ 1") == le(quantity.symbol, 1)
 
 
 def test_no_spelling_means_two_quantities():
     """Notations differ as they are read, and no name spells another quantity's notation."""
-    notations = {tuple(tokens(q.notation)): name for name, q in VOCABULARY.items()}
+    notations = {tuple(tokenize(q.notation)): name for name, q in VOCABULARY.items()}
     assert len(notations) == len(VOCABULARY)
-    assert all(notations.get(tuple(tokens(name)), name) == name for name in VOCABULARY)
+    assert all(notations.get(tuple(tokenize(name)), name) == name for name in VOCABULARY)
 
 
 @pytest.mark.slow

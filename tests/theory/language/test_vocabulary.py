@@ -6,8 +6,8 @@ import pytest
 
 from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language import le, symbols
-from rnnbounds.theory.language.mathml import markup
-from rnnbounds.theory.language.quantity import INTEGERS
+from rnnbounds.theory.language.mathml import latex_to_mathml
+from rnnbounds.theory.language.quantity import INTEGER_NAMES
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import norm, state
 from rnnbounds.theory.language.vocabulary import (
@@ -32,14 +32,14 @@ def test_symbols_assume_no_sign(entry: Quantity) -> None:
     assert entry.symbol.is_real
     assert entry.symbol.is_positive is None
     assert entry.symbol.is_nonzero is None
-    assert bool(entry.symbol.is_integer) == (entry.name in INTEGERS)
+    assert bool(entry.symbol.is_integer) == (entry.name in INTEGER_NAMES)
     assert quantity(entry.name) is entry
 
 
 @pytest.mark.parametrize("entry", QUANTITIES, ids=lambda q: q.name)
 def test_notations_are_well_formed(entry: Quantity) -> None:
     """Every notation has MathML without entities."""
-    found = markup(entry.notation)
+    found = latex_to_mathml(entry.notation)
     parseString(found)
     assert "&" not in found
     assert "\\" not in found
@@ -47,9 +47,9 @@ def test_notations_are_well_formed(entry: Quantity) -> None:
 
 def test_scripts() -> None:
     """Subscripts and superscripts, alone and together."""
-    assert markup("x^{2}") == "<msup><mi>x</mi><mn>2</mn></msup>"
-    assert markup("x_1") == "<msub><mi>x</mi><mn>1</mn></msub>"
-    assert markup("x_1^2") == "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"
+    assert latex_to_mathml("x^{2}") == "<msup><mi>x</mi><mn>2</mn></msup>"
+    assert latex_to_mathml("x_1") == "<msub><mi>x</mi><mn>1</mn></msub>"
+    assert latex_to_mathml("x_1^2") == "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>"
 
 
 def test_measured_quantities_have_definitions() -> None:

@@ -11,7 +11,7 @@ from rnnbounds.theory.axioms.functions import PEAK_EQUATION
 from rnnbounds.theory.errors import UnknownNameError
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.language import Statement, le, lt, symbols
-from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak
+from rnnbounds.theory.language.constants import SILU_PEAK, silu_peak_ball
 from rnnbounds.theory.language.terms.gradients import curvature, steepness
 from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.models.activations import (
@@ -21,13 +21,13 @@ from rnnbounds.theory.models.activations import (
     activation_facts,
     prove_activation,
 )
-from rnnbounds.theory.models.pieces import OfPiece, Piece
+from rnnbounds.theory.models.pieces import Piece, PieceDerivative
 from rnnbounds.theory.models.slopes import CURVATURES, SLOPES, EachActivation
 from rnnbounds.theory.numbers.evaluate import ball
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.ledger import Ledger
 from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Gap, Method
-from rnnbounds.theory.proof.scope import Known
+from rnnbounds.theory.proof.scope import StepScope
 
 lam, beta_rho = symbols("lam beta_rho")
 NAMES = tuple(ACTIVATIONS)
@@ -93,7 +93,7 @@ def test_no_smaller_constant_is_proved(name: str, order: int) -> None:
     value = facts.suprema[order].value
     if value in (0, oo):
         return
-    steps = tuple(facts.bounded(order, value * Rational(999, 1000)))
+    steps = tuple(facts.bound_steps(order, value * Rational(999, 1000)))
     ledger = check(Proof(steps), steps[-1].conclusion, ())
     assert not ledger.proved
     assert any("counter-model" in step.detail for step in ledger.failures)
@@ -102,7 +102,7 @@ def test_no_smaller_constant_is_proved(name: str, order: int) -> None:
 @pytest.mark.parametrize("name", ["gelu", "silu"])
 def test_gelu_and_silu_are_not_1_lipschitz(name: str) -> None:
     """The fallacy falls at the point where the slope is largest."""
-    (step,) = ACTIVATIONS[name].bounded(1, Integer(1))
+    (step,) = ACTIVATIONS[name].bound_steps(1, Integer(1))
     assert gap(step.method, step.conclusion).startswith("counter-model: f = [1.")
 
 
@@ -126,7 +126,7 @@ def test_rho_agrees_with_its_pieces(name: str) -> None:
         for point in (-3, -1, 0, 1, 3):
             for piece in facts.pieces:
                 inside = all(
-                    bool(s.lhs.subs(z, point) <= s.rhs.subs(z, point)) for s in piece.where
+                    bool(s.lhs.subs(z, point) <= s.rhs.subs(z, point)) for s in piece.region
                 )
                 if inside:
                     values = {"z": arb(point)}
@@ -152,7 +152,7 @@ def test_the_peak_of_silu() -> None:
     """z tanh(z/2) = 2 at every precision, and SymPy knows the number."""
     for precision in (53, 300):
         with ctx.workprec(precision):
-            peak = silu_peak()
+            peak = silu_peak_ball()
             assert (peak * (peak / 2).tanh() - 2).contains(0)
             assert peak.rel_accuracy_bits() > precision - 8
     assert str(SILU_PEAK) == "z_silu"
@@ -205,9 +205,9 @@ def test_ball_maximum_wants_a_modulus() -> None:
 
 def test_ball_maximum_uses_equations_only_where_needed() -> None:
     """Without the equation of its peak SiLU's slope is not proved, and the ledger says so."""
-    (step,) = ACTIVATIONS["silu"].bounded(1, ACTIVATIONS["silu"].slope)
-    assert step.uses == (PEAK_EQUATION.at().name,)
-    assert isinstance(step.method, OfPiece)
+    (step,) = ACTIVATIONS["silu"].bound_steps(1, ACTIVATIONS["silu"].slope)
+    assert step.use_names == (PEAK_EQUATION.at().name,)
+    assert isinstance(step.method, PieceDerivative)
     without = replace(step.method, method=BallMaximum((SILU_PEAK,)))
     assert "not shown to vanish" in gap(without, step.conclusion)
 
@@ -224,7 +224,7 @@ def test_ranges_prove_what_they_entail_and_no_more() -> None:
 def test_relu_has_no_curvature(bound: Expr) -> None:
     """All activations with a finite β_ρ have |ρ''| ≤ 1, but ρ' of ReLU jumps."""
     with pytest.raises(Gap, match="where beta_rho is infinite"):
-        EachActivation(2).prove(door.goal(le(Abs(curvature(z)), bound)), Known({}))
+        EachActivation(2).prove(door.goal(le(Abs(curvature(z)), bound)), StepScope({}))
 
 
 @pytest.mark.slow
@@ -232,27 +232,27 @@ def test_what_the_tables_of_activations_show() -> None:
     """|ρ'| ≤ L_ρ and |ρ''| ≤ β_ρ; of slopes, which are all finite, any bound."""
     for step in (SLOPES, CURVATURES):
         assert isinstance(step.method, EachActivation)
-        step.method.prove(door.goal(step.conclusion), Known({}))
-    EachActivation().prove(door.goal(le(Abs(steepness(z)), 2)), Known({}))
+        step.method.prove(door.goal(step.conclusion), StepScope({}))
+    EachActivation().prove(door.goal(le(Abs(steepness(z)), 2)), StepScope({}))
 
 
 @pytest.mark.slow
 def test_cases_that_need_nothing_are_proved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the same table alone: what another says is proved anew."""
     method, told = EachActivation(), SLOPES.conclusion
-    first = method.prove(door.goal(told), Known({}))
+    first = method.prove(door.goal(told), StepScope({}))
     asked: list[Statement] = []
 
-    def fails(self: EachActivation, goal: Statement, scope: Known) -> str:
+    def fails(self: EachActivation, goal: Statement, scope: StepScope) -> str:
         asked.append(goal)
         raise Gap("asked again")
 
-    monkeypatch.setattr(EachActivation, "cases", fails)
-    assert method.prove(door.goal(told), Known({})) == first
+    monkeypatch.setattr(EachActivation, "prove_cases", fails)
+    assert method.prove(door.goal(told), StepScope({})) == first
     assert not asked
     monkeypatch.delitem(ACTIVATIONS, "gelu")
     with pytest.raises(Gap, match="asked again"):
-        method.prove(door.goal(told), Known({}))
+        method.prove(door.goal(told), StepScope({}))
 
 
 def test_what_holds_of_some_activations_is_not_told_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +261,7 @@ def test_what_holds_of_some_activations_is_not_told_of_all(monkeypatch: pytest.M
     with monkeypatch.context() as smooth:
         for name in set(NAMES) - {"tanh", "identity"}:
             smooth.delitem(ACTIVATIONS, name)
-        method.prove(door.goal(told), Known({}))
+        method.prove(door.goal(told), StepScope({}))
         smooth.setitem(ACTIVATIONS, "relu", relu)
         with pytest.raises(Gap, match="where beta_rho is infinite"):
-            method.prove(door.goal(told), Known({}))
+            method.prove(door.goal(told), StepScope({}))

@@ -12,13 +12,13 @@ from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language import Statement, symbols
 from rnnbounds.theory.language.constants import SILU_PEAK
 from rnnbounds.theory.language.statement import Relation
-from rnnbounds.theory.numbers.arithmetic import outward
+from rnnbounds.theory.numbers.arithmetic import enclose_ball
 from rnnbounds.theory.numbers.evaluate import (
     UnboundQuantityError,
     UnsupportedExpressionError,
     ball,
-    certain,
     enclose,
+    is_certain,
     rational,
 )
 from rnnbounds.theory.numbers.interval import Interval, exact
@@ -212,22 +212,22 @@ def test_errors_name_what_is_missing() -> None:
 def test_certainty(relation: Relation, expected: list[bool]) -> None:
     """Below, equal, above and NaN: only what rounding cannot change is certain."""
     env = {"lam": exact([0.5, 1.0, 2.0, np.nan])}
-    assert certain(Statement(lam, relation, Integer(1)), env).tolist() == expected
+    assert is_certain(Statement(lam, relation, Integer(1)), env).tolist() == expected
 
 
 def test_overlap_is_never_certain() -> None:
     """Intervals that touch in more than a point decide nothing, and a witness is no comparison."""
     env = {"lam": Interval(np.array(0.5), np.array(1.5))}
     for relation in ("<=", "<", "==", "!="):
-        assert not certain(Statement(lam, relation, Integer(1)), env)
+        assert not is_certain(Statement(lam, relation, Integer(1)), env)
     with pytest.raises(InputError, match="no numbers decide"):
-        certain(Statement(lam, "exists", Integer(1)), env)
+        is_certain(Statement(lam, "exists", Integer(1)), env)
 
 
 def test_balls_become_intervals() -> None:
     """The floats around a ball, in the full range."""
     with ctx.workprec(200):
-        third = outward(arb(1) / 3)
+        third = enclose_ball(arb(1) / 3)
         assert arb(float(third.lo)) < arb(1) / 3 < arb(float(third.hi))
-    assert float(outward(arb("inf")).hi) == np.inf
-    assert np.isnan(outward(arb("nan")).lo)
+    assert float(enclose_ball(arb("inf")).hi) == np.inf
+    assert np.isnan(enclose_ball(arb("nan")).lo)

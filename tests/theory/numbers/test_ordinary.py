@@ -5,10 +5,10 @@ import pytest
 
 from rnnbounds.theory.numbers import interval, ordinary
 from rnnbounds.theory.numbers.interval import Interval, exact
-from rnnbounds.theory.numbers.rounded import SAFE
+from rnnbounds.theory.numbers.rounded import LIMIT
 
 SHAPES = [(), (1,), (3, 1, 1), (3, 1, 4), (3, 2, 1), (2, 3, 2, 4)]
-SPECIAL = [0.0, -0.0, 1.0, 2.0, 0.1, -0.5, 1 / SAFE, SAFE, 2.0**-1060, 2.0**1000, np.inf, np.nan]
+SPECIAL = [0.0, -0.0, 1.0, 2.0, 0.1, -0.5, 1 / LIMIT, LIMIT, 2.0**-1060, 2.0**1000, np.inf, np.nan]
 
 
 def drawn(rng: np.random.Generator, shape: tuple[int, ...], kind: str) -> Interval:
@@ -81,7 +81,7 @@ def test_the_fast_path_is_taken() -> None:
 
 def test_many_numbers_are_left_to_the_plain_path() -> None:
     """Beyond so many the calls are the least of the cost."""
-    few, many = ((np.ones(size),) * 2 for size in (ordinary.MOST, ordinary.MOST + 1))
+    few, many = ((np.ones(size),) * 2 for size in (ordinary.MAX_SIZE, ordinary.MAX_SIZE + 1))
     for op in (ordinary.add, ordinary.multiply, ordinary.divide):
         assert op(few, few) is not None
         assert op(many, many) is None

@@ -16,7 +16,7 @@ from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, phi,
 from rnnbounds.theory.models.system import CONTRACTIVE, DRIVE
 from rnnbounds.theory.proof import Form, Step, check, step, theorem
 from rnnbounds.theory.proof.basis import Basis, basis
-from rnnbounds.theory.proof.scope import assumed
+from rnnbounds.theory.proof.scope import assumption_law
 
 FORMS = {f"{claim.id}/{form.name}": form for claim in CLAIMS for form in claim.forms}
 T, S_0, h_norm, B_h, lam, kappa = symbols("T S_0 h_norm B_h lam kappa")
@@ -158,7 +158,9 @@ def test_what_concludes_that_a_state_is_in_the_box_is_an_inclusion() -> None:
     """All but the premise that runs start in it."""
     for name, form in FORMS.items():
         for assumption in form.assumptions:
-            sides = [side for c in assumed(assumption).clauses for side in c.conclusion.sides]
+            sides = [
+                side for c in assumption_law(assumption).clauses for side in c.conclusion.sides
+            ]
             heads = {term.head.name for side in sides for term in within(side)}
             if "in_box" in heads:
                 assert assumption.inclusion or assumption.id == "starts", (name, assumption.id)

@@ -17,15 +17,13 @@ from rnnbounds.theory.language import Assumption, Clause, assume, at, eq, law, l
 from rnnbounds.theory.language.terms.gradients import feasible
 from rnnbounds.theory.language.terms.variables import a, v, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import norm, phi, state
-from rnnbounds.theory.models.weights.every_weight import assumed_everywhere
+from rnnbounds.theory.models.weights.every_weight import extend_assumption
 from rnnbounds.theory.proof import Form, Proof, Step, check, step, theorem
-from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.everywhere import WeightSet
 from rnnbounds.theory.proof.methods import Smt
 
 T, lam, S_0, h_gap, weight_distance = symbols("T lam S_0 h_gap weight_distance")
-EVERY = tuple(
-    assumed_everywhere(OMEGA, each) for each in FINITE.assumptions if each.law is not None
-)
+EVERY = tuple(extend_assumption(OMEGA, each) for each in FINITE.assumptions if each.law is not None)
 CONTRACTIVE = next(each for each in FINITE.assumptions if each.law is None)
 GRANTED = (*EVERY, CONTRACTIVE)
 BOUNDED = le(norm(state(x, 0, T, v)), S_0 / (1 - lam))
@@ -35,7 +33,7 @@ MEMBER = eq(feasible(v), 1)
 def why_not(
     form: Form,
     *granted: Assumption,
-    everywhere: Everywhere = OMEGA,
+    everywhere: WeightSet = OMEGA,
     names: tuple[str, ...] = ("contraction", "drive", "contractive"),
     before: tuple[Step, ...] = (),
 ) -> str:
@@ -118,7 +116,7 @@ def test_a_lemma_that_is_silent_on_weights_needs_some() -> None:
     """Of an empty set all is granted: 1 ≤ 0 must not follow for no weights at all."""
     absurd = assume("absurd", "", (a,)).that(le(1 + norm(phi(a, a)), 0))
     form = theorem("f", le(1, S_0 - S_0), (absurd,), "rnn").by("absurd")
-    uniform = assumed_everywhere(OMEGA, absurd)
+    uniform = extend_assumption(OMEGA, absurd)
     lemma = form.lemma("lemma", everywhere=OMEGA)
     end = Step("claim", form.statement, Smt("absurd", lemma.at()))
     (failure,) = check(Proof((end,)), form.statement, (uniform,), minimal=False).failures

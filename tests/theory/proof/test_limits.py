@@ -10,7 +10,7 @@ from rnnbounds.theory.language import Assumption, Statement, at, eq, law, le, lt
 from rnnbounds.theory.language.terms.variables import A, B, j, vector
 from rnnbounds.theory.language.terms.vectors import norm, phi
 from rnnbounds.theory.proof import Proof, Step, check, limits
-from rnnbounds.theory.proof.limits import limited
+from rnnbounds.theory.proof.limits import time_limit
 from rnnbounds.theory.proof.methods import Gap, Identity, Method, Smt
 
 lam, S_0 = symbols("lam S_0")
@@ -45,7 +45,7 @@ def test_sizes_are_bounded(goal: Statement, method: Method, reason: str) -> None
 
 def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of these equations doubles what the ones before it made."""
-    monkeypatch.setattr(limits, "SECONDS", 0.2)
+    monkeypatch.setattr(limits, "CPU_SECONDS", 0.2)
     granted = (Assumption(name, "", equation) for name, equation in DOUBLED.items())
     goal = eq(norm(vectors[0]), 0)
     assert refused(goal, Smt(*DOUBLED), *granted) == "out of time: more than 0.2 s of CPU time"
@@ -57,13 +57,13 @@ def test_depth_is_bounded() -> None:
     def deep(depth: int) -> int:
         return deep(depth + 1)
 
-    with pytest.raises(Gap, match="nested too deeply"), limited():
+    with pytest.raises(Gap, match="nested too deeply"), time_limit():
         deep(0)
 
 
 def test_time_goes_on_for_the_step_around() -> None:
     """A lemma's own steps have their time, and the step that uses it the rest of its own."""
-    with limited(), pytest.raises(Gap, match="inner"), limited():
+    with time_limit(), pytest.raises(Gap, match="inner"), time_limit():
         raise Gap("inner")
 
 

@@ -70,15 +70,15 @@ def test_a_failed_step_says_where_it_is_written() -> None:
     wrong = Step("wrong", lt(lam, 0), Smt("contractive"))
     ledger = run(wrong)
     (failure,) = ledger.failures
-    assert failure.where.endswith(f"test_messages.py:{line}")
+    assert failure.location.endswith(f"test_messages.py:{line}")
     (recorded,) = ledger_record("finite", ledger).steps
-    assert recorded.detail == f"{failure.where}: {failure.detail}"
-    assert replace(wrong, id="another").where == failure.where
+    assert recorded.detail == f"{failure.location}: {failure.detail}"
+    assert replace(wrong, id="another").location == failure.location
     assert wrong == Step("wrong", lt(lam, 0), Smt("contractive"))
     *_, proved = STATE_BOUND.forms[0].proof.steps
-    assert proved.where.startswith("theory/claims/memory/state_bound.py:")
+    assert proved.location.startswith("theory/claims/memory/state_bound.py:")
     (*_, recorded) = ledger_record("finite", prove(STATE_BOUND)[0]).steps
-    assert proved.where not in recorded.detail
+    assert proved.location not in recorded.detail
 
 
 def test_the_last_step_is_to_be_the_statement() -> None:

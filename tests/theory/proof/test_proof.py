@@ -191,7 +191,7 @@ def test_conditions_on_what_varies_become_premises() -> None:
     )
     form = Form("f", goal, (CONTRACTIVE, WINDOW), "rnn", Proof((NATURAL, *steps)))
     lemma = form.lemma("lemma", T)
-    assert [c.given for c in lemma.spoken.clauses] == [(door.statement(le(k, T)),)]
+    assert [c.given for c in lemma.kernel_law.clauses] == [(door.statement(le(k, T)),)]
     use = Step("claim", le(lam ** (T + 1), 1), Smt(lemma.at(T + k + 1), "contractive"))
     assert check(Proof((use,)), use.conclusion, (CONTRACTIVE,)).proved
     moving = Assumption("moving", "", law=law("moving", (m,), eq(state(x, 0, T), Integer(0))))
@@ -240,5 +240,5 @@ def test_retargeting_at_something_false_fails(goal: Statement) -> None:
 def test_uses_are_named_once_with_the_quantities_unfolded() -> None:
     """The ledger's uses are names, with those measured quantities that were unfolded."""
     step = Step("s", le(h_norm, S_0), Smt("contractive", at("one", T), at("one", T)))
-    assert step.uses == ("contractive", "one[T]", "h_norm")
+    assert step.use_names == ("contractive", "one[T]", "h_norm")
     assert c not in step.conclusion.symbols

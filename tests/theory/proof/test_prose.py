@@ -19,7 +19,7 @@ def test_a_human_step_is_shown_and_proves_nothing() -> None:
     ledger = check(Proof((human, end)), end.conclusion, ())
     assert [step.verdict for step in ledger.steps] == ["human", "proved"]
     assert (ledger.steps[0].kind, ledger.steps[0].method) == ("human", "prose")
-    assert (human.uses, ledger.proved, ledger.failures) == ((), False, ())
+    assert (human.use_names, ledger.proved, ledger.failures) == ((), False, ())
     assert ledger.argued
     assert ledger.stands
 

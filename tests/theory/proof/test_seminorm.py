@@ -5,7 +5,7 @@ import pytest
 
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.proof import Form
-from rnnbounds.theory.proof.norms import misused
+from rnnbounds.theory.proof.norms import norm_misuses
 
 CELL_FORMS = [
     pytest.param(form, id=f"{entry.id}-{form.name}")
@@ -18,12 +18,14 @@ CELL_FORMS = [
 @pytest.mark.parametrize("form", CELL_FORMS)
 def test_cells_have_operator_norms_in_the_box_alone(form: Form) -> None:
     """‖s‖₂ is there the length of the output, of which ‖A s‖₂ ≤ ‖A‖₂‖s‖₂ is false."""
-    assert not list(misused(form.proof, form.about))
+    assert not list(norm_misuses(form.proof, form.about))
 
 
 def test_the_check_of_operator_norms_sees_them() -> None:
     """A form on the Euclidean norm of all states, and one through a lemma."""
-    seen = {entry.id for entry in CLAIMS for f in entry.forms for _ in misused(f.proof, "cell")}
+    seen = {
+        entry.id for entry in CLAIMS for f in entry.forms for _ in norm_misuses(f.proof, "cell")
+    }
     assert {"vanishing-gradient", "gradient-gap", "tbptt-gap"} <= seen
     assert len(CELL_FORMS) > 10
 

@@ -14,7 +14,7 @@ from rnnbounds.theory.models.pieces import Piece
 from rnnbounds.theory.models.slopes import require_pieces
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.methods import Gap, Smt
-from rnnbounds.theory.proof.scope import Known
+from rnnbounds.theory.proof.scope import StepScope
 
 lam, T, k = symbols("lam T k")
 
@@ -68,6 +68,6 @@ NONE = Supremum(oo, None)
 def test_an_activation_is_all_of_its_pieces(pieces: tuple[Piece, ...], reason: str) -> None:
     """Slopes bound an activation only where it is continuous and all of it is looked at."""
     with pytest.raises(Gap, match=reason):
-        require_pieces(ActivationFacts("bad", z, pieces, (NONE, NONE, NONE)), Known({}))
+        require_pieces(ActivationFacts("bad", z, pieces, (NONE, NONE, NONE)), StepScope({}))
     for facts in ACTIVATIONS.values():
-        require_pieces(facts, Known({}))
+        require_pieces(facts, StepScope({}))

@@ -9,16 +9,16 @@ from rnnbounds.theory.language import (
     assume,
     at,
     axiom,
+    axioms_in,
     eq,
     law,
     le,
     lt,
-    stated,
     symbols,
 )
 from rnnbounds.theory.language.terms.variables import j, m, v, y, z
 from rnnbounds.theory.language.terms.vectors import norm
-from rnnbounds.theory.proof import Step, check, instead, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Step, check, scale, step, swap, theorem, thousandth_less
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity, Induction, Smt
 
 lam, h_norm, S_0, T = symbols("lam h_norm S_0 T")
@@ -72,7 +72,7 @@ def test_assumptions_and_axioms_bear_one_name() -> None:
     clauses = law("", (v,), le(0, norm(v))).clauses
     lemma = axiom("norm", "any book", "‖v‖ ≥ 0", (v,)).that(le(0, norm(v)))
     assert lemma == Axiom("norm", (v,), clauses, "‖v‖ ≥ 0", "any book")
-    assert stated({"a": lemma, "b": 1, "c": small}) == (lemma,)
+    assert axioms_in({"a": lemma, "b": 1, "c": small}) == (lemma,)
     assert len(set(AXIOMS)) == len(AXIOMS)
 
 
@@ -80,10 +80,10 @@ def test_shapes_of_false_variants() -> None:
     """Another factor on the right, or another term in it; the rest is the form's."""
     form = theorem("f", le(h_norm, S_0 * lam**T), (CONTRACTIVE,), "linear").by()
     more = Assumption("more", "", le(1, T))
-    found = scaled(form, lam, "next", "text", more)
+    found = scale(form, lam, "next", "text", more)
     assert found.statement == le(h_norm, lam * (S_0 * lam**T))
     assert (found.form, found.assumptions) == ("f", (CONTRACTIVE, more))
-    later = instead(form, T, T + 1, "next", "text").statement
+    later = swap(form, T, T + 1, "next", "text").statement
     assert later == le(h_norm, S_0 * lam ** (T + 1))
-    assert instead(form, S_0, 1, "none", "text").statement == le(h_norm, lam**T)
+    assert swap(form, S_0, 1, "none", "text").statement == le(h_norm, lam**T)
     assert thousandth_less(form).statement.rhs == Rational(999, 1000) * S_0 * lam**T

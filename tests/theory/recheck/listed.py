@@ -4,15 +4,15 @@ import json
 
 from made_wrong import FORMS, document, laws
 
-from rnnbounds.theory.recheck import check
-from rnnbounds.theory.recheck.check import KEPT
+from rnnbounds.theory.recheck import check_document
+from rnnbounds.theory.recheck.check import UNSETTLED_FILE
 
 if __name__ == "__main__":
     rows = []
     for name in FORMS:
-        verdict = check(document(name), laws())
-        if verdict.refused:
-            raise SystemExit(f"{name}: {verdict.refused}")
-        found = {part.step: part.rests for part in verdict.open}
+        verdict = check_document(document(name), laws())
+        if verdict.refusal:
+            raise SystemExit(f"{name}: {verdict.refusal}")
+        found = {part.step: part.rests_on for part in verdict.open_steps}
         rows.append(f" {json.dumps(name)}: {json.dumps(found, ensure_ascii=False)}")
-    KEPT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    UNSETTLED_FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")

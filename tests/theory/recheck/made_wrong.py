@@ -8,9 +8,9 @@ from typing import Any
 
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
-from rnnbounds.theory.language.definitions import DEFINED
+from rnnbounds.theory.language.definitions import REGISTRY
 from rnnbounds.theory.proof.export import law_document, proof_document
-from rnnbounds.theory.recheck import kept
+from rnnbounds.theory.recheck import unsettled
 
 Json = dict[str, Any]
 FORMS = {f"{claim.id}/{form.name}": (claim, form) for claim in CLAIMS for form in claim.forms}
@@ -20,7 +20,7 @@ DIRECT = ("smt", "identity")
 @cache
 def laws() -> Json:
     """The laws that are trusted."""
-    return law_document([*AXIOMS, *DEFINED.values()])
+    return law_document([*AXIOMS, *REGISTRY.values()])
 
 
 @cache
@@ -39,7 +39,7 @@ def leaves(method: Json) -> Iterator[Json]:
 def settled(name: str, document: Json) -> Iterator[int]:
     """The steps of the form's own proof that the checker settles."""
     for index, step in enumerate(document["proofs"][-1]["steps"]):
-        if step["id"] not in kept()[name]:
+        if step["id"] not in unsettled()[name]:
             yield index
 
 
@@ -162,7 +162,7 @@ def order(name: str, old: Json) -> Iterator[Json]:
     for place, step in enumerate(steps):
         for later in range(place + 1, len(steps)):
             text = json.dumps(steps[later]["method"])
-            if json.dumps(step["id"]) in text and steps[later]["id"] not in kept()[name]:
+            if json.dumps(step["id"]) in text and steps[later]["id"] not in unsettled()[name]:
                 new = deepcopy(old)
                 moved = new["proofs"][-1]["steps"]
                 moved.insert(later, moved.pop(place))

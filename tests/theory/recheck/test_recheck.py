@@ -30,7 +30,15 @@ from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.proof import Claim, Proof, Step
 from rnnbounds.theory.proof.export import proof_document
 from rnnbounds.theory.proof.methods import Gap, Smt
-from rnnbounds.theory.recheck import check, instances, kept, reading, solver, stands, terms
+from rnnbounds.theory.recheck import (
+    check_document,
+    instances,
+    is_accepted,
+    reading,
+    solver,
+    terms,
+    unsettled,
+)
 
 pytest.importorskip("cvc5")
 
@@ -38,7 +46,7 @@ pytest.importorskip("cvc5")
 def refused(name: str, changed: Json) -> bool:
     """Whether the changed document of a shipped form is refused, or leaves open what that did
     not."""
-    return not stands(check(changed, laws()), kept()[name])
+    return not is_accepted(check_document(changed, laws()), unsettled()[name])
 
 
 @pytest.mark.slow
@@ -48,16 +56,18 @@ def test_every_shipped_proof_is_accepted(claim: Claim) -> None:
     is ended by the clock, and a quicker machine has an answer."""
     for form in claim.forms:
         name = f"{claim.id}/{form.name}"
-        verdict = check(json.loads(json.dumps(document(name))), laws())
-        assert not verdict.refused
-        found = {part.step: part.rests for part in verdict.open}
-        assert found.items() <= kept()[name].items()
-        assert {rests for step, rests in kept()[name].items() if step not in found} <= {"z3 alone"}
+        verdict = check_document(json.loads(json.dumps(document(name))), laws())
+        assert not verdict.refusal
+        found = {part.step: part.rests_on for part in verdict.open_steps}
+        assert found.items() <= unsettled()[name].items()
+        assert {rests for step, rests in unsettled()[name].items() if step not in found} <= {
+            "z3 alone"
+        }
 
 
 def test_the_shipped_forms_are_listed() -> None:
     """A form that goes takes its steps with it, and a new one is to be checked."""
-    assert kept().keys() == FORMS.keys()
+    assert unsettled().keys() == FORMS.keys()
 
 
 # How many are tried of a form, and of all; and whether the solver is asked. Where it is not, what
@@ -77,7 +87,7 @@ def test_proofs_that_are_made_wrong_are_refused(
     """Each change makes the proof wrong, for the reason that its operator gives."""
     most, least, asked = OPERATORS[operator]
     if not asked:
-        monkeypatch.setattr(solver, "verdict", lambda script: "unsat")
+        monkeypatch.setattr(solver, "solve_script", lambda script: "unsat")
     names = list(FORMS)[::3]
     changed = {
         (name, place): refused(name, new)
@@ -108,7 +118,7 @@ def test_no_falsehood_is_accepted(name: str) -> None:
         found = exported(attack)
     except (Gap, InputError):
         return
-    assert not stands(check(found, laws()), {})
+    assert not is_accepted(check_document(found, laws()), {})
 
 
 def exported(attack: Attack | Claimed) -> Json:
@@ -123,7 +133,7 @@ def accepted(name: str) -> bool:
     """Whether the falsehood stands."""
     attack = ATTACKS[name]
     assert isinstance(attack, Attack)
-    return stands(check(exported(attack), laws()), {})
+    return is_accepted(check_document(exported(attack), laws()), {})
 
 
 # Faults of the checker, and a falsehood that it accepts with each.
@@ -132,13 +142,13 @@ FAULTS = {
         instances, "require_natural", lambda *_: None, "a natural that is a half",
     ),
     "all has a value": (
-        solver.Question, "meanings", lambda self, _: [meaning for _, meaning in self._partial],
+        solver.Question, "meanings", lambda self, _: [d for _, d in self._definitions],
         "a quotient inside tanh",
     ),
     "nothing is assumed": (reading.Law, "constants", frozenset(), "a law hides what varies"),
     "all may vary": (
         reading.Document, "bound",
-        lambda self, indices: tuple(terms.single(self.term(index)) for index in indices),
+        lambda self, indices: tuple(terms.single_atom(self.term(index)) for index in indices),
         "a variable that is a quantity",
     ),
 }  # fmt: skip
@@ -159,9 +169,9 @@ def test_a_law_is_used_where_it_has_a_value(monkeypatch: pytest.MonkeyPatch) -> 
     goal = le(ONE, ZERO)
     proof = Proof((Step("claim", goal, Smt(at("one", 0))),))
     found = proof_document(proof, goal, (granted,))
-    assert check(found, laws()).refused
-    monkeypatch.setattr(instances, "domains", lambda *_: [])
-    assert not check(found, laws()).refused
+    assert check_document(found, laws()).refusal
+    monkeypatch.setattr(instances, "domain_conditions", lambda *_: [])
+    assert not check_document(found, laws()).refusal
 
 
 def test_a_power_is_asked_to_be_natural(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,9 +179,9 @@ def test_a_power_is_asked_to_be_natural(monkeypatch: pytest.MonkeyPatch) -> None
     lam, T, k = symbols("lam T k")
     goal = eq(lam ** (T - k + 1), lam * lam ** (T - k))
     found = proof_document(Proof((Step("claim", goal, Smt()),)), goal, ())
-    assert check(found, laws()).refused
+    assert check_document(found, laws()).refusal
     monkeypatch.setattr(solver, "require_natural", lambda *_: None)
-    assert not check(found, laws()).refused
+    assert not check_document(found, laws()).refusal
 
 
 @pytest.mark.slow
@@ -189,6 +199,6 @@ def test_only_documents_of_the_format_are_read() -> None:
     """Another version, a term before its use, and no proof at all are refused."""
     old = document("truncation/box")
     for part in ({"version": 2}, {"terms": [[0, 1]]}, {"proofs": []}, {"heads": [{}]}):
-        assert check({**old, **part}, laws()).refused
+        assert check_document({**old, **part}, laws()).refusal
     row = {**old["heads"][0], "interval": ["1", "0"]}  # no constant is in there
-    assert check({**old, "heads": [*old["heads"], row]}, laws()).refused
+    assert check_document({**old, "heads": [*old["heads"], row]}, laws()).refusal

@@ -16,7 +16,7 @@ from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.variables import a, i, j, s, vector, x, x_other
 from rnnbounds.theory.language.terms.vectors import RECURSION, computed, state
 from rnnbounds.theory.models import printed
-from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.lemmas.powers import power_nonnegative
 from rnnbounds.theory.models.system import TWO_STEPS, WINDOW
 from rnnbounds.theory.proof import Claim, Source, step
 from rnnbounds.theory.proof.methods import HYPOTHESIS
@@ -33,13 +33,13 @@ gamma, beta, lam_w, G_0 = symbols("gamma_told beta_told lam G_0")
 (drift,) = symbols("drift_told")
 
 forgotten = state(x, 0, T) - state(x, T - k, k)
-WINDOW_FORM = norms.certified(
+WINDOW_FORM = norms.certificate_form(
     "window",
     le(h_gap, epsilon),
     (*printed.MODEL, printed.RADIUS, printed.LEFT, printed.PRINTED, WINDOW, printed.LARGE),
     (
         *printed.RUN,
-        power(printed.TOLD.lam),
+        power_nonnegative(printed.TOLD.lam),
         printed.START,
         step(
             "what is left",
@@ -69,13 +69,13 @@ WINDOW_FORM = norms.certified(
     "long window",
     "contractive",
 )
-GAIN = norms.certified(
+GAIN = norms.certificate_form(
     "gain",
     le(forced_gap, gain * x_gap),
     (*printed.FORCED.assumptions, printed.SHOWN, printed.PRINTED_GAIN),
     (
         *printed.FORCED.steps,
-        power(printed.TOLD.lam),
+        power_nonnegative(printed.TOLD.lam),
         step(
             "within the sum", le(printed.FORCED.bound(T), printed.FORCED.L_x * x_gap / (1 - lam))
         ).by(at("power not negative", T), at("lipschitz input", a, 0), "contractive"),
@@ -89,7 +89,7 @@ GAIN = norms.certified(
     "printed gain",
     "contractive",
 )
-ROUNDING = norms.certified(
+ROUNDING = norms.certificate_form(
     "rounding",
     le(h_rounding, rounding),
     (printed.SHOWN, printed.OWN, printed.PRINTED_ROUNDING),
@@ -108,7 +108,7 @@ ROUNDING = norms.certified(
     at("own dtype", T),
     "printed rounding",
 )
-CONSTANTS = norms.certified(
+CONSTANTS = norms.certificate_form(
     "constants",
     le(share_used, ONE),
     (printed.SHARES,),
@@ -174,7 +174,7 @@ CERTIFICATE = Claim(
         norms.DRIVE.variant(
             "one-step-short",
             "the geometric sum ends one step early",
-            S * printed.TOLD.total(T - 1),
+            S * printed.TOLD.geometric_sum(T - 1),
             TWO_STEPS,
         ),
         norms.RADIUS_FORM.variant("half-the-radius", "half of the printed radius", R / 2),
@@ -210,7 +210,7 @@ CERTIFICATE = Claim(
             "a-hundredth-less", "each printed constant is a hundredth too large", Rational(99, 100)
         ),
     ),
-    emphasis=0.75,
+    example_factor=0.75,
     extremal=(
         "units that are alike and linear in what is small, driven by constant inputs on the bound: "
         "k − 1 inputs leave more than ε"

@@ -9,8 +9,8 @@ from rnnbounds.theory.language.terms.variables import i, x
 from rnnbounds.theory.language.terms.vectors import RECURSION, state
 from rnnbounds.theory.models import printed
 from rnnbounds.theory.models.driven_runs import STARTS
-from rnnbounds.theory.models.lemmas.powers import power
-from rnnbounds.theory.proof import Claimed, Step, step, theorem
+from rnnbounds.theory.models.lemmas.powers import power_nonnegative
+from rnnbounds.theory.proof import FormStatement, Step, step, theorem
 
 T, k, h_norm = symbols("T k h_norm")
 lam, S, R = symbols("lam_told S_told R_told")
@@ -24,39 +24,39 @@ OF_ALL = at("output", printed.apart)
 _last = state(x, 0, T)
 
 
-def certified(
+def certificate_form(
     name: str,
     bound: Statement,
     assumptions: tuple[Assumption, ...],
     steps: tuple[Step, ...] = (),
     note: str = "",
-) -> Claimed:
-    """A form about models with their certificates."""
+) -> FormStatement:
+    """Form about models with their certificates."""
     return theorem(name, bound, assumptions, "certified", steps, note)
 
 
-ORBIT = certified(
+ORBIT = certificate_form(
     "contraction",
     le(orbit_gap_told, lam**k * orbit_start_told),
     (printed.STAYS, printed.WEIGHED, STARTS),
     printed.ORBITS,
     "k steps from any two states of the stated set, in the printed norm",
 ).by(*printed.ALL_STEPS)
-OUTPUT = certified(
+OUTPUT = certificate_form(
     "output",
     le(orbit_gap, C * lam**k * orbit_start_told),
     (printed.STAYS, printed.WEIGHED, STARTS, printed.SHOWN),
     printed.ORBITS,
     "from the printed norm to the Euclidean one of the output",
 ).by(*printed.ALL_STEPS, OF_ALL)
-FORGETTING = certified(
+FORGETTING = certificate_form(
     "forgetting",
     le(orbit_gap, C * reach * lam**k * orbit_start),
     (*printed.PAIR, printed.SHOWN, printed.REACHED),
-    (*printed.ORBITS, power(printed.TOLD.lam), printed.FROM_START),
+    (*printed.ORBITS, power_nonnegative(printed.TOLD.lam), printed.FROM_START),
     "in Euclidean norms alone, of iterated norms too",
 ).by("from the start", OF_ALL)
-TWO_NORM = certified(
+TWO_NORM = certificate_form(
     "two-norm",
     le(orbit_state, turned * orbit_start),
     (
@@ -78,36 +78,36 @@ TWO_NORM = certified(
     ),
     "the steps that contract in the Euclidean norm of the whole state",
 ).by("from the start", "fewer steps", at("state", printed.apart), "printed steps")
-DRIVE = certified(
+DRIVE = certificate_form(
     "drive",
-    le(state_told, S * printed.TOLD.total(T)),
+    le(state_told, S * printed.TOLD.geometric_sum(T)),
     (printed.STAYS, printed.WEIGHED, printed.TOLD.contractive, printed.TOLD.drive),
     printed.RUN,
     "the printed drive, from the first step on",
 ).by(at("state", T), "contractive")
-RADIUS_FORM = certified(
+RADIUS_FORM = certificate_form(
     "radius",
     le(state_told, R),
     (printed.STAYS, printed.IN_BOX, printed.CORNER),
     (
-        *printed.TOLD.before,
+        *printed.TOLD.setup_steps,
         step("each entry", le(Abs(part(_last, i)), Abs(part(printed.SIDES, i))), forall=(i,)).by(
             at("runs stay in the box", 0, T), at("box", _last, i)
         ),
     ),
     "the printed size of the invariant box",
 ).by("each entry", MONOTONE_WEIGHTED.at(_last, printed.SIDES), "radius")
-FIRST = certified(
+FIRST = certificate_form(
     "first",
     le(first_norm, S_0),
     (printed.FIRST_STEP,),
     note="one step from zero, in the Euclidean norm of the output",
 ).by(RECURSION.at(x, 0, 0), at("first step", 0))
-STATE = certified(
+STATE = certificate_form(
     "state",
     le(h_norm, B_h),
     (*printed.MODEL, printed.SHOWN, printed.RADIUS, printed.BOXED),
-    (*printed.RUN, power(printed.TOLD.lam), printed.START),
+    (*printed.RUN, power_nonnegative(printed.TOLD.lam), printed.START),
     "the printed bound on all outputs",
 ).by(
     at("where a window starts", T),

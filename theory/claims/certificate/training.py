@@ -6,7 +6,7 @@ from rnnbounds.theory.claims.gradients.gradient_lipschitz import UNIFORM as UNIF
 from rnnbounds.theory.claims.gradients.gradient_lipschitz import beta as smoothness
 from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.models.geometry import EUCLIDEAN
-from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.lemmas.powers import power_nonnegative
 from rnnbounds.theory.models.printed import assumed
 from rnnbounds.theory.proof import theorem
 
@@ -28,7 +28,7 @@ GRADIENTS = theorem(
     le(grad_gap, gamma * k * lam_w**k),
     (*PAPER.assumptions, PRINTED_GAMMA),
     "certified-rnn",
-    (power(EUCLIDEAN.lam),),
+    (power_nonnegative(EUCLIDEAN.lam),),
     "γ k λ^k with the printed γ, and the printed λ of training",
 ).by(PAPER.lemma("gradient-gap, paper").at(), at("power not negative", k), "printed gamma")
 FACTORS = theorem(
@@ -36,7 +36,7 @@ FACTORS = theorem(
     le(grad_gap, (G_0 + k * G_1) * lam_w**k),
     PAPER.assumptions,
     "certified-rnn",
-    (power(EUCLIDEAN.lam),),
+    (power_nonnegative(EUCLIDEAN.lam),),
     "λ^k (G_0 + k G_1) with both printed factors",
 ).by(
     UNIFORM_GAP.lemma("gradient-gap, uniform").at(),

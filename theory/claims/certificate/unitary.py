@@ -9,8 +9,8 @@ from rnnbounds.theory.language.terms.certificates import computed_double, unitar
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import computed, state
 from rnnbounds.theory.models.geometry import EUCLIDEAN
-from rnnbounds.theory.models.lemmas.powers import power
-from rnnbounds.theory.models.sensitivity import states
+from rnnbounds.theory.models.lemmas.powers import power_nonnegative
+from rnnbounds.theory.models.sensitivity import state_steps
 from rnnbounds.theory.models.unitary.printed import DRIFTS, EXACTLY, STATES
 from rnnbounds.theory.proof import Form, theorem
 
@@ -43,23 +43,23 @@ SIZE = theorem(
     le(h_norm, bounded),
     STATES,
     "certified-relu",
-    (*states(EUCLIDEAN), power(EUCLIDEAN.lam)),
+    (*state_steps(EUCLIDEAN), power_nonnegative(EUCLIDEAN.lam)),
     "the bound on states that a unitary network prints",
 ).by(at("state", T), at("power not negative", T), "printed bound", "contractive")
 u, double, own = (f(x, T) for f in (unitary_computed, computed_double, computed))
 
 
-def drifting(name: str, bound: Statement, *parts: Expr, note: str) -> Form:
+def drift_form(name: str, bound: Statement, *parts: Expr, note: str) -> Form:
     """A form about states as floats compute them: what it compares are each near the exact ones."""
     exact = state(x, 0, T)
     apart = TRIANGLE.at(parts[0] - exact, exact - parts[1])
     return theorem(name, bound, (DRIFTS,), "certified-relu", note=note).by(at("drifts", T), apart)
 
 
-DRIFT = drifting("unitary-float64", le(rounding_64, drift), u, double, note="both in float64")
-OWN_DRIFT = drifting(
+DRIFT = drift_form("unitary-float64", le(rounding_64, drift), u, double, note="both in float64")
+OWN_DRIFT = drift_form(
     "unitary-own", le(rounding_own, drift_own), u, own, note="against the model in its own dtype"
 )
-COMPUTED = drifting(
+COMPUTED = drift_form(
     "unitary-computed", le(computed_norm, reached), u, 0 * u, note="how large float64 states grow"
 )

@@ -27,15 +27,15 @@ from rnnbounds.theory.proof import Form, Proof, step, theorem
 
 lam_box, gate_gap, gate_state_gap = symbols("lam_box gate_gap gate_state_gap")
 gate_gap_box, gate_state_gap_box = symbols("gate_gap_box gate_state_gap_box")
-new = entry(x, 1)
-next_gap = phi(jets.one, new) - phi(jets.two, new)
+first_input = entry(x, 1)
+next_state_gap = phi(jets.one, first_input) - phi(jets.two, first_input)
 NEXT_STATE = assume(
     "next state",
     "the entries of φ(s, x) are units, numbered so that the i-th comes from at most i operations, "
     "and ‖s‖_box = max |s_i|/v_i",
     forall=(a, i, v),
 ).that(
-    eq(part(phi(a, new), i), jets.unit_value(jets.shown(i), a)),
+    eq(part(phi(a, first_input), i), jets.unit_value(jets.shown(i), a)),
     eq(part(v, i), jets.unit_weight(i) * part(unit_weights * v, i)),
     le(jets.depth(jets.shown(i)), i),
     lt(ZERO, jets.unit_weight(i)),
@@ -55,25 +55,29 @@ CONTRACTS = theorem(
     (
         *VALUES_OF_UNITS,
         step(
-            "each entry", le(Abs(part(unit_weights * next_gap, i)), lam_box * jets.gap), forall=(i,)
+            "each entry",
+            le(Abs(part(unit_weights * next_state_gap, i)), lam_box * jets.gap),
+            forall=(i,),
         ).by(
-            DIFFERENCES.at(phi(jets.one, new), phi(jets.two, new), i),
-            at("next state", jets.one, i, next_gap),
-            at("next state", jets.two, i, next_gap),
+            DIFFERENCES.at(phi(jets.one, first_input), phi(jets.two, first_input), i),
+            at("next state", jets.one, i, next_state_gap),
+            at("next state", jets.two, i, next_state_gap),
             at("values of all units", jets.shown(i), a, b, i),
             at("constants", i),
         ),
     ),
     note="any cell, by its comparison matrix",
-).by("each entry", LEAST_BOUND.at(lam_box * jets.gap, unit_weights * next_gap))
+).by("each entry", LEAST_BOUND.at(lam_box * jets.gap, unit_weights * next_state_gap))
 
 
-def by_units(name: str, about: str, note: str) -> Form:
+def per_unit_form(name: str, about: str, note: str) -> Form:
     """The form `CONTRACTS` for a gated cell, whose activations σ and tanh take intervals to the
     intervals between their end values."""
-    known = tuple(GATES if assumed is IMAGES else assumed for assumed in CONTRACTS.assumptions)
+    assumptions = tuple(
+        GATES if assumption is IMAGES else assumption for assumption in CONTRACTS.assumptions
+    )
     proof = Proof((*IMAGES_OF_GATES, *CONTRACTS.proof.steps))
-    return Form(name, CONTRACTS.statement, known, about, proof, note)
+    return Form(name, CONTRACTS.statement, assumptions, about, proof, note)
 
 
 PLAIN = CONTRACTS.variant(

@@ -19,7 +19,7 @@ L_rho, lam_deep, depth, deep_gap, deep_state_gap = symbols(
 lam_layer, lam_once, lam_radii, lam_through = symbols("lam_layer lam_once lam_radii lam_through")
 x_t = vector("x_t")
 
-inner = layer_matrix(j + 1) * layer(v, c, j) + layer_offset(c, j + 1)
+layer_preactivation = layer_matrix(j + 1) * layer(v, c, j) + layer_offset(c, j + 1)
 DEEP = assume(
     "deep transition",
     "φ = g_L ∘ … ∘ g_1 with g_l(u) = ρ(W_l u + [l = 1] U x + b_l), ρ from the table of activations",
@@ -27,7 +27,7 @@ DEEP = assume(
     ties=True,
 ).that(
     eq(layer(v, c, 0), v),
-    eq(layer(v, c, j + 1), activation(inner)),
+    eq(layer(v, c, j + 1), activation(layer_preactivation)),
     eq(phi(v, c), layer(v, c, depth)),
 )
 LAYER_NORMS = assume(
@@ -38,7 +38,7 @@ LAYER_NORMS = assume(
     le(layer_product(depth), lam_deep),
 )
 
-first, second = (inner.xreplace({v: state}) for state in (a, b))
+first, second = (layer_preactivation.xreplace({v: state}) for state in (a, b))
 gap = norm(layer(a, c, j) - layer(b, c, j))
 ONE_LAYER = step(
     "one layer",
@@ -103,6 +103,6 @@ CONTRACTION_DEEP = Claim(
         ),
         thousandth_less(FORM, "one-thousandth", "a thousandth less than the factor"),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal="multiples of isometries, with pre-activations where the slope is ±L_ρ in each layer",
 )

@@ -7,7 +7,7 @@
 from sympy import Abs, Expr, Rational
 
 from rnnbounds.theory.axioms.entries import DIFFERENCES, LEAST_BOUND
-from rnnbounds.theory.claims.contraction.box import by_units
+from rnnbounds.theory.claims.contraction.box import per_unit_form
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Statement, assume, at, le, lt, symbols
 from rnnbounds.theory.language.terms.gates import GATED_RUN, gated_run, to_output
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, x
@@ -27,11 +27,11 @@ from rnnbounds.theory.models.gates.gru import (
     R,
     Z,
     c_n_inf,
-    change,
     cho_kappa,
-    factor,
-    output,
-    steps,
+    contraction_factor,
+    max_norm_steps,
+    output_change,
+    output_entry,
     torch_kappa,
     z_low,
 )
@@ -42,66 +42,66 @@ gate_gap, gate_state_gap, h_size, lam_box, T = symbols("gate_gap gate_state_gap 
 theta_gru, theta_gru_still = symbols("theta_gru theta_gru_still")
 
 
-def contraction(
+def one_step_form(
     name: str, candidate: Candidate, kappa: Expr, about: str, *assumptions: Assumption
 ) -> Form:
-    """The one-step bound in one of the conventions."""
+    """Form: the one-step bound in torch's or in Cho's convention."""
     return theorem(
         name,
-        le(gate_gap, factor(kappa) * gate_state_gap),
+        le(gate_gap, contraction_factor(kappa) * gate_state_gap),
         (*assumptions, STATE, BOX, OPEN, ROWS),
         about,
-        steps(candidate, kappa),
+        max_norm_steps(candidate, kappa),
         "λ < 1 if and only if ½‖W_z‖ < (1 − z̄)(1 − κ)",
     ).by(
         at("the outputs move", a, b, 0),
-        at("joint state", 0, change.subs(m, 0)),
-        at("joint state", 0, gate.one - gate.two),
+        at("joint state", 0, output_change.subs(m, 0)),
+        at("joint state", 0, gate.s_1 - gate.s_2),
     )
 
 
-TORCH = contraction("torch", N, torch_kappa, "gru", GRU, HIDDEN_BIAS)
-CHO_FORM = contraction("cho", CHO_N, cho_kappa, "gru-cho", CHO)
-room = 1 - Z.bar
+TORCH = one_step_form("torch", N, torch_kappa, "gru", GRU, HIDDEN_BIAS)
+CHO_FORM = one_step_form("cho", CHO_N, cho_kappa, "gru-cho", CHO)
+update_margin = 1 - Z.peak
 THETA = assume(
     "theta", "θ is large enough and below 1: 2‖W_n‖, (3/2)‖W_r‖ ≤ θ and 2‖W_z‖ ≤ θ(1 − z̄)"
 ).that(
     le(2 * N.size, theta_gru),
     le(3 * R.size, 2 * theta_gru),
-    le(2 * Z.size, theta_gru * room),
+    le(2 * Z.size, theta_gru * update_margin),
     lt(theta_gru, ONE),
 )
 SMALL_BIAS = Assumption("small hidden bias", "‖c_n‖_∞ ≤ 1", le(c_n_inf, ONE))
 AT_MOST_ONE = assume("at most one", "r̄, z̄ ≤ 1, as the gates are, and z_low ≤ z̄").that(
-    le(R.bar, ONE), le(Z.bar, ONE), le(z_low, Z.bar)
+    le(R.peak, ONE), le(Z.peak, ONE), le(z_low, Z.peak)
 )
 SUFFICIENT = theorem(
     "sufficient",
-    le(gate_gap, (1 - (1 - theta_gru) * room) * gate_state_gap),
+    le(gate_gap, (1 - (1 - theta_gru) * update_margin) * gate_state_gap),
     (*TORCH.assumptions, THETA, SMALL_BIAS, AT_MOST_ONE),
     "gru",
     (
-        *steps(N, torch_kappa),
+        *max_norm_steps(N, torch_kappa),
         step("what resets", le(R.size * (N.size + c_n_inf), theta_gru)).by(
             "theta", "small hidden bias"
         ),
-        step("what passes", le(R.bar * N.size, theta_gru / 2)).by("theta", "at most one"),
+        step("what passes", le(R.peak * N.size, theta_gru / 2)).by("theta", "at most one"),
         step("candidate", le(torch_kappa, Rational(3, 4) * theta_gru)).by(
             "what resets", "what passes"
         ),
-        step("factor", le(factor(torch_kappa), 1 - (1 - theta_gru) * room)).by(
+        step("factor", le(contraction_factor(torch_kappa), 1 - (1 - theta_gru) * update_margin)).by(
             "candidate", "theta", "at most one"
         ),
     ),
     note="the stable set of GRUs, made after Miller & Hardt's of LSTMs: θ < 1 makes λ < 1",
 ).by(
     at("the outputs move", a, b, 0),
-    at("joint state", 0, change.subs(m, 0)),
-    at("joint state", 0, gate.one - gate.two),
+    at("joint state", 0, output_change.subs(m, 0)),
+    at("joint state", 0, gate.s_1 - gate.s_2),
     "factor",
 )
 UNITS, CHO_UNITS = (
-    by_units(
+    per_unit_form(
         name,
         about,
         f"{convention} convention; v is near the Perron vector of the M_ζ with the worst rows for "
@@ -113,8 +113,8 @@ UNITS, CHO_UNITS = (
     )
 )
 
-run, last = gated_run(0, x, j), gated_run(0, x, T)
-new = entry(x, j + 1)
+run_from_zero, end = gated_run(0, x, j), gated_run(0, x, T)
+next_input = entry(x, j + 1)
 INVARIANT = theorem(
     "invariant",
     le(h_size, ONE),
@@ -124,31 +124,33 @@ INVARIANT = theorem(
         gate.SIGMOID_POSITIVE,
         gate.SIGMOID_BELOW_ONE,
         gate.TANH_BELOW_ONE,
-        step("outputs of the run", le(Abs(output(run)), ONE), forall=(j, i)).by_induction(
+        step(
+            "outputs of the run", le(Abs(output_entry(run_from_zero)), ONE), forall=(j, i)
+        ).by_induction(
             base=(GATED_RUN.at(0, x, 0), DIFFERENCES.at(0, 0, i)),
             step=(
                 GATED_RUN.at(0, x, j),
-                at("gru", run, new, i),
-                at("σ is positive", Z.fed(run, new)),
-                at("σ is at most 1", Z.fed(run, new)),
-                at("tanh is at most 1", N.fed(run, new)),
+                at("gru", run_from_zero, next_input, i),
+                at("σ is positive", Z.preactivation(run_from_zero, next_input)),
+                at("σ is at most 1", Z.preactivation(run_from_zero, next_input)),
+                at("tanh is at most 1", N.preactivation(run_from_zero, next_input)),
             ),
         ),
-        step("each output", le(Abs(output(last)), ONE), forall=(i,)).by(
+        step("each output", le(Abs(output_entry(end)), ONE), forall=(i,)).by(
             at("outputs of the run", T, i)
         ),
     ),
     note="new outputs are between the candidate and the old output",
-).by("each output", LEAST_BOUND.at(1, to_output * last))
+).by("each output", LEAST_BOUND.at(1, to_output * end))
 
 
-def _torch(kappa: Expr = torch_kappa, turned: Expr = Z.size / 2) -> Statement:
-    return le(gate_gap, factor(kappa, turned) * gate_state_gap)
+def _torch_bound(kappa: Expr = torch_kappa, gate_change: Expr = Z.size / 2) -> Statement:
+    return le(gate_gap, contraction_factor(kappa, gate_change) * gate_state_gap)
 
 
-def _at(kept: Expr) -> Statement:
-    """The factor with one end of the update gate alone."""
-    return le(gate_gap, (kept + (1 - kept) * torch_kappa + Z.size / 2) * gate_state_gap)
+def _bound_at(update: Expr) -> Statement:
+    """Statement with the factor at one end of the update gate alone."""
+    return le(gate_gap, (update + (1 - update) * torch_kappa + Z.size / 2) * gate_state_gap)
 
 
 CONTRACTION_GRU = Claim(
@@ -160,35 +162,35 @@ CONTRACTION_GRU = Claim(
         TORCH.variant(
             "update-gate-fixed",
             "the update gate is taken not to move with the state",
-            _torch(turned=ZERO),
+            _torch_bound(gate_change=ZERO),
         ),
         TORCH.variant(
             "update-gate-half",
             "half of what the update gate moves: as if |h − ν| ≤ 1",
-            _torch(turned=Z.size / 4),
+            _torch_bound(gate_change=Z.size / 4),
         ),
         TORCH.variant(
             "cho-factor",
             "Cho's κ for torch's convention: the hidden bias is left out",
-            _torch(cho_kappa),
+            _torch_bound(cho_kappa),
         ),
         TORCH.variant(
             "reset-gate-fixed",
             "the reset gate is taken not to move with the state",
-            _torch(R.bar * N.size),
+            _torch_bound(R.peak * N.size),
         ),
         TORCH.variant(
-            "update-gate-low", "the least update gate is taken for the worst", _at(z_low)
+            "update-gate-low", "the least update gate is taken for the worst", _bound_at(z_low)
         ),
         TORCH.variant(
             "one-thousandth",
             "a thousandth less than the factor",
-            Rational(999, 1000) * factor(torch_kappa) * gate_state_gap,
+            Rational(999, 1000) * contraction_factor(torch_kappa) * gate_state_gap,
         ),
         CHO_FORM.variant(
             "cho-reset-gate-fixed",
             "the reset gate is taken not to move with the state, in Cho's convention",
-            factor(R.bar * N.size) * gate_state_gap,
+            contraction_factor(R.peak * N.size) * gate_state_gap,
         ),
         UNITS.variant(
             "without-weights",
@@ -211,14 +213,14 @@ CONTRACTION_GRU = Claim(
         SUFFICIENT.variant(
             "two-fifths",
             "2/5 of θ where ‖W_n‖ alone takes a half",
-            (1 - (1 - Rational(2, 5) * theta_gru) * room) * gate_state_gap,
+            (1 - (1 - Rational(2, 5) * theta_gru) * update_margin) * gate_state_gap,
         ),
         SUFFICIENT.variant(
             "update-gate-free",
             "the update gate is left out of θ",
-            (1 - (1 - theta_gru_still) * room) * gate_state_gap,
+            (1 - (1 - theta_gru_still) * update_margin) * gate_state_gap,
         ),
     ),
     extremal="one unit, W_z = W_r = 0, an open reset gate and states around 0, where tanh is steep",
-    emphasis=0.75,
+    example_factor=0.75,
 )

@@ -11,14 +11,14 @@ with σ′ and tanh′ the largest slopes of the gate at hand on the box.
 
 from sympy import Expr, Integer, Max, Rational
 
-from rnnbounds.theory.claims.contraction.box import by_units
+from rnnbounds.theory.claims.contraction.box import per_unit_form
 from rnnbounds.theory.language import ONE, ZERO, Assumption, Clause, assume, at, le, lt, symbols
 from rnnbounds.theory.language.terms.gates import omega_norm, to_cell, to_output
 from rnnbounds.theory.language.terms.variables import a, b, m, v, z
 from rnnbounds.theory.language.terms.vectors import max_norm
 from rnnbounds.theory.models.box_runs import JOINT
 from rnnbounds.theory.models.gates import lstm_runs
-from rnnbounds.theory.models.gates.gate import one, two
+from rnnbounds.theory.models.gates.gate import s_1, s_2
 from rnnbounds.theory.models.gates.lstm import (
     BOX,
     LSTM,
@@ -31,10 +31,10 @@ from rnnbounds.theory.models.gates.lstm import (
     G,
     I,
     O,
-    moved_a,
-    moved_q,
+    cell_slope,
     next_one,
     next_two,
+    output_slope,
     tau,
 )
 from rnnbounds.theory.proof import Claim, Source, step, theorem, thousandth_less
@@ -55,33 +55,35 @@ STEPWISE = theorem(
     note="it holds for every LSTM, and with λ < 1 it is a contraction",
 ).by(at("one step", a, b, 0))
 
-room = 1 - F.bar
+forget_margin = 1 - F.peak
 THETA = assume(
     "theta", "theta is large enough: ‖W_i‖, ‖W_o‖, 4‖W_g‖ ≤ θ(1 − f̄) and ‖W_f‖ ≤ θ(1 − f̄)²"
 ).that(
-    le(I.size, theta * room),
-    le(O.size, theta * room),
-    le(4 * G.size, theta * room),
-    le(F.size, theta * room**2),
+    le(I.size, theta * forget_margin),
+    le(O.size, theta * forget_margin),
+    le(4 * G.size, theta * forget_margin),
+    le(F.size, theta * forget_margin**2),
 )
 AT_MOST_ONE = assume("at most one", "ī, ḡ, ō, tau ≤ 1, as the gates are").that(
-    *(le(bar, ONE) for bar in (I.bar, G.bar, O.bar, tau))
+    *(le(bar, ONE) for bar in (I.peak, G.peak, O.peak, tau))
 )
-FORGETS = Assumption("forgets", "f̄ < 1", lt(F.bar, ONE))
-BOUNDED_CELLS = Assumption("bounded cells", "B_c ≤ 1/(1 − f̄)", le(B_c, 1 / room))
+FORGETS = Assumption("forgets", "f̄ < 1", lt(F.peak, ONE))
+BOUNDED_CELLS = Assumption("bounded cells", "B_c ≤ 1/(1 − f̄)", le(B_c, 1 / forget_margin))
 SUFFICIENT = theorem(
     "sufficient",
-    le(gate_gap, (1 - (1 - theta) * room) * gate_state_gap),
+    le(gate_gap, (1 - (1 - theta) * forget_margin) * gate_state_gap),
     (*CELL, JOINT, THETA, AT_MOST_ONE, FORGETS, BOUNDED_CELLS),
     "lstm",
     (
         *STEPS,
         lstm_runs.ONE_STEP,
-        step("what moves the cells", le(moved_a, Rational(3, 4) * theta * room)).by(
+        step("what moves the cells", le(cell_slope, Rational(3, 4) * theta * forget_margin)).by(
             "theta", "at most one", "forgets", "bounded cells"
         ),
-        step("what moves the outputs", le(moved_q, theta * room / 4)).by("theta", "at most one"),
-        step("factor", le(lstm_runs.FACTOR, 1 - (1 - theta) * room)).by(
+        step("what moves the outputs", le(output_slope, theta * forget_margin / 4)).by(
+            "theta", "at most one"
+        ),
+        step("factor", le(lstm_runs.FACTOR, 1 - (1 - theta) * forget_margin)).by(
             "what moves the cells", "what moves the outputs", "at most one"
         ),
     ),
@@ -100,14 +102,18 @@ JOINT_WEIGHTED = assume(
 POSITIVE = Assumption("positive weight", "ω > 0", lt(ZERO, omega))
 
 
-def weighted_factor(kept: Expr = O.bar * F.bar / omega) -> Expr:
+def omega_factor(output_part: Expr = O.peak * F.peak / omega) -> Expr:
     """max(f̄ + aω, ōf̄/ω + q + ōa), which is λ for ω = 1."""
-    return Max(F.bar + moved_a * omega, kept + moved_q + O.bar * moved_a, evaluate=False)
+    return Max(
+        F.peak + cell_slope * omega,
+        output_part + output_slope + O.peak * cell_slope,
+        evaluate=False,
+    )
 
 
 WEIGHTED = theorem(
     "weighted",
-    le(gate_gap_w, weighted_factor() * gate_state_gap_w),
+    le(gate_gap_w, omega_factor() * gate_state_gap_w),
     (*CELL, JOINT_WEIGHTED, POSITIVE),
     "lstm",
     STEPS,
@@ -117,23 +123,25 @@ WEIGHTED = theorem(
     at("the outputs move", a, b, 0),
     at(
         "joint state",
-        weighted_factor() * omega_norm(one - two),
+        omega_factor() * omega_norm(s_1 - s_2),
         (next_one - next_two).xreplace({m: Integer(0)}),
     ),
-    at("joint state", 0, one - two),
+    at("joint state", 0, s_1 - s_2),
     "positive weight",
 )
 
-UNITS = by_units("per-unit", "lstm", "v is the Perron vector of M; the slopes are those on the box")
+UNITS = per_unit_form(
+    "per-unit", "lstm", "v is the Perron vector of M; the slopes are those on the box"
+)
 
 
-def _factor(cells: Expr = moved_a, fed: Expr = moved_a + F.bar) -> Expr:
-    """max(a + f̄, q + ō(a + f̄))."""
-    return Max(cells + F.bar, moved_q + O.bar * fed, evaluate=False)
+def _factor(cell_slope: Expr = cell_slope, output_slope: Expr = cell_slope + F.peak) -> Expr:
+    """The contraction factor max(a + f̄, q + ō(a + f̄))."""
+    return Max(cell_slope + F.peak, output_slope + O.peak * output_slope, evaluate=False)
 
 
-no_quarter = moved_a - Rational(3, 4) * I.bar * G.size
-unforgetful = moved_a - F.size * B_c / 4
+slope_as_sigmoid = cell_slope - Rational(3, 4) * I.peak * G.size
+slope_without_forget = cell_slope - F.size * B_c / 4
 CONTRACTION_LSTM = Claim(
     id="contraction-lstm",
     title="An LSTM contracts on its invariant box",
@@ -152,17 +160,17 @@ CONTRACTION_LSTM = Claim(
         STEPWISE.variant(
             "candidate-slope",
             "a slope of 1/4 for the candidate too, which is tanh",
-            _factor(no_quarter, no_quarter + F.bar) * gate_state_gap,
+            _factor(slope_as_sigmoid, slope_as_sigmoid + F.peak) * gate_state_gap,
         ),
         STEPWISE.variant(
             "forget-gate-fixed",
             "the forget gate is taken not to move with the state",
-            _factor(unforgetful, unforgetful + F.bar) * gate_state_gap,
+            _factor(slope_without_forget, slope_without_forget + F.peak) * gate_state_gap,
         ),
         STEPWISE.variant(
             "output-of-new-cells",
             "the output is taken not to see the old cells",
-            _factor(fed=moved_a) * gate_state_gap,
+            _factor(output_slope=cell_slope) * gate_state_gap,
         ),
         STEPWISE.variant(
             "all-cells",
@@ -173,20 +181,20 @@ CONTRACTION_LSTM = Claim(
         lstm_runs.INVARIANT_CELL.variant(
             "one-step-size",
             "the cell states are taken to stay within one step from zero",
-            I.bar * G.bar,
+            I.peak * G.peak,
         ),
         lstm_runs.INVARIANT_OUTPUT.variant(
-            "squared-output-gate", "the output gate is counted twice", O.bar**2 * tau
+            "squared-output-gate", "the output gate is counted twice", O.peak**2 * tau
         ),
         SUFFICIENT.variant(
             "square-dropped",
             "‖W_f‖ ≤ θ(1 − f̄) in place of θ(1 − f̄)²",
-            (1 - (1 - theta_plain) * room) * gate_state_gap,
+            (1 - (1 - theta_plain) * forget_margin) * gate_state_gap,
         ),
         WEIGHTED.variant(
             "without-weight",
             "the factor of the weighted norm in the plain one",
-            le(gate_gap, weighted_factor() * gate_state_gap),
+            le(gate_gap, omega_factor() * gate_state_gap),
         ),
         UNITS.variant(
             "without-unit-weights",
@@ -205,5 +213,5 @@ CONTRACTION_LSTM = Claim(
         ),
     ),
     extremal="one unit at a corner of its box, the gates at their largest where they are steepest",
-    emphasis=0.75,
+    example_factor=0.75,
 )

@@ -25,7 +25,7 @@ from rnnbounds.theory.language.terms.stacks import STACK_RUN, lower, p, q, state
 from rnnbounds.theory.language.terms.variables import a, b, c, j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, max_norm
 from rnnbounds.theory.models.system import WINDOW
-from rnnbounds.theory.proof import Claim, Claimed, Source, Step, step, theorem
+from rnnbounds.theory.proof import Claim, FormStatement, Source, Step, step, theorem
 
 lam_1, lam_2, mu, v_top, T, k = symbols("lam_1 lam_2 mu v_top T k")
 stack_gap, stack_state_gap, top_gap, low_start, top_start = symbols(
@@ -56,23 +56,23 @@ UPPER_MOVES = step(
     TRIANGLE_MAX.at(upper(p, a) - upper(q, a), upper(q, a) - upper(q, b)),
     at("upper layer", p, q, a, b),
 )
-one, two = states(a, p, s, j), states(b, q, s, j)
+run_one, run_two = states(a, p, s, j), states(b, q, s, j)
 next_one, next_two = states(a, p, s, j + 1), states(b, q, s, j + 1)
 RUNS = (STACK_RUN.at(a, p, x, s, j), STACK_RUN.at(b, q, x, s, j))
 BEGIN = (STACK_RUN.at(a, p, x, s, 0), STACK_RUN.at(b, q, x, s, 0))
 LOWER_STEP = step(
     "the lower layer, one step",
-    le(max_norm(next_one[0] - next_two[0]), lam_1 * max_norm(one[0] - two[0])),
+    le(max_norm(next_one[0] - next_two[0]), lam_1 * max_norm(run_one[0] - run_two[0])),
     forall=(a, p, b, q, s, j),
-).by(*RUNS, at("lower layer", one[0], two[0], entry(x, s + j + 1)))
+).by(*RUNS, at("lower layer", run_one[0], run_two[0], entry(x, s + j + 1)))
 UPPER_STEP = step(
     "the upper layer, one step",
     le(
         max_norm(next_one[1] - next_two[1]),
-        lam_2 * max_norm(one[1] - two[1]) + mu * max_norm(next_one[0] - next_two[0]),
+        lam_2 * max_norm(run_one[1] - run_two[1]) + mu * max_norm(next_one[0] - next_two[0]),
     ),
     forall=(a, p, b, q, s, j),
-).by(*RUNS, at("the upper layer moves", one[1], two[1], next_one[0], next_two[0]))
+).by(*RUNS, at("the upper layer moves", run_one[1], run_two[1], next_one[0], next_two[0]))
 ALL = (a, p, b, q, s)
 ONE_STEP = (UPPER_MOVES, LOWER_STEP, UPPER_STEP)
 
@@ -94,30 +94,31 @@ WEIGHTED = theorem(
 
 LOWER_DECAY = step(
     "the lower layer forgets",
-    le(max_norm(one[0] - two[0]), lam_1**j * max_norm(a - b)),
+    le(max_norm(run_one[0] - run_two[0]), lam_1**j * max_norm(a - b)),
     forall=(*ALL, j),
 ).by_induction(base=(*BEGIN,), step=at("the lower layer, one step", *ALL, j))
 
 
-def through(steps: Expr) -> Expr:
+def cascade_sum(steps: Expr) -> Expr:
     """Σ_{i=1}^{steps} λ_2^{steps−i} λ_1^i, where λ_1 ≠ λ_2."""
     return lam_1 * (lam_1**steps - lam_2**steps) / (lam_1 - lam_2)
 
 
-def through_equal(steps: Expr) -> Expr:
+def cascade_sum_equal(steps: Expr) -> Expr:
     """Σ_{i=1}^{n} λ_2^{n−i} λ_1^i = n λ_1^n for n = `steps`, where λ_1 = λ_2."""
     return steps * lam_1**steps
 
 
-def cascade(total: Expr, which: str) -> tuple[Step, ...]:
-    """‖Δs²_j‖ ≤ λ_2^j‖Δs²_0‖ + μ(Σ λ_2^{j−i} λ_1^i)‖Δs¹_0‖."""
+def cascade_steps(total: Expr, case: str) -> tuple[Step, ...]:
+    """Steps: ‖Δs²_j‖ ≤ λ_2^j‖Δs²_0‖ + μ(Σ λ_2^{j−i} λ_1^i)‖Δs¹_0‖."""
     return (
         *ONE_STEP,
         LOWER_DECAY,
         step(
             "the cascade",
             le(
-                max_norm(one[1] - two[1]), lam_2**j * max_norm(p - q) + mu * total * max_norm(a - b)
+                max_norm(run_one[1] - run_two[1]),
+                lam_2**j * max_norm(p - q) + mu * total * max_norm(a - b),
             ),
             forall=(*ALL, j),
         ).by_induction(
@@ -125,37 +126,41 @@ def cascade(total: Expr, which: str) -> tuple[Step, ...]:
             step=(
                 at("the upper layer, one step", *ALL, j),
                 at("the lower layer forgets", *ALL, j + 1),
-                which,
+                case,
             ),
         ),
     )
 
 
-def bound(total: Expr) -> Statement:
-    """On two runs of T steps."""
+def cascade_bound(total: Expr) -> Statement:
+    """Statement: the bound on the upper layer's gap of two runs of T steps."""
     return le(top_gap, lam_2**T * top_start + mu * total * low_start)
 
 
-def memory_bound(total: Expr) -> Statement:
-    """On what the truncated stack forgets."""
+def truncation_bound(total: Expr) -> Statement:
+    """Statement: the bound on what the truncated stack forgets."""
     return le(top_memory, lam_2**k * top_before + mu * total * low_before)
 
 
-def form(
-    name: str, statement: Statement, total: Expr, which: Assumption, *more: Assumption
-) -> Claimed:
-    """A bound by the cascade."""
-    model = (LOWER, UPPER, which, *more)
-    return theorem(name, statement, model, "cascade", cascade(total, which.id))
+def cascade_form(
+    name: str, statement: Statement, total: Expr, case: Assumption, *more: Assumption
+) -> FormStatement:
+    """Form with a bound by the cascade, without its last step."""
+    model = (LOWER, UPPER, case, *more)
+    return theorem(name, statement, model, "cascade", cascade_steps(total, case.id))
 
 
-whole, nothing = at("the cascade", a, p, b, q, 0, T), a - a
-CASCADE = form("cascade", bound(through(T)), through(j), DISTINCT).by(whole, DISTINCT.id)
-CASCADE_EQUAL = form("cascade-equal", bound(through_equal(T)), through_equal(j), SAME).by(whole)
-start = states(nothing, nothing, 0, T - k)
-MEMORY = form("truncation", memory_bound(through(k)), through(j), DISTINCT, WINDOW).by(
-    at("the cascade", *start, nothing, nothing, T - k, k), "window", DISTINCT.id
+cascade_use, zero = at("the cascade", a, p, b, q, 0, T), a - a
+CASCADE = cascade_form("cascade", cascade_bound(cascade_sum(T)), cascade_sum(j), DISTINCT).by(
+    cascade_use, DISTINCT.id
 )
+CASCADE_EQUAL = cascade_form(
+    "cascade-equal", cascade_bound(cascade_sum_equal(T)), cascade_sum_equal(j), SAME
+).by(cascade_use)
+window_start = states(zero, zero, 0, T - k)
+MEMORY = cascade_form(
+    "truncation", truncation_bound(cascade_sum(k)), cascade_sum(j), DISTINCT, WINDOW
+).by(at("the cascade", *window_start, zero, zero, T - k, k), "window", DISTINCT.id)
 
 CONTRACTION_STACKED = Claim(
     id="contraction-stacked",
@@ -176,15 +181,15 @@ CONTRACTION_STACKED = Claim(
         CASCADE.variant(
             "coupling-dropped",
             "the constant μ of the upper layer's input is missing",
-            lam_2**T * top_start + through(T) * low_start,
+            lam_2**T * top_start + cascade_sum(T) * low_start,
         ),
         CASCADE.variant(
             "old-state",
             "the upper layer is taken to see the lower one's old state, λ_1^{i−1} for λ_1^i",
-            bound((lam_1**T - lam_2**T) / (lam_1 - lam_2)),
+            cascade_bound((lam_1**T - lam_2**T) / (lam_1 - lam_2)),
         ),
         CASCADE_EQUAL.variant(
-            "factor-dropped", "the factor T of equal rates is missing", bound(lam_1**T)
+            "factor-dropped", "the factor T of equal rates is missing", cascade_bound(lam_1**T)
         ),
         MEMORY.variant(
             "slower-layer",
@@ -192,6 +197,6 @@ CONTRACTION_STACKED = Claim(
             Max(lam_1, lam_2) ** k * (top_before + low_before),
         ),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal="scalar linear layers, with states of one sign: the cascade is attained at every k",
 )

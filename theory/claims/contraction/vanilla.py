@@ -14,44 +14,44 @@ from rnnbounds.theory.proof import (
     Form,
     Source,
     Step,
-    instead,
-    scaled,
+    scale,
     step,
+    swap,
     theorem,
     thousandth_less,
 )
 
 L_rho, W_norm, W_radius, step_gap, state_gap = symbols("L_rho W_norm W_radius step_gap state_gap")
 x_t = vector("x_t")
-first, second = (W * state + U * c + bias for state in (a, b))
-moved = norm(phi(a, c) - phi(b, c))
+preactivation_a, preactivation_b = (W * state + U * c + bias for state in (a, b))
+step_change = norm(phi(a, c) - phi(b, c))
 
 SECANTS = step("secants", le(norm(slopes(a, b)), L_rho), forall=(a, b)).by(
     "slopes", DIAGONAL_NORM.at(a, b)
 )
-LINEAR_STEP = step("one step", le(moved, norm(W) * norm(a - b)), forall=(a, b, c)).by(
+LINEAR_STEP = step("one step", le(step_change, norm(W) * norm(a - b)), forall=(a, b, c)).by(
     at("linear", a, c), at("linear", b, c), SUBMULTIPLICATIVE.at(W, a - b)
 )
-RNN_STEP = step("one step", le(moved, L_rho * norm(W) * norm(a - b)), forall=(a, b, c)).by(
+RNN_STEP = step("one step", le(step_change, L_rho * norm(W) * norm(a - b)), forall=(a, b, c)).by(
     at("rnn", a, c),
     at("rnn", b, c),
-    MEAN_VALUE.at(first, second),
-    SUBMULTIPLICATIVE.at(slopes(first, second), W * (a - b)),
+    MEAN_VALUE.at(preactivation_a, preactivation_b),
+    SUBMULTIPLICATIVE.at(slopes(preactivation_a, preactivation_b), W * (a - b)),
     SUBMULTIPLICATIVE.at(W, a - b),
-    at("secants", first, second),
+    at("secants", preactivation_a, preactivation_b),
 )
 
 
-def euclidean(model: Assumption, factor: Expr, *steps: Step) -> Form:
-    """The model contracts by the factor in the Euclidean norm."""
+def euclidean_form(model: Assumption, factor: Expr, *steps: Step) -> Form:
+    """Form: the model contracts by the factor in the Euclidean norm."""
     bound = le(step_gap, factor * state_gap)
     return theorem("euclidean", bound, (model, RECURRENT_NORM), model.id, steps).by(
         at("one step", a, b, x_t), "recurrent norm"
     )
 
 
-OF_LINEAR = euclidean(LINEAR, W_norm, LINEAR_STEP)
-OF_RNN = euclidean(RNN, L_rho * W_norm, SLOPES, SECANTS, RNN_STEP)
+OF_LINEAR = euclidean_form(LINEAR, W_norm, LINEAR_STEP)
+OF_RNN = euclidean_form(RNN, L_rho * W_norm, SLOPES, SECANTS, RNN_STEP)
 STABLE_RADIUS, STABLE_SLOPES = (
     Assumption("stable radius", f"{text} is below 1", lt(radius, Integer(1)))
     for text, radius in (
@@ -66,7 +66,7 @@ CONTRACTION_LINEAR = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(OF_LINEAR,),
     false_variants=(
-        instead(
+        swap(
             OF_LINEAR,
             W_norm,
             W_radius,
@@ -88,7 +88,7 @@ CONTRACTION_LINEAR = Claim(
         ),
         thousandth_less(OF_LINEAR, "one-thousandth", "a thousandth less than the norm"),
     ),
-    emphasis=0.6,
+    example_factor=0.6,
     extremal="λ times an orthogonal matrix, or two states along the first right singular vector",
 )
 
@@ -98,7 +98,7 @@ CONTRACTION_RNN = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(OF_RNN,),
     false_variants=(
-        instead(
+        swap(
             OF_RNN, W_norm, W_radius, "spectral-radius", "the spectral radius is taken for the norm"
         ),
         OF_RNN.variant(
@@ -113,9 +113,9 @@ CONTRACTION_RNN = Claim(
             "every activation is taken for 1-Lipschitz, GELU and SiLU too",
             W_norm * state_gap,
         ),
-        scaled(OF_RNN, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
+        scale(OF_RNN, 1 / sqrt(W_norm), "root-twice", "the root of ‖W‖ in place of that of ‖WᵀW‖"),
         thousandth_less(OF_RNN, "one-thousandth", "a thousandth less than the factor"),
     ),
-    emphasis=0.75,
+    example_factor=0.75,
     extremal="λ times an orthogonal matrix, with pre-activations where the slope is ±L_ρ",
 )

@@ -32,10 +32,10 @@ from rnnbounds.theory.language.terms.vectors import (
     state,
 )
 from rnnbounds.theory.models.cells import LINEAR, RNN, U, W, bias
-from rnnbounds.theory.models.lemmas.powers import power
+from rnnbounds.theory.models.lemmas.powers import power_nonnegative
 from rnnbounds.theory.models.slopes import SLOPES
 from rnnbounds.theory.models.system import WINDOW
-from rnnbounds.theory.proof import Claim, Form, Source, scaled, step, theorem
+from rnnbounds.theory.proof import Claim, Form, Source, scale, step, theorem
 
 L_rho, W_radius, kappa, lam_P, lam_D, lam_v, T, k = symbols(
     "L_rho W_radius kappa lam_P lam_D lam_v T k"
@@ -106,7 +106,7 @@ EUCLIDEAN = theorem(
                 at("one step", full, fresh, entry(x, s + j + 1)),
             ),
         ),
-        power(lam_P),
+        power_nonnegative(lam_P),
     ),
     note="Lemma 1 in the Euclidean norm: log(kappa)/log(1/lam_P) more steps",
 ).by(
@@ -198,7 +198,7 @@ CONTRACTION_WEIGHTED = Claim(
             "the rate of the quadratic norm without its condition number",
             lam_P**k * h_start,
         ),
-        scaled(EUCLIDEAN, 1 / sqrt(kappa), "root-of-condition", "the root of the condition number"),
+        scale(EUCLIDEAN, 1 / sqrt(kappa), "root-of-condition", "the root of the condition number"),
         DIAGONAL.variant(
             "any-quadratic",
             "any quadratic norm of W is taken to certify the RNN",
@@ -219,8 +219,8 @@ CONTRACTION_WEIGHTED = Claim(
             "the factor of the maximum norm in the Euclidean one",
             le(step_gap, lam_v * state_gap),
         ),
-        scaled(PERRON, 1 / L_rho, "unit-slope", "the activation is taken for 1-Lipschitz"),
+        scale(PERRON, 1 / L_rho, "unit-slope", "the activation is taken for 1-Lipschitz"),
     ),
     extremal="pairs along a signed Perron vector; in the quadratic norm, along W's singular vector",
-    emphasis=1.45,
+    example_factor=1.45,
 )

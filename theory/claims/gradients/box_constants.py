@@ -53,7 +53,7 @@ from rnnbounds.theory.models.jets.model import (
     PROGRAM,
     RULES,
     VALUES,
-    curved,
+    curvature_assumption,
 )
 from rnnbounds.theory.proof import Form, Step, step, theorem
 
@@ -61,34 +61,34 @@ L_w_box, beta_wh_box, beta_hh_box, L_x_box = symbols("L_w_box beta_wh_box beta_h
 dphi_w_box, dphi_w_gap_box, dphi_h_gap_box = symbols("dphi_w_box dphi_w_gap_box dphi_h_gap_box")
 gate_state_gap_box, lam_box = symbols("gate_state_gap_box lam_box")
 
-new = entry(x, 1)
-in_state, in_state_two = d_state(one, new), d_state(two, new)
-in_weights, in_weights_two = d_weights(one, new), d_weights(two, new)
+first_input = entry(x, 1)
+state_derivative, state_derivative_two = d_state(one, first_input), d_state(two, first_input)
+weight_derivative, weight_derivative_two = d_weights(one, first_input), d_weights(two, first_input)
 DIFFERENTIATED = assume(
     "rows",
     "the rows of ∂φ/∂s and of ∂φ/∂w are derivatives of units, numbered so that the i-th comes "
     "from at most i operations and its weights lie in at most i blocks; ‖s‖_box = max |s_i|/v_i",
     forall=(a, i),
 ).that(
-    eq(row(d_state(a, new), i), unit_slope(shown(i), a, STATES)),
-    eq(row(d_weights(a, new), i), unit_slope(shown(i), a, before(i))),
+    eq(row(d_state(a, first_input), i), unit_slope(shown(i), a, STATES)),
+    eq(row(d_weights(a, first_input), i), unit_slope(shown(i), a, before(i))),
     le(depth(shown(i)), i),
     lt(ZERO, unit_weight(i)),
     eq(in_largest, ONE),
 )
 
 
-def _split(slope: Expr, last: Expr, rest: Expr) -> Statement:
+def _slope_split(slope: Expr, last: Expr, rest: Expr) -> Statement:
     return eq(weighted(slope) ** 2, weighted(rest) ** 2 + weighted(last) ** 2)
 
 
-def _slopes(state: Expr) -> tuple[Expr, Expr, Expr]:
+def _block_slopes(state: Expr) -> tuple[Expr, Expr, Expr]:
     """In the first m + 1 blocks, in the last of them, and in those before it."""
     first, last, rest = (unit_slope(v, state, c) for c in (before(m + 1), block(m), before(m)))
     return first, last, rest
 
 
-_ones, _twos = _slopes(one), _slopes(two)
+_slopes_one, _slopes_two = _block_slopes(one), _block_slopes(two)
 BLOCKS = assume(
     "blocks",
     "the square of a derivative's Euclidean norm is the sum of those in the blocks of weights",
@@ -96,8 +96,8 @@ BLOCKS = assume(
 ).that(
     eq(unit_slope(v, one, before(0)), ZERO),
     eq(unit_slope(v, two, before(0)), ZERO),
-    _split(*_ones),
-    _split(*(here - there for here, there in zip(_ones, _twos, strict=True))),
+    _slope_split(*_slopes_one),
+    _slope_split(*(here - there for here, there in zip(_slopes_one, _slopes_two, strict=True))),
     eq(steep_squares(v, 0), ZERO),
     eq(steep_squares(v, m + 1), steep_squares(v, m) + steep(v, block(m)) ** 2),
     eq(bent_squares(v, 0), ZERO),
@@ -108,15 +108,15 @@ PROGRAM_MODEL = (
 )
 
 
-def _in_blocks(name: str, goal: Statement, forall: tuple[Symbol, ...], slopes: Use) -> Step:
-    """Over the first m blocks, one after another."""
-    at_states = (v, a, b if b in forall else a)
+def _blockwise_step(name: str, goal: Statement, forall: tuple[Symbol, ...], slopes: Use) -> Step:
+    """Step: the goal over the first m blocks of units, by induction on m."""
+    variables = (v, a, b if b in forall else a)
     return step(name, goal, forall=(*forall, j, m), given=(le(depth(v), j),)).by_induction(
-        base=at("blocks", *at_states, 0), step=(at("blocks", *at_states, m), slopes), over=m
+        base=at("blocks", *variables, 0), step=(at("blocks", *variables, m), slopes), over=m
     )
 
 
-def _form(
+def _constant_form(
     name: str,
     statement: Statement,
     constant: Assumption,
@@ -127,15 +127,15 @@ def _form(
     *uses: Use,
     note: str,
 ) -> Form:
-    """From each row to the whole operator."""
-    rows = step("each row", le(weighted(row(operator, i)), bound * unit_weight(i)), forall=(i,)).by(
-        *uses
-    )
-    whole = theorem(name, statement, (*model, constant), "cell", (*steps, rows), note)
-    return whole.by("each row", at("rows", one, 0), LARGEST_ROW.at(bound, operator))
+    """Form: the bound on the whole operator, from that on each row."""
+    row_step = step(
+        "each row", le(weighted(row(operator, i)), bound * unit_weight(i)), forall=(i,)
+    ).by(*uses)
+    form = theorem(name, statement, (*model, constant), "cell", (*steps, row_step), note)
+    return form.by("each row", at("rows", one, 0), LARGEST_ROW.at(bound, operator))
 
 
-WEIGHTS = _form(
+WEIGHTS = _constant_form(
     "box-weights",
     le(dphi_w_box, L_w_box),
     assume(
@@ -148,7 +148,7 @@ WEIGHTS = _form(
         *units.RANGES_OF_UNITS,
         units.STEEP_BETWEEN,
         *units.SLOPES,
-        _in_blocks(
+        _blockwise_step(
             "slopes in the weights",
             le(weighted(unit_slope(v, one, before(m))) ** 2, steep_squares(v, m)),
             (v, a),
@@ -156,13 +156,13 @@ WEIGHTS = _form(
         ),
     ),
     L_w_box,
-    in_weights,
+    weight_derivative,
     at("rows", one, i),
     at("slopes in the weights", shown(i), a, i, i),
     at("constants", i),
     note="any cell, by jets",
 )
-MIXED = _form(
+MIXED = _constant_form(
     "box-mixed",
     le(dphi_w_gap_box, beta_wh_box * gate_state_gap_box),
     assume(
@@ -172,12 +172,12 @@ MIXED = _form(
     ).that(
         le(ZERO, beta_wh_box), le(bent_squares(shown(i), i), (beta_wh_box * unit_weight(i)) ** 2)
     ),
-    (*PROGRAM_MODEL, curved(beta_wh_box), MULTIPLIED, BLOCKS),
+    (*PROGRAM_MODEL, curvature_assumption(beta_wh_box), MULTIPLIED, BLOCKS),
     (
         *units.VALUES_OF_UNITS,
         *units.SLOPES,
         *units.BENDS,
-        _in_blocks(
+        _blockwise_step(
             "bends in the weights",
             le(
                 weighted(unit_slope(v, one, before(m)) - unit_slope(v, two, before(m))) ** 2,
@@ -188,25 +188,25 @@ MIXED = _form(
         ),
     ),
     beta_wh_box * gap,
-    in_weights - in_weights_two,
-    ROWS_OF_DIFFERENCE.at(in_weights, in_weights_two, i),
+    weight_derivative - weight_derivative_two,
+    ROWS_OF_DIFFERENCE.at(weight_derivative, weight_derivative_two, i),
     at("rows", one, i),
     at("rows", two, i),
     at("bends in the weights", shown(i), a, b, i, i),
     at("constants", i),
     note="any cell, by jets; β_hw is the same",
 )
-STATE = _form(
+STATE = _constant_form(
     "box-state",
     le(dphi_h_gap_box, beta_hh_box * gate_state_gap_box),
     assume("constants", "β_hh_box is at least s_ss/v_i of each row", forall=(i,)).that(
         le(bent(shown(i), STATES), beta_hh_box * unit_weight(i))
     ),
-    (*PROGRAM_MODEL, curved(beta_hh_box), MULTIPLIED),
+    (*PROGRAM_MODEL, curvature_assumption(beta_hh_box), MULTIPLIED),
     (*units.VALUES_OF_UNITS, *units.SLOPES, *units.BENDS),
     beta_hh_box * gap,
-    in_state - in_state_two,
-    ROWS_OF_DIFFERENCE.at(in_state, in_state_two, i),
+    state_derivative - state_derivative_two,
+    ROWS_OF_DIFFERENCE.at(state_derivative, state_derivative_two, i),
     at("rows", one, i),
     at("rows", two, i),
     at("bends of all units", shown(i), a, b, STATES, i),

@@ -25,7 +25,7 @@ from rnnbounds.theory.language.terms.variables import A, B, a, b, c, v, vector
 from rnnbounds.theory.language.terms.vectors import diagonal, frobenius, norm, row_norm
 from rnnbounds.theory.models.cells import RECURRENT_NORM, RNN, U, W, bias
 from rnnbounds.theory.models.slopes import CURVATURES, SLOPES
-from rnnbounds.theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem, thousandth_less
 
 L_rho, beta_rho, W_norm, W_rows, W_radius, B_x, H = symbols(
     "L_rho beta_rho W_norm W_rows W_radius B_x H"
@@ -35,7 +35,7 @@ dphi_w, dphi_w_gap, dphi_h_gap, state_gap = symbols("dphi_w dphi_w_gap dphi_h_ga
 x_t = vector("x_t")
 
 
-def shift(h: Expr) -> Expr:
+def preactivation(h: Expr) -> Expr:
     """Change of the pre-activation under a change of the weights: δW h + δU x + δb."""
     return d_matrix(v) * h + d_inputs(v) * x_t + d_offset(v)
 
@@ -65,19 +65,19 @@ ROWS = assume("rows", "W_rows bounds the 2-norm of each row of W").that(le(row_n
 
 z_a, z_b = (W * h + U * x_t + bias for h in (a, b))
 slopes_a, slopes_b = slopes(z_a, z_a), slopes(z_b, z_b)
-bound_a = sqrt(norm(a) ** 2 + norm(x_t) ** 2 + 1)
+augmented_norm = sqrt(norm(a) ** 2 + norm(x_t) ** 2 + 1)
 R = sqrt(H**2 + B_x**2 + 1)
 
 SIZE_OF_WEIGHTS = at("parts", 0, 0, a, a, x_t, v)
 SLOPE = step("slope", le(norm(slopes(c, c)), L_rho), forall=(c,)).by(
     "slopes", base.DIAGONAL_NORM.at(c, c)
 )
-changed = (d_matrix(v) * a, d_inputs(v) * x_t, d_offset(v))
+changes = (d_matrix(v) * a, d_inputs(v) * x_t, d_offset(v))
 SHIFT = (
     step(
         "shift, squared",
         le(
-            (norm(changed[0]) + norm(changed[1]) + norm(changed[2])) ** 2,
+            (norm(changes[0]) + norm(changes[1]) + norm(changes[2])) ** 2,
             (norm(a) ** 2 + norm(x_t) ** 2 + 1)
             * (frobenius(d_matrix(v)) + frobenius(d_inputs(v)) + norm(d_offset(v)) ** 2),
         ),
@@ -86,21 +86,21 @@ SHIFT = (
         SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a),
         SUBMULTIPLICATIVE_FROBENIUS.at(d_inputs(v), x_t),
     ),
-    step("shift", le(norm(shift(a)), bound_a * norm(v)), forall=(v,)).by(
+    step("shift", le(norm(preactivation(a)), augmented_norm * norm(v)), forall=(v,)).by(
         at("shift, squared", v),
         SIZE_OF_WEIGHTS,
-        base.TRIANGLE.at(changed[0] + changed[1], changed[2]),
-        base.TRIANGLE.at(changed[0], changed[1]),
+        base.TRIANGLE.at(changes[0] + changes[1], changes[2]),
+        base.TRIANGLE.at(changes[0], changes[1]),
     ),
 )
 OPERATOR = step(
-    "all weights", le(norm(d_weights(a, x_t) * v), L_rho * bound_a * norm(v)), forall=(v,)
+    "all weights", le(norm(d_weights(a, x_t) * v), L_rho * augmented_norm * norm(v)), forall=(v,)
 ).by(
     CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
     "rnn",
     "differentiable",
     at("parts", slopes_a, 0, a, a, x_t, v),
-    base.SUBMULTIPLICATIVE.at(slopes_a, shift(a)),
+    base.SUBMULTIPLICATIVE.at(slopes_a, preactivation(a)),
     at("slope", z_a),
     at("shift", v),
 )
@@ -114,8 +114,8 @@ WEIGHTS = theorem(
         SLOPE,
         *SHIFT,
         OPERATOR,
-        step("operator", le(norm(d_weights(a, x_t)), L_rho * bound_a)).by(
-            LINEAR_MAP.at(L_rho * bound_a, d_weights(a, x_t)), "all weights"
+        step("operator", le(norm(d_weights(a, x_t)), L_rho * augmented_norm)).by(
+            LINEAR_MAP.at(L_rho * augmented_norm, d_weights(a, x_t)), "all weights"
         ),
     ),
     note="L_w, with the bounds on states and inputs for H and B_x",
@@ -132,7 +132,7 @@ APART = step("slopes apart", le(norm(slopes_a - slopes_b), beta_rho * W_rows * n
 MATRIX_CHANGE = step(
     "matrix change", le(norm(d_matrix(v) * (a - b)), norm(v) * norm(a - b)), forall=(v,)
 ).by(SUBMULTIPLICATIVE_FROBENIUS.at(d_matrix(v), a - b), SIZE_OF_WEIGHTS)
-mixed = beta_rho * W_rows * norm(a - b) * bound_a + L_rho * norm(a - b)
+curvature_terms = beta_rho * W_rows * norm(a - b) * augmented_norm + L_rho * norm(a - b)
 MIXED = theorem(
     "mixed",
     le(dphi_w_gap, (beta_rho * R * W_rows + L_rho) * state_gap),
@@ -147,7 +147,7 @@ MIXED = theorem(
         MATRIX_CHANGE,
         step(
             "all weights",
-            le(norm((d_weights(a, x_t) - d_weights(b, x_t)) * v), mixed * norm(v)),
+            le(norm((d_weights(a, x_t) - d_weights(b, x_t)) * v), curvature_terms * norm(v)),
             forall=(v,),
         ).by(
             CHAIN_RULE_LAYER.at(W, U, bias, a, x_t),
@@ -155,16 +155,18 @@ MIXED = theorem(
             "rnn",
             "differentiable",
             at("parts", slopes_a, -slopes_b, a, b, x_t, v),
-            base.TRIANGLE.at((slopes_a - slopes_b) * shift(a), slopes_b * d_matrix(v) * (a - b)),
-            base.SUBMULTIPLICATIVE.at(slopes_a - slopes_b, shift(a)),
+            base.TRIANGLE.at(
+                (slopes_a - slopes_b) * preactivation(a), slopes_b * d_matrix(v) * (a - b)
+            ),
+            base.SUBMULTIPLICATIVE.at(slopes_a - slopes_b, preactivation(a)),
             base.SUBMULTIPLICATIVE.at(slopes_b, d_matrix(v) * (a - b)),
             "slopes apart",
             at("slope", z_b),
             at("shift", v),
             at("matrix change", v),
         ),
-        step("operator", le(norm(d_weights(a, x_t) - d_weights(b, x_t)), mixed)).by(
-            LINEAR_MAP.at(mixed, d_weights(a, x_t) - d_weights(b, x_t)), "all weights"
+        step("operator", le(norm(d_weights(a, x_t) - d_weights(b, x_t)), curvature_terms)).by(
+            LINEAR_MAP.at(curvature_terms, d_weights(a, x_t) - d_weights(b, x_t)), "all weights"
         ),
     ),
     note="β_wh; β_hw is the same",
@@ -211,7 +213,7 @@ CELL_CONSTANTS = Claim(
             beta_rho * R * W_rows * state_gap,
         ),
         MIXED.variant("slope-alone", "the activation's curvature is forgotten", L_rho * state_gap),
-        scaled(STATE, W_rows / W_norm, "rows-twice", "the largest row of W in place of its norm"),
+        scale(STATE, W_rows / W_norm, "rows-twice", "the largest row of W in place of its norm"),
         STATE.variant(
             "spectral-radius",
             "the spectral radius of W in place of its norm",
@@ -219,8 +221,8 @@ CELL_CONSTANTS = Claim(
         ),
         *BOX_VARIANTS,
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal="pre-activations where ρ' or ρ'' is largest; for β_hh equal rows, and states apart "
     "along them",
-    elsewhere=Elsewhere(open="the constants of this cell's derivatives are not stated"),
+    other_cells=OtherCells(open="the constants of this cell's derivatives are not stated"),
 )

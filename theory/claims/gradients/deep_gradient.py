@@ -18,7 +18,7 @@ from rnnbounds.theory.language.terms.variables import a, b, c, j, s, v, x
 from rnnbounds.theory.language.terms.vectors import norm, phi
 from rnnbounds.theory.models.system import DIFFERENTIABLE, WINDOW
 from rnnbounds.theory.models.unitary.isometry import before, x_next
-from rnnbounds.theory.proof import Claim, Source, Step, instead, step, theorem
+from rnnbounds.theory.proof import Claim, Source, Step, step, swap, theorem
 
 lam_deep, lam_layer, W_product, isometric, depth = symbols(
     "lam_deep lam_layer W_product isometric depth"
@@ -142,10 +142,10 @@ DEEP_GRADIENT = Claim(
             le(W_product**k / 2, dh_dh),
             without="isometric layers",
         ),
-        instead(
+        swap(
             EQUAL, k, k + 1, "one-more-step", "the step at the start of the window is counted too"
         ),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal="multiples of isometries; a nilpotent A = (0 1; 0 0), whose gradient vanishes",
 )

@@ -12,9 +12,9 @@ from rnnbounds.theory.claims.gradients.jacobian_gap import (
     IN_BOX,
     PERRON_NORM,
     QUADRATIC_NORM,
-    terms,
-    three_terms,
-    total_at_most_steps,
+    gap_bound,
+    gap_terms,
+    sum_at_most_steps,
 )
 from rnnbounds.theory.language import ZERO, assume, at, define, eq, le, symbols
 from rnnbounds.theory.language.quantities.gradients import run_gradient
@@ -23,9 +23,9 @@ from rnnbounds.theory.language.terms.variables import j, m, s, x, y
 from rnnbounds.theory.language.terms.vectors import norm
 from rnnbounds.theory.models.box_geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
-from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
+from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative
 from rnnbounds.theory.models.system import MEMORY
-from rnnbounds.theory.proof import Claim, Source, Step, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, Step, scale, step, theorem, thousandth_less
 
 T, k, lam, lam_P, B_h, L_w, L_p, L_rho = symbols("T k lam lam_P B_h L_w L_p L_rho")
 G_0, G_1, D_1, grad_gap, grad_gap_mean = symbols("G_0 G_1 D_1 grad_gap grad_gap_mean")
@@ -38,35 +38,35 @@ GAP_SUM = define(
         gap_sum(x, m, j + 1), gap_sum(x, m, j) + run_gradient(0, m + j + 1) - run_gradient(j + 1, m)
     ),
 )
-_, CURVED_LATER, DRIFTED_LATER = terms(EUCLIDEAN, T - k, k, B_h)
+_, CURVED_LATER, DRIFTED_LATER = gap_terms(EUCLIDEAN, T - k, k, B_h)
 
 
-def averaged(steps: Expr) -> Expr:
+def mean_gap_bound(steps: Expr) -> Expr:
     """Σ of the three terms over s = 1, …, steps, as Σ g(s) = (steps − λ g(steps))/(1 − λ)."""
-    forgotten = lam**k * L_p * L_w * (steps - lam * EUCLIDEAN.total(steps)) / (1 - lam)
-    return forgotten + steps * (CURVED_LATER + DRIFTED_LATER)
+    forgotten_part = lam**k * L_p * L_w * (steps - lam * EUCLIDEAN.geometric_sum(steps)) / (1 - lam)
+    return forgotten_part + steps * (CURVED_LATER + DRIFTED_LATER)
 
 
-bound, bound_one, bound_next = bounds("bound bound_one bound_next", real=True)
-ONE_LOSS_BOUND = lam**k * L_p * L_w * EUCLIDEAN.total(j + 1) + CURVED_LATER + DRIFTED_LATER
+value, first_value, next_value = bounds("bound bound_one bound_next", real=True)
+ONE_LOSS_BOUND = lam**k * L_p * L_w * EUCLIDEAN.geometric_sum(j + 1) + CURVED_LATER + DRIFTED_LATER
 ONE_LOSS = norm(run_gradient(0, k + j + 1) - run_gradient(j + 1, k))
 AVERAGED = theorem(
     "averaged",
-    le(grad_gap_mean, averaged(T - k) / T),
+    le(grad_gap_mean, mean_gap_bound(T - k) / T),
     FINITE.assumptions,
     "gradient",
     (
-        power(EUCLIDEAN.lam),
+        power_nonnegative(EUCLIDEAN.lam),
         power_at_most_one(EUCLIDEAN.lam),
-        total_at_most_steps(EUCLIDEAN),
+        sum_at_most_steps(EUCLIDEAN),
         step(
             "curved",
-            le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[1], CURVED_LATER),
+            le(gap_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[1], CURVED_LATER),
             forall=(s,),
         ).by(at("power not negative", k), at("power at most one", k), "contractive"),
         step(
             "drifted",
-            le(terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[2], DRIFTED_LATER),
+            le(gap_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(s))[2], DRIFTED_LATER),
             forall=(s,),
         ).by(at("power not negative", k - 1), at("total", k), "contractive", "some window"),
         step("one loss", le(ONE_LOSS, ONE_LOSS_BOUND), forall=(j,)).by(
@@ -77,21 +77,21 @@ AVERAGED = theorem(
         ),
         step(
             "adding",
-            le(norm(gap_sum(x, k, j + 1)), bound_next),
-            forall=(bound, bound_one, bound_next, j),
+            le(norm(gap_sum(x, k, j + 1)), next_value),
+            forall=(value, first_value, next_value, j),
             given=(
-                le(norm(gap_sum(x, k, j)), bound),
-                le(ONE_LOSS, bound_one),
-                eq(bound_next, bound + bound_one),
+                le(norm(gap_sum(x, k, j)), value),
+                le(ONE_LOSS, first_value),
+                eq(next_value, value + first_value),
             ),
         ).by(
             GAP_SUM.at(x, k, j),
             TRIANGLE.at(gap_sum(x, k, j), run_gradient(0, k + j + 1) - run_gradient(j + 1, k)),
         ),
-        step("all losses", le(norm(gap_sum(x, k, j)), averaged(j)), forall=(j,)).by_induction(
+        step("all losses", le(norm(gap_sum(x, k, j)), mean_gap_bound(j)), forall=(j,)).by_induction(
             base=GAP_SUM.at(x, k, j),
             step=(
-                at("adding", averaged(j), ONE_LOSS_BOUND, averaged(j + 1), j),
+                at("adding", mean_gap_bound(j), ONE_LOSS_BOUND, mean_gap_bound(j + 1), j),
                 at("one loss", j),
                 "contractive",
             ),
@@ -102,30 +102,30 @@ AVERAGED = theorem(
 
 MODEL = FINITE.assumptions
 LEMMA = FINITE.lemma("gradient-gap").at()
-FORGOTTEN, CURVED, DRIFTED = terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))
+FORGOTTEN, CURVED, DRIFTED = gap_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))
 
 
-def factors(g: Geometry) -> tuple[Expr, Expr]:
+def gap_factors(g: Geometry) -> tuple[Expr, Expr]:
     """G_0 and D_1: for every length the gap is at most λ^k G_0 + k λ^{k−1} D_1."""
-    bent = g.beta_wh + g.L_w * g.beta_hh / (1 - g.lam)
-    return g.L_w * (g.L_p + g.beta_p * g.B_h) / (1 - g.lam), g.L_p * g.B_h * bent
+    curvature = g.beta_wh + g.L_w * g.beta_hh / (1 - g.lam)
+    return g.L_w * (g.L_p + g.beta_p * g.B_h) / (1 - g.lam), g.L_p * g.B_h * curvature
 
 
-def every_length(g: Geometry) -> tuple[Step, ...]:
-    """Each of the three terms, for every length."""
-    forgotten, curved, drifted = terms(g, T - k, k, g.start_bound(T - k))
-    power_k, drift = g.lam**k, factors(g)[1]
+def all_length_steps(g: Geometry) -> tuple[Step, ...]:
+    """Steps: bounds on each of the three terms, for every length T."""
+    forgotten_term, curved_term, drift_term = gap_terms(g, T - k, k, g.start_bound(T - k))
+    power_k, drift = g.lam**k, gap_factors(g)[1]
     return (
-        power(g.lam),
+        power_nonnegative(g.lam),
         power_at_most_one(g.lam),
-        total_at_most_steps(g),
-        step("forgotten term", le(forgotten, power_k * g.L_p * g.L_w / (1 - g.lam))).by(
+        sum_at_most_steps(g),
+        step("forgotten term", le(forgotten_term, power_k * g.L_p * g.L_w / (1 - g.lam))).by(
             at("power not negative", k), at("power not negative", T - k), "contractive", "window"
         ),
-        step("curved term", le(curved, power_k * g.beta_p * g.L_w * g.B_h / (1 - g.lam))).by(
+        step("curved term", le(curved_term, power_k * g.beta_p * g.L_w * g.B_h / (1 - g.lam))).by(
             at("power not negative", k), at("power at most one", k), "contractive"
         ),
-        step("drifted term", le(drifted, k * g.lam ** (k - 1) * drift)).by(
+        step("drifted term", le(drift_term, k * g.lam ** (k - 1) * drift)).by(
             at("power not negative", k - 1),
             at("power at most one", k),
             at("total", k),
@@ -135,13 +135,13 @@ def every_length(g: Geometry) -> tuple[Step, ...]:
     )
 
 
-_still, _drifting = factors(EUCLIDEAN)
-_terms = terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))
-SUM = lam**k * _still + k * lam ** (k - 1) * _drifting
+_fixed_factor, _drift_factor = gap_factors(EUCLIDEAN)
+_terms = gap_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))
+SUM = lam**k * _fixed_factor + k * lam ** (k - 1) * _drift_factor
 FACTORS = assume(
     "factors",
     "G_0 is at least L_w(L_p + β_p B_h)/(1 − λ), and D_1 at least L_p B_h(β_wh + L_w β_hh/(1 − λ))",
-).that(*(le(least, factor) for least, factor in ((_still, G_0), (_drifting, D_1))))
+).that(*(le(least, factor) for least, factor in ((_fixed_factor, G_0), (_drift_factor, D_1))))
 UNIFORM_BOUND = le(grad_gap, lam**k * G_0 + k * lam ** (k - 1) * D_1)
 UNIFORM = theorem(
     "uniform",
@@ -149,7 +149,7 @@ UNIFORM = theorem(
     (*MODEL, FACTORS),
     "gradient",
     (
-        *every_length(EUCLIDEAN),
+        *all_length_steps(EUCLIDEAN),
         step("all terms", le(Add(*_terms), SUM)).by(
             "forgotten term", "curved term", "drifted term", "contractive"
         ),
@@ -168,7 +168,7 @@ PAPER = theorem(
     le(grad_gap, (G_0 + G_1) * k * lam**k),
     (*UNIFORM.assumptions, MEMORY, PAPER_FACTOR),
     "gradient",
-    (power(EUCLIDEAN.lam),),
+    (power_nonnegative(EUCLIDEAN.lam),),
     note="γ k λ^k with γ = G_0 + G_1, where G_1 is D_1/λ",
 ).by(
     UNIFORM.lemma("gradient-gap, uniform").at(),
@@ -181,8 +181,8 @@ PAPER = theorem(
 
 _at_start = EUCLIDEAN.start_bound(T - k)
 # ReLU's second derivative is 0 but at the kink: what would be left of the drift without kinks
-_flat = lam ** (k - 1) * L_p * _at_start * k * L_rho
-FORGOTTEN_BOX, CURVED_BOX, DRIFTED_BOX = terms(BOX, T - k, k, BOX.start_bound(T - k))
+_flat_term = lam ** (k - 1) * L_p * _at_start * k * L_rho
+FORGOTTEN_BOX, CURVED_BOX, DRIFTED_BOX = gap_terms(BOX, T - k, k, BOX.start_bound(T - k))
 _other_factor = replace(EUCLIDEAN, lam=lam_P)
 
 GRADIENT_GAP = Claim(
@@ -197,7 +197,7 @@ GRADIENT_GAP = Claim(
             (G_0 + D_1) * k * lam**k,
             assumptions=UNIFORM.assumptions,
         ),
-        scaled(PAPER, 1 / k, "without-k", "γ λ^k without the factor k"),
+        scale(PAPER, 1 / k, "without-k", "γ λ^k without the factor k"),
         UNIFORM.variant(
             "one-horizon",
             "one factor 1/(1 − λ) less: the forgotten sensitivity is that of one step",
@@ -209,13 +209,13 @@ GRADIENT_GAP = Claim(
         FINITE.variant(
             "almost-everywhere",
             "ReLU is taken for smooth, since its second derivative is 0 almost everywhere",
-            FORGOTTEN + CURVED + _flat,
+            FORGOTTEN + CURVED + _flat_term,
             without="smooth",
         ),
         QUADRATIC_NORM.variant(
             "euclidean-constants",
             "the factor of the quadratic norm with the constants of the Euclidean one",
-            three_terms(_other_factor, T - k, k, _other_factor.start_bound(T - k)),
+            gap_bound(_other_factor, T - k, k, _other_factor.start_bound(T - k)),
         ),
         UNIFORM.variant(
             "one-step-less",
@@ -223,7 +223,7 @@ GRADIENT_GAP = Claim(
             lam**k * G_0 + (k - 1) * lam ** (k - 1) * D_1,
         ),
         thousandth_less(UNIFORM),
-        scaled(AVERAGED, lam, "averaged-next-power", "λ^{k+1} in place of λ^k"),
+        scale(AVERAGED, lam, "averaged-next-power", "λ^{k+1} in place of λ^k"),
         IN_BOX.variant(
             "box-without-drift",
             "the Jacobians of a cell are taken not to change with the state",
@@ -239,5 +239,5 @@ GRADIENT_GAP = Claim(
         "scalar linear system h = ah + x with the one weight a = λ, linear loss and the constant "
         "input x = B_x: equality for every k in the limit T → ∞"
     ),
-    emphasis=4.625,
+    example_factor=4.625,
 )

@@ -14,8 +14,8 @@ from rnnbounds.theory.language.terms.variables import j, s, x
 from rnnbounds.theory.language.terms.vectors import norm, state
 from rnnbounds.theory.models import geometry
 from rnnbounds.theory.models.box_geometry import BOX
-from rnnbounds.theory.models.lemmas.powers import power, power_at_most_one
-from rnnbounds.theory.models.sensitivity import bounded, forgetting, sensitive
+from rnnbounds.theory.models.lemmas.powers import power_at_most_one, power_nonnegative
+from rnnbounds.theory.models.sensitivity import forgetting_steps, sensitivity_steps, start_steps
 from rnnbounds.theory.models.system import DIFFERENTIABLE, SOME_WINDOW, WINDOW
 from rnnbounds.theory.proof import Form, Step, step, theorem
 
@@ -24,27 +24,29 @@ T, k, grad_gap = symbols("T k grad_gap")
 
 def drift(g: geometry.Geometry, steps: Expr) -> Expr:
     """Bound the part of ‖S − Ŝ‖ that is due to differing Jacobians, divided by λ^{steps−1}‖h_s‖."""
-    bent = g.beta_hh * g.L_w / (1 - g.lam)
-    return steps * g.beta_wh + bent * (steps - g.total(steps))
+    curvature = g.beta_hh * g.L_w / (1 - g.lam)
+    return steps * g.beta_wh + curvature * (steps - g.geometric_sum(steps))
 
 
-def terms(g: geometry.Geometry, time: Expr, steps: Expr, at_start: Expr) -> tuple[Expr, Expr, Expr]:
+def gap_terms(
+    g: geometry.Geometry, time: Expr, steps: Expr, at_start: Expr
+) -> tuple[Expr, Expr, Expr]:
     """Forgotten sensitivity, curvature of the loss, drift of the Jacobians."""
     return (
-        g.lam**steps * g.L_p * g.L_w * g.total(time),
-        g.lam**steps * g.beta_p * g.L_w * at_start * g.total(steps),
+        g.lam**steps * g.L_p * g.L_w * g.geometric_sum(time),
+        g.lam**steps * g.beta_p * g.L_w * at_start * g.geometric_sum(steps),
         g.lam ** (steps - 1) * g.L_p * at_start * drift(g, steps),
     )
 
 
-def three_terms(g: geometry.Geometry, time: Expr, steps: Expr, at_start: Expr) -> Expr:
+def gap_bound(g: geometry.Geometry, time: Expr, steps: Expr, at_start: Expr) -> Expr:
     """Their sum, which bounds the gap after so many steps of a run that has lost its past."""
-    return Add(*terms(g, time, steps, at_start))
+    return Add(*gap_terms(g, time, steps, at_start))
 
 
-def sensitivity_gap(g: geometry.Geometry) -> tuple[Step, ...]:
-    """S_t − Ŝ_t: one step, and all of them."""
-    bent, changed = (
+def sensitivity_gap_steps(g: geometry.Geometry) -> tuple[Step, ...]:
+    """Steps: bound on ‖S_t − Ŝ_t‖, for one step and for all."""
+    bent_terms, changed_terms = (
         (geometry.A_full - geometry.A_fresh) * geometry.S_fresh,
         geometry.B_full - geometry.B_fresh,
     )
@@ -62,8 +64,10 @@ def sensitivity_gap(g: geometry.Geometry) -> tuple[Step, ...]:
             CHAIN_RULE_WEIGHTS.at(x, s, j),
             at("differentiable", 0, s + j),
             at("differentiable", s, j),
-            g.triangle.at(geometry.A_full * (geometry.S_full - geometry.S_fresh), bent + changed),
-            g.triangle.at(bent, changed),
+            g.triangle.at(
+                geometry.A_full * (geometry.S_full - geometry.S_fresh), bent_terms + changed_terms
+            ),
+            g.triangle.at(bent_terms, changed_terms),
             g.submultiplicative.at(geometry.A_full, geometry.S_full - geometry.S_fresh),
             g.submultiplicative.at(geometry.A_full - geometry.A_fresh, geometry.S_fresh),
             at("factor", 0, s + j),
@@ -88,9 +92,9 @@ def sensitivity_gap(g: geometry.Geometry) -> tuple[Step, ...]:
     )
 
 
-def total_at_most_steps(g: geometry.Geometry) -> Step:
-    """g(j) ≤ j."""
-    return step("total", le(g.total(j), j), forall=(j,)).by_induction(step="contractive")
+def sum_at_most_steps(g: geometry.Geometry) -> Step:
+    """Step: g(j) ≤ j."""
+    return step("total", le(g.geometric_sum(j), j), forall=(j,)).by_induction(step="contractive")
 
 
 def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
@@ -98,16 +102,16 @@ def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
     h, h_fresh = state(x, 0, s + j + 1), state(x, s, j + 1)
     S, S_hat = sensitivity(x, 0, s + j + 1), sensitivity(x, s, j + 1)
     loss_gap = norm(run_gradient(0, s + j + 1) - run_gradient(s, j + 1))
-    curved = d_loss(h) - d_loss(h_fresh)
+    loss_change = d_loss(h) - d_loss(h_fresh)
     return (
-        *g.before,
-        *bounded(g),
-        *forgetting(g),
-        *sensitive(g),
-        *sensitivity_gap(g),
-        power(g.lam),
+        *g.setup_steps,
+        *start_steps(g),
+        *forgetting_steps(g),
+        *sensitivity_steps(g),
+        *sensitivity_gap_steps(g),
+        power_nonnegative(g.lam),
         power_at_most_one(g.lam),
-        *((total_at_most_steps(g),) if g.beta_hh else ()),
+        *((sum_at_most_steps(g),) if g.beta_hh else ()),
         step(
             "gradients",
             le(
@@ -115,16 +119,16 @@ def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
             ),
             forall=(s, j),
         ).by(
-            g.triangle.at(d_loss(h) * (S - S_hat), curved * S_hat),
+            g.triangle.at(d_loss(h) * (S - S_hat), loss_change * S_hat),
             g.submultiplicative.at(d_loss(h), S - S_hat),
-            g.submultiplicative.at(curved, S_hat),
+            g.submultiplicative.at(loss_change, S_hat),
             at("lipschitz loss", s + j + 1),
             at("smooth loss", s, j + 1),
-            *g.gradient_norm(h, h_fresh, (0, s + j + 1), (s, j + 1)),
+            *g.gradient_norm_uses(h, h_fresh, (0, s + j + 1), (s, j + 1)),
         ),
         step(
             "gradients at the start",
-            le(loss_gap, three_terms(g, s, j + 1, g.norm(geometry.start))),
+            le(loss_gap, gap_bound(g, s, j + 1, g.norm(geometry.start))),
             forall=(s, j),
         ).by(
             at("gradients", s, j),
@@ -137,7 +141,7 @@ def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
         ),
         step(
             "gradients bounded",
-            le(loss_gap, three_terms(g, s, j + 1, g.start_bound(s))),
+            le(loss_gap, gap_bound(g, s, j + 1, g.start_bound(s))),
             forall=(s, j),
         ).by(
             at("gradients at the start", s, j),
@@ -150,10 +154,10 @@ def _steps(g: geometry.Geometry) -> tuple[Step, ...]:
     )
 
 
-def model(g: geometry.Geometry) -> tuple[Assumption, ...]:
+def gradient_assumptions(g: geometry.Geometry) -> tuple[Assumption, ...]:
     """Assumptions of Lemma 2 on a model, in the norm of `g`."""
     return (
-        *dict.fromkeys((*g.contracts, *g.slopes)),
+        *dict.fromkeys((*g.contraction_assumptions, *g.slopes)),
         g.contractive,
         g.drive,
         g.states,
@@ -162,25 +166,25 @@ def model(g: geometry.Geometry) -> tuple[Assumption, ...]:
         g.smooth,
         g.loss,
         g.smooth_loss,
-        *g.measured,
+        *g.gradient_assumptions,
         WINDOW,
         SOME_WINDOW,
     )
 
 
-def _form(name: str, g: geometry.Geometry, note: str = "", about: str = "gradient") -> Form:
-    """The three terms in one norm of states."""
-    bound = le(grad_gap, three_terms(g, T - k, k, g.start_bound(T - k)))
-    return theorem(name, bound, model(g), about, _steps(g), note).by(
+def _gap_form(name: str, g: geometry.Geometry, note: str = "", about: str = "gradient") -> Form:
+    """Form: the bound by three terms, in one norm of states."""
+    bound = le(grad_gap, gap_bound(g, T - k, k, g.start_bound(T - k)))
+    return theorem(name, bound, gradient_assumptions(g), about, _steps(g), note).by(
         at("gradients bounded", T - k, k - 1), "window", "some window", "contractive"
     )
 
 
-FINITE = _form("finite", geometry.EUCLIDEAN)
-QUADRATIC_NORM = _form(
+FINITE = _gap_form("finite", geometry.EUCLIDEAN)
+QUADRATIC_NORM = _gap_form(
     "quadratic-norm",
     geometry.QUADRATIC,
     "linear models: ∂φ/∂h is constant, and λ_P may be less than ‖W‖",
 )
-PERRON_NORM = _form("perron-norm", geometry.PERRON)
-IN_BOX = _form("box", BOX, "any cell with a comparison matrix that is smooth", "cell")
+PERRON_NORM = _gap_form("perron-norm", geometry.PERRON)
+IN_BOX = _gap_form("box", BOX, "any cell with a comparison matrix that is smooth", "cell")

@@ -30,7 +30,7 @@ from rnnbounds.theory.language.terms.gradients import (
 )
 from rnnbounds.theory.language.terms.variables import a, b, c, j, operator, v, vector, z
 from rnnbounds.theory.language.terms.vectors import inner, is_symmetric, norm, transpose
-from rnnbounds.theory.proof import Claim, Elsewhere, Source, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, OtherCells, Source, scale, step, theorem, thousandth_less
 
 H, y_norm, C_norm_sq, C_norm_ce = symbols("H y_norm C_norm_sq C_norm_ce")
 C_label, C_spread, dp, dp_gap, state_gap = symbols("C_label C_spread dp dp_gap state_gap")
@@ -104,7 +104,7 @@ ENTROPY_SLOPE = theorem(
 ).by(at("mixture", a, classes), at("cross-entropy", a), at("softmax", a, 0))
 
 moments = second_moment(c, v, j), first_moment(c, v, j), mass(c, j)
-quarter = C_spread**2 / 4
+spread_bound = C_spread**2 / 4
 ENTROPY_CURVATURE = theorem(
     "cross-entropy-curvature",
     le(dp_gap, C_spread**2 / 4 * state_gap),
@@ -130,7 +130,7 @@ ENTROPY_CURVATURE = theorem(
         ).by_induction(base=SUMS.at(c, v, 0), step=(SUMS.at(c, v, j), at("softmax", c, j))),
         step(
             "variance",  # Popoviciu's inequality
-            le(Abs(inner(v, hessian(c) * v)), quarter * norm(v) ** 2),
+            le(Abs(inner(v, hessian(c) * v)), spread_bound * norm(v) ** 2),
             forall=(v,),
         ).by(
             at("second derivative", c, v),
@@ -140,12 +140,12 @@ ENTROPY_CURVATURE = theorem(
             at("spread of the logits", v),
             at("spread", v, 0),
         ),
-        step("second derivative bounded", le(norm(hessian(c)), quarter), forall=(c,)).by(
-            RAYLEIGH.at(quarter, hessian(c)), "variance", at("second derivative", c, v)
+        step("second derivative bounded", le(norm(hessian(c)), spread_bound), forall=(c,)).by(
+            RAYLEIGH.at(spread_bound, hessian(c)), "variance", at("second derivative", c, v)
         ),
     ),
     note="at most ½‖C‖₂²",
-).by(MEAN_VALUE_GRADIENT.at(quarter, a, b), "second derivative bounded")
+).by(MEAN_VALUE_GRADIENT.at(spread_bound, a, b), "second derivative bounded")
 
 
 SQUARED = assume(
@@ -190,7 +190,7 @@ LOSS_CONSTANTS = Claim(
         thousandth_less(
             SQUARED_SLOPE, "a-thousandth-less", "the bound is never reached: 0.999 of it is enough"
         ),
-        scaled(SQUARED_CURVATURE, 1 / C_norm_sq, "readout-once", "‖C‖ in place of its square"),
+        scale(SQUARED_CURVATURE, 1 / C_norm_sq, "readout-once", "‖C‖ in place of its square"),
         ENTROPY_SLOPE.variant("without-root", "‖C‖ without the factor √2", C_norm_ce),
         ENTROPY_SLOPE.variant(
             "half-the-spread",
@@ -206,10 +206,12 @@ LOSS_CONSTANTS = Claim(
             C_label**2 / 4 * state_gap,
         ),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal=(
         "squared loss along C's singular vector with y against it; cross-entropy far out where "
         "another class is certain, and half way between two classes"
     ),
-    elsewhere=Elsewhere(shown="it is proved for any output h; on this cell nothing was attacked"),
+    other_cells=OtherCells(
+        shown="it is proved for any output h; on this cell nothing was attacked"
+    ),
 )

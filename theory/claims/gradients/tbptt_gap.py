@@ -10,7 +10,7 @@ from sympy import Integer
 from rnnbounds.theory.axioms.base import TRIANGLE
 from rnnbounds.theory.axioms.gradients import CHAIN_RULE_WEIGHTS
 from rnnbounds.theory.claims.gradients.jacobian_gap import FINITE as GRADIENT_GAP_FINITE
-from rnnbounds.theory.claims.gradients.jacobian_gap import three_terms
+from rnnbounds.theory.claims.gradients.jacobian_gap import gap_bound
 from rnnbounds.theory.language import ZERO, Assumption, at, define, eq, le, symbols
 from rnnbounds.theory.language.quantities.gradients import run_gradient
 from rnnbounds.theory.language.terms.gradients import (
@@ -24,16 +24,16 @@ from rnnbounds.theory.language.terms.variables import j, s, x
 from rnnbounds.theory.language.terms.vectors import entry, state
 from rnnbounds.theory.models.box_geometry import BOX, CUT_GRADIENT_NORM
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry, S_full, S_start, full, x_next
-from rnnbounds.theory.models.lemmas.powers import power
-from rnnbounds.theory.models.sensitivity import sensitive
+from rnnbounds.theory.models.lemmas.powers import power_nonnegative
+from rnnbounds.theory.models.sensitivity import sensitivity_steps
 from rnnbounds.theory.models.system import DIFFERENTIABLE, LONG_WINDOW, WINDOW
 from rnnbounds.theory.proof import (
     Claim,
     Form,
     Source,
-    instead,
-    scaled,
+    scale,
     step,
+    swap,
     theorem,
     thousandth_less,
 )
@@ -50,30 +50,32 @@ RECENT = define(
         + d_weights(state(x, 0, s + j), entry(x, s + j + 1)),
     ),
 )
-lost = S_full - recent(x, s, j)
-lost_next = sensitivity(x, 0, s + j + 1) - recent(x, s, j + 1)
+dropped = S_full - recent(x, s, j)
+next_dropped = sensitivity(x, 0, s + j + 1) - recent(x, s, j + 1)
 h_T, S_T, R_T = state(x, 0, T), sensitivity(x, 0, T), recent(x, T - k, k)
 
 
-def _form(name: str, g: Geometry, about: str, *measured: Assumption, note: str = "") -> Form:
+def _truncation_form(
+    name: str, g: Geometry, about: str, *measured: Assumption, note: str = ""
+) -> Form:
     """One norm of states; `measured` says that gradients are in the Euclidean one all the same."""
-    bound = le(tbptt_gap, g.lam**k * g.L_p * g.L_w * g.total(T - k))
+    bound = le(tbptt_gap, g.lam**k * g.L_p * g.L_w * g.geometric_sum(T - k))
     model = (*g.slopes, g.contractive, g.weights, DIFFERENTIABLE, g.loss, *measured, WINDOW)
     steps = (
-        *g.before,
-        *sensitive(g),
-        step("one step back", le(g.norm(lost_next), g.lam * g.norm(lost)), forall=(s, j)).by(
+        *g.setup_steps,
+        *sensitivity_steps(g),
+        step("one step back", le(g.norm(next_dropped), g.lam * g.norm(dropped)), forall=(s, j)).by(
             CHAIN_RULE_WEIGHTS.at(x, 0, s + j),
             RECENT.at(x, s, j),
             at("differentiable", 0, s + j),
-            g.submultiplicative.at(d_state(full, x_next), lost),
+            g.submultiplicative.at(d_state(full, x_next), dropped),
             at("factor", 0, s + j),
         ),
         step(
-            "all steps back", le(g.norm(lost), g.lam**j * g.norm(S_start)), forall=(s, j)
+            "all steps back", le(g.norm(dropped), g.lam**j * g.norm(S_start)), forall=(s, j)
         ).by_induction(base=RECENT.at(x, s, j), step=at("one step back", s, j)),
-        power(g.lam),
-        step("sensitivities", le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.total(T - k))).by(
+        power_nonnegative(g.lam),
+        step("sensitivities", le(g.norm(S_T - R_T), g.lam**k * g.L_w * g.geometric_sum(T - k))).by(
             at("all steps back", T - k, k),
             at("sensitivity", 0, T - k),
             at("power not negative", k),
@@ -90,9 +92,9 @@ def _form(name: str, g: Geometry, about: str, *measured: Assumption, note: str =
     )
 
 
-FINITE = _form("finite", EUCLIDEAN, "gradient")
+FINITE = _truncation_form("finite", EUCLIDEAN, "gradient")
 FINITE_BOUND, MODEL = FINITE.statement, FINITE.assumptions
-IN_BOX = _form(
+IN_BOX = _truncation_form(
     "box", BOX, "cell", CUT_GRADIENT_NORM, note="any cell with a comparison matrix, smooth or not"
 )
 LEMMA = FINITE.lemma("tbptt-gap").at()
@@ -102,13 +104,13 @@ UNIFORM = theorem(
     le(tbptt_gap, lam**k * L_p * L_w / (1 - lam)),
     MODEL,
     "gradient",
-    (power(EUCLIDEAN.lam),),
+    (power_nonnegative(EUCLIDEAN.lam),),
     note="for every length T",
 ).by(LEMMA, at("power not negative", k), at("power not negative", T - k), "contractive", "window")
 
 AGAINST = theorem(
     "against-truncated",
-    le(tb_gap, FINITE_BOUND.rhs + three_terms(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))),
+    le(tb_gap, FINITE_BOUND.rhs + gap_bound(EUCLIDEAN, T - k, k, EUCLIDEAN.start_bound(T - k))),
     GRADIENT_GAP_FINITE.assumptions,
     "gradient",
     note="against the truncated model's gradient: there the cell has to be smooth",
@@ -133,14 +135,14 @@ TBPTT_GAP = Claim(
         FINITE.variant(
             "next-power",
             "λ^{k+1} in place of λ^k",
-            lam ** (k + 1) * L_p * L_w * EUCLIDEAN.total(T - k),
+            lam ** (k + 1) * L_p * L_w * EUCLIDEAN.geometric_sum(T - k),
         ),
         AGAINST.variant(
             "same-gradient",
             "truncated back-propagation is taken for the truncated model's gradient",
             eq(tb_gap, Integer(0)),
         ),
-        scaled(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
+        scale(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "half-by-eight",
@@ -153,12 +155,12 @@ TBPTT_GAP = Claim(
             "the truncated model's gradient is as close as that of truncated back-propagation",
             FINITE_BOUND.rhs,
         ),
-        scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{k+1} in place of λ^k, of a cell"),
-        instead(IN_BOX, BOX.L_p, 1, "box-without-loss", "the loss's slope L_p is missing"),
+        scale(IN_BOX, BOX.lam, "box-next-power", "λ^{k+1} in place of λ^k, of a cell"),
+        swap(IN_BOX, BOX.L_p, 1, "box-without-loss", "the loss's slope L_p is missing"),
     ),
     extremal=(
         "scalar linear system h = λh + ux with the one weight u, linear loss and a constant "
         "input: equality for every k ≤ T"
     ),
-    emphasis=1.5,
+    example_factor=1.5,
 )

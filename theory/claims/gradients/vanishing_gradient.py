@@ -11,7 +11,7 @@ from rnnbounds.theory.language.terms.vectors import entry, state
 from rnnbounds.theory.models.box_geometry import BOX, SHOWN_DERIVATIVE
 from rnnbounds.theory.models.box_geometry import LIPSCHITZ_INPUT as LIPSCHITZ_INPUT_BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
-from rnnbounds.theory.models.sensitivity import factor
+from rnnbounds.theory.models.sensitivity import factor_step
 from rnnbounds.theory.models.system import (
     CONTRACTION,
     DIFFERENTIABLE,
@@ -19,7 +19,7 @@ from rnnbounds.theory.models.system import (
     LIPSCHITZ_INPUT,
     PAST_INDEX,
 )
-from rnnbounds.theory.proof import Claim, Source, Step, instead, scaled, step, theorem
+from rnnbounds.theory.proof import Claim, Source, Step, scale, step, swap, theorem
 
 lam, L_x, L_rho, U_norm, W_norm, W_radius = symbols("lam L_x L_rho U_norm W_norm W_radius")
 T, t, dh_dx, C_box, L_x_box = symbols("T t dh_dx C_box L_x_box")
@@ -33,7 +33,7 @@ OLD = Assumption("old input", "the input is at least 8 steps old: T − t ≥ 8"
 moved, moved_next = (jacobian(x, m + j + steps, m + 1) for steps in (1, 2))
 
 
-def decay(
+def jacobian_decay_steps(
     g: Geometry, L_x: Expr, first: tuple[Use, ...], further: tuple[Use, ...]
 ) -> tuple[Step, ...]:
     """‖∂h_{t+j}/∂x_t‖ ≤ L_x λ^j, from what bounds the derivatives of one step."""
@@ -58,7 +58,7 @@ FORM = theorem(
     le(dh_dx, L_x * lam ** (T - t)),
     MODEL,
     "rnn",
-    decay(
+    jacobian_decay_steps(
         EUCLIDEAN,
         L_x,
         (DERIVATIVE_IN_INPUT.at(L_x, before, x_now), "lipschitz input"),
@@ -84,9 +84,11 @@ IN_BOX = theorem(
     (*BOX.slopes, LIPSCHITZ_INPUT_BOX, DIFFERENTIABLE, SHOWN_DERIVATIVE, INDEX, PAST_INDEX),
     "cell",
     (
-        *BOX.before,
-        factor(BOX),
-        *decay(BOX, L_x_box, (at("lipschitz input", m),), (at("factor", 0, m + j + 1),)),
+        *BOX.setup_steps,
+        factor_step(BOX),
+        *jacobian_decay_steps(
+            BOX, L_x_box, (at("lipschitz input", m),), (at("factor", 0, m + j + 1),)
+        ),
     ),
     note="any cell with a comparison matrix",
 ).by(at("all steps", t - 1, T - t), at("output", t - 1, T - t), "index", "past")
@@ -97,7 +99,7 @@ VANISHING_GRADIENT = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 3"),
     forms=(FORM, LASTING, IN_BOX),
     false_variants=(
-        instead(FORM, t, t - 1, "next-power", "λ^{T−t+1} in place of λ^{T−t}"),
+        swap(FORM, t, t - 1, "next-power", "λ^{T−t+1} in place of λ^{T−t}"),
         FORM.variant(
             "slope-forgotten", "the activation's slope is taken for 1", U_norm * W_norm ** (T - t)
         ),
@@ -107,10 +109,8 @@ VANISHING_GRADIENT = Claim(
             L_x / 2,
             OLD,
         ),
-        instead(FORM, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
-        instead(
-            FORM, lam, L_rho * W_radius, "spectral-radius", "the eigenvalues of W rule the decay"
-        ),
+        swap(FORM, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
+        swap(FORM, lam, L_rho * W_radius, "spectral-radius", "the eigenvalues of W rule the decay"),
         FORM.variant(
             "as-the-square-root",
             "the slopes average out, like the square root of the lag",
@@ -121,7 +121,7 @@ VANISHING_GRADIENT = Claim(
             "one step more than the lag counts",
             le(dh_dx * (1 + (T - t + 1) * (1 - lam)), L_x),
         ),
-        scaled(IN_BOX, BOX.lam, "box-next-power", "λ^{T−t+1} in place of λ^{T−t}, of a cell"),
+        scale(IN_BOX, BOX.lam, "box-next-power", "λ^{T−t+1} in place of λ^{T−t}, of a cell"),
         IN_BOX.variant(
             "box-without-output",
             "the Euclidean norm of the output is taken for the norm of the box",
@@ -129,5 +129,5 @@ VANISHING_GRADIENT = Claim(
         ),
     ),
     extremal="scalar linear system h = λh + L_x x: equality for every t ≤ T and every input",
-    emphasis=1.25,
+    example_factor=1.25,
 )

@@ -37,7 +37,7 @@ SERIES = define(
 driven, d_driven = (function(name, module=__name__) for name in ("driven", "d_driven"))
 h, d, x_next = driven(j, y), d_driven(j, y), entry(x, j + 1)
 h_next, d_next = driven(j + 1, y), d_driven(j + 1, y)
-last, d_last = driven(T - 1, y), d_driven(T - 1, y)
+end, final_derivative = driven(T - 1, y), d_driven(T - 1, y)
 SYSTEM = assume(
     "scalar system",
     "h_t = a h_{t−1} + x_t from 0, and so dh_t/da = a dh_{t−1}/da + h_{t−1}",
@@ -71,10 +71,10 @@ STEP_SIZES = assume(
 LENGTH = Assumption("length", "T ≥ 3", le(Integer(3), T))
 steepness = alpha * (T - 1) * a_1 ** (2 * T - 4)
 STEEP = Assumption("steep start", "α(T − 1)a_1^{2T−4} ≥ 3", le(Integer(3), steepness))
-now, then = descent(j), descent(j + 1)
+weights_now, weights_next = descent(j), descent(j + 1)
 
 
-def _steep(index: Expr) -> Statement:
+def _steep_at(index: Expr) -> Statement:
     return le(Integer(3), rate(index) * (T - 1) * descent(index) ** (2 * T - 4))
 
 
@@ -149,13 +149,15 @@ CLOSED_FORM = (
         step=(at("covariance", j + 1, y), at("series of variances", j, y)),
     ),
     step(
-        "risk by means", eq(slope(y), y**2 * inner(last, d_last) + y * inner(last, last)), (y,)
+        "risk by means",
+        eq(slope(y), y**2 * inner(end, final_derivative) + y * inner(end, end)),
+        (y,),
     ).by(
         at("risk", y),
         at("scalar system", T - 1, y),
-        at("means", y, last, 0, y * d_last + last),
-        at("means", 1, 0, 0, y * d_last + last),
-        at("means", y, d_last, last, last),
+        at("means", y, end, 0, y * final_derivative + end),
+        at("means", 1, 0, 0, y * final_derivative + end),
+        at("means", y, final_derivative, end, end),
         "length",
     ),
     step("closed form", eq(slope(y), y * series(T - 1, y)), (y,)).by(
@@ -185,18 +187,23 @@ DIVERGENCE = theorem(
             forall=(m, y, z),
             given=(le(4 * y**2, z**2),),
         ).by_induction(base="given 1", step=at("even powers", m + 1, y), over=m),
-        step("one step doubles", le(4 * now**2, then**2), forall=(j,), given=(_steep(j),)).by(
+        step(
+            "one step doubles",
+            le(4 * weights_now**2, weights_next**2),
+            forall=(j,),
+            given=(_steep_at(j),),
+        ).by(
             at("descent", j),
-            at("closed form", now),
-            at("last term", T - 2, now),
+            at("closed form", weights_now),
+            at("last term", T - 2, weights_now),
             at("step sizes", j),
             "length",
         ),
-        step("the start stays steep", _steep(j), forall=(j,)).by_induction(
+        step("the start stays steep", _steep_at(j), forall=(j,)).by_induction(
             base=("steep start", at("descent", 0), at("step sizes", 0)),
             step=(
                 at("one step doubles", j),
-                at("powers grow", T - 3, now, then),
+                at("powers grow", T - 3, weights_now, weights_next),
                 at("step sizes", j),
                 "length",
             ),

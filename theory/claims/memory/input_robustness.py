@@ -8,16 +8,16 @@ from sympy import Expr, Max, sqrt
 from rnnbounds.theory.language import Assumption, Statement, Use, at, le, symbols
 from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.variables import a, b, x, x_other
-from rnnbounds.theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, Driven
-from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power
+from rnnbounds.theory.models.driven_runs import OF_CELLS, OF_VANILLA, SHOWN, DrivenRuns
+from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE, power_nonnegative
 from rnnbounds.theory.models.system import LIPSCHITZ_READOUT, TWO_STEPS
 from rnnbounds.theory.proof import (
     Claim,
     Form,
     Source,
     Step,
-    instead,
-    scaled,
+    scale,
+    swap,
     theorem,
     thousandth_less,
 )
@@ -36,17 +36,17 @@ EVER, EVER_BOX = L_x * x_gap / (1 - lam), L_x_box * x_gap / (1 - lam_box)
 run, run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 
 
-def of_runs(
-    name: str, statement: Statement, model: Driven, about: str, *starts: Expr, note: str = ""
+def run_form(
+    name: str, statement: Statement, model: DrivenRuns, about: str, *starts: Expr, note: str = ""
 ) -> Form:
     """Form that bounds the distance of two runs from `starts`, by induction on the steps."""
-    more: tuple[Use, ...] = ("starts",) if model.given else ()
+    more: tuple[Use, ...] = ("starts",) if model.premises else ()
     return theorem(name, statement, model.assumptions, about, model.steps, note).by(
         at("all steps", *starts, T), *more, "contractive"
     )
 
 
-def of_form(
+def corollary_form(
     form: Form,
     name: str,
     statement: Statement,
@@ -58,12 +58,12 @@ def of_form(
     """Form that follows from another form of the claim, used as a lemma, and from `uses`."""
     lemma = form.lemma(f"input-robustness, {form.name}").at()
     assumptions = (*form.assumptions, *more)
-    follows = theorem(name, statement, assumptions, form.about, before, note)
-    return follows.by(lemma, *uses, "contractive")
+    corollary = theorem(name, statement, assumptions, form.about, before, note)
+    return corollary.by(lemma, *uses, "contractive")
 
 
-FINITE = of_runs("finite", le(forced_gap, FORCED), OF_VANILLA, "rnn", a, a)
-UNIFORM = of_form(
+FINITE = run_form("finite", le(forced_gap, FORCED), OF_VANILLA, "rnn", a, a)
+UNIFORM = corollary_form(
     FINITE,
     "uniform",
     le(forced_gap, EVER),
@@ -72,13 +72,13 @@ UNIFORM = of_form(
     note="for every length T",
 )
 READ_OUT = at("lipschitz readout", run, run_other)
-PREDICTION = of_form(
+PREDICTION = corollary_form(
     FINITE, "prediction", le(forced_gap_y, L_f * FORCED), READ_OUT, more=(LIPSCHITZ_READOUT,)
 )
 APART_BOUND = le(response_gap, FORCED + lam**T * state_gap)
-APART = of_runs("two-states", APART_BOUND, OF_VANILLA, "rnn", a, b, note="from two states")
+APART = run_form("two-states", APART_BOUND, OF_VANILLA, "rnn", a, b, note="from two states")
 
-IN_BOX = of_runs(
+IN_BOX = run_form(
     "box-state",
     le(forced_gap_box, FORCED_BOX),
     OF_CELLS,
@@ -87,7 +87,7 @@ IN_BOX = of_runs(
     a,
     note="the whole state of a cell, (c, h) of an LSTM",
 )
-OUTPUT = of_form(
+OUTPUT = corollary_form(
     IN_BOX,
     "box",
     le(forced_gap, C_box * FORCED_BOX),
@@ -95,22 +95,22 @@ OUTPUT = of_form(
     more=(SHOWN,),
     note="any cell with a comparison matrix, by its output",
 )
-GAIN = of_form(
+GAIN = corollary_form(
     OUTPUT,
     "box-uniform",
     le(forced_gap, C_box * EVER_BOX),
     at("power not negative", T),
-    before=(power(OF_CELLS.norm.lam),),
+    before=(power_nonnegative(OF_CELLS.norm.lam),),
     note="the gain that a certificate states, for every length T",
 )
-BOX_PREDICTION = of_form(
+BOX_PREDICTION = corollary_form(
     OUTPUT,
     "box-prediction",
     le(forced_gap_y, L_f * C_box * FORCED_BOX),
     READ_OUT,
     more=(LIPSCHITZ_READOUT,),
 )
-BOX_APART = of_runs(
+BOX_APART = run_form(
     "box-two-states",
     le(response_gap_box, FORCED_BOX + lam_box**T * response_start_box),
     OF_CELLS,
@@ -129,23 +129,23 @@ INPUT_ROBUSTNESS = Claim(
     ),
     forms=(FINITE, UNIFORM, PREDICTION, APART, OUTPUT, GAIN, IN_BOX, BOX_PREDICTION, BOX_APART),
     false_variants=(
-        instead(
+        swap(
             FINITE, T, T - 1, "one-step-short", "the geometric sum ends one step early", TWO_STEPS
         ),
-        instead(FINITE, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
+        swap(FINITE, L_x, 1, "no-input-slope", "the constant L_x of the input is missing"),
         FINITE.variant(
             "within-the-ball",
             "no two inputs are further apart than the largest is long",
             L_x * B_x * (1 - lam**T) / (1 - lam),
         ),
-        scaled(UNIFORM, 1 - lam, "no-horizon", "the effect of earlier inputs is forgotten at once"),
+        scale(UNIFORM, 1 - lam, "no-horizon", "the effect of earlier inputs is forgotten at once"),
         thousandth_less(UNIFORM),
         UNIFORM.variant(
             "independent-inputs",
             "the differences add up like independent ones, in squares",
             L_x * x_gap / sqrt(1 - lam**2),
         ),
-        instead(PREDICTION, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
+        swap(PREDICTION, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
         APART.variant("starts-forgotten", "the start of the runs is left out", FORCED),
         APART.variant(
             "starts-next-power", "λ^{T+1} in place of λ^T", FORCED + lam ** (T + 1) * state_gap
@@ -178,7 +178,7 @@ INPUT_ROBUSTNESS = Claim(
             "box-starts-forgotten", "the start of the runs of a cell is left out", FORCED_BOX
         ),
     ),
-    emphasis=0.8,
+    example_factor=0.8,
     extremal=(
         "scalar linear system h = λh + L_x x with constant inputs δ apart: equality for every T, "
         "from one state, and from two if they differ the same way"

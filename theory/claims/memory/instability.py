@@ -47,13 +47,13 @@ h_gap, descent_growth = symbols("h_gap descent_growth")
 e = vector("e")
 
 
-def _impulse(height: int) -> Assumption:
+def _impulse_input(height: int) -> Assumption:
     return assume(
         "impulse", f"n = d = 1; x_1 = {height}, and all later inputs are zero", forall=(m,)
     ).that(eq(entry(x, 1), height * e), eq(entry(x, m + 2), ZERO), eq(norm(e), ONE))
 
 
-def _forgotten() -> Step:
+def _forgotten_step() -> Step:
     """A run that starts after the impulse stays at zero."""
     return step(
         "the truncated state is zero", eq(state(x, m + 1, j), ZERO), forall=(m, j)
@@ -71,7 +71,7 @@ EXPANSIVE = Assumption("expansive", "λ ≥ 1", le(ONE, lam))
 NO_WINDOW = theorem(
     "no-window",
     exists(ONE, h_gap),
-    (LINEAR, _impulse(1), EXPANSIVE, SHORT_WINDOW),
+    (LINEAR, _impulse_input(1), EXPANSIVE, SHORT_WINDOW),
     "unstable",
     (
         POWER_AT_LEAST_ONE,
@@ -80,7 +80,7 @@ NO_WINDOW = theorem(
             step=(RECURSION.at(x, 0, j + 1), at("impulse", j), at("system", lam**j * e, 0)),
             method=Identity,
         ),
-        _forgotten(),
+        _forgotten_step(),
     ),
     note="for every k < T: no window truncates it",
 ).by(
@@ -101,7 +101,7 @@ LEVEL = Rational(99, 100)
 BOUNDED_STATE = theorem(
     "bounded-state",
     exists(LEVEL, h_gap),
-    (SATURATING, _impulse(5), SHORT_WINDOW),
+    (SATURATING, _impulse_input(5), SHORT_WINDOW),
     "unstable",
     (
         Step("exp(5.94)", le(199, exponential(6 * LEVEL)), Exact()),
@@ -124,7 +124,7 @@ BOUNDED_STATE = theorem(
             ),
             method=Identity,
         ),
-        _forgotten(),
+        _forgotten_step(),
     ),
     note="a bounded state does not help",
 ).by(
@@ -185,5 +185,5 @@ INSTABILITY = Claim(
         ),
     ),
     extremal="the witnesses themselves; at λ = 1 the gap of the first is exactly 1",
-    emphasis=1.25,
+    example_factor=1.25,
 )

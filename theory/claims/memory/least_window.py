@@ -11,7 +11,7 @@ from dataclasses import replace
 from sympy import log
 
 from rnnbounds.theory.axioms.base import EXPONENTIAL, HOMOGENEITY, LOGARITHM
-from rnnbounds.theory.claims.memory.truncation import WINDOW_FORM, needed, reached
+from rnnbounds.theory.claims.memory.truncation import WINDOW_FORM, needed_window, reached_accuracy
 from rnnbounds.theory.language import ONE, ZERO, Assumption, assume, at, define, eq, le, lt, symbols
 from rnnbounds.theory.language.terms.variables import a, b, c, j, m, s, vector, x, y, z
 from rnnbounds.theory.language.terms.vectors import (
@@ -28,11 +28,11 @@ from rnnbounds.theory.models import system
 from rnnbounds.theory.models.lemmas.growth import TANGENTS
 from rnnbounds.theory.models.lemmas.powers import (
     POWER_NOT_NEGATIVE,
-    decay,
-    positive_rate,
+    decay_rate,
+    decay_step,
+    positive_rate_uses,
     power_at_most_one,
-    power_sum,
-    rate_of,
+    power_of_sum,
 )
 from rnnbounds.theory.proof import Claim, Source, step, theorem
 from rnnbounds.theory.proof.methods import Identity
@@ -43,7 +43,7 @@ TOTAL = define(
     "geometric sum", (z, j), eq(total(z, 0), ZERO), eq(total(z, j + 1), z * total(z, j) + 1)
 )
 e = vector("e")  # the direction of the input, a unit vector
-rate = rate_of(lam)
+rate = decay_rate(lam)
 left = S_0 * (lam**k - lam**T) / (1 - lam)
 
 INTEGRATOR = assume("linear", "φ(h, x) = λh + x", forall=(a, c), ties=True).that(
@@ -77,7 +77,7 @@ ATTAINED = theorem(
         ),
         POWER_NOT_NEGATIVE,
         power_at_most_one(lam),
-        power_sum(lam),
+        power_of_sum(lam),
     ),
     note="for every k ≤ T: what Lemma 1 allows",
 ).by(
@@ -98,7 +98,7 @@ EXACT = ATTAINED.lemma("least-window, attained").at()
 BELOW = Assumption(
     "window below",
     "the window is below that of Lemma 1: k < ln(S_0/((1 − λ)ε))/ln(1/λ)",
-    lt(k, log(needed) / rate),
+    lt(k, log(needed_window) / rate),
 )
 kept = lam**k - epsilon * (1 - lam) / S_0
 LONG = Assumption(
@@ -109,13 +109,13 @@ LONG = Assumption(
 BELOW_FINITE = Assumption(
     "window below",
     "the window is below that for one T: k < −ln(λ^T + ε(1 − λ)/S_0)/ln(1/λ)",
-    lt(k, -log(reached) / rate),
+    lt(k, -log(reached_accuracy) / rate),
 )
 GROWS = step("exp grows", lt(exponential(y), exponential(z)), forall=(y, z), given=(lt(y, z),)).by(
     EXPONENTIAL.at(y, z - y), at("tangent of exp", z - y), at("exp positive", y)
 )
-THRESHOLD = (decay(lam), *TANGENTS, GROWS)
-RATE = positive_rate(lam)
+THRESHOLD = (decay_step(lam), *TANGENTS, GROWS)
+RATE = positive_rate_uses(lam)
 NO_SMALLER = theorem(
     "no-smaller",
     lt(epsilon, h_gap),
@@ -124,10 +124,10 @@ NO_SMALLER = theorem(
     (
         *THRESHOLD,
         step("the window keeps more", lt(ZERO, kept)).by(
-            at("exp grows", k * rate, log(needed)),
+            at("exp grows", k * rate, log(needed_window)),
             at("decay", k),
             at("exp positive", k * rate),
-            LOGARITHM.at(needed),
+            LOGARITHM.at(needed_window),
             "window below",
             "driven",
             "accuracy",
@@ -153,12 +153,12 @@ NO_SMALLER_FINITE = theorem(
     "integrator",
     (
         *THRESHOLD,
-        step("the window keeps more", lt(reached, lam**k)).by(
-            at("exp grows", k * rate, -log(reached)),
+        step("the window keeps more", lt(reached_accuracy, lam**k)).by(
+            at("exp grows", k * rate, -log(reached_accuracy)),
             at("decay", k),
             at("exp positive", k * rate),
-            LOGARITHM.at(reached),
-            EXPONENTIAL.at(-log(reached), log(reached)),
+            LOGARITHM.at(reached_accuracy),
+            EXPONENTIAL.at(-log(reached_accuracy), log(reached_accuracy)),
             "window below",
             "driven",
             *RATE,
@@ -195,7 +195,7 @@ LEAST_WINDOW = Claim(
         NO_SMALLER_FINITE.variant(
             "one-more",
             "the next window is too small as well",
-            replace(BELOW_FINITE, condition=lt(k - 1, -log(reached) / rate)),
+            replace(BELOW_FINITE, condition=lt(k - 1, -log(reached_accuracy) / rate)),
         ),
         NO_SMALLER_FINITE.variant(
             "no-horizon",

@@ -60,8 +60,8 @@ JORDAN = assume(
 )
 
 
-def index(m: int) -> Assumption:
-    """N^m = 0."""
+def index_assumption(m: int) -> Assumption:
+    """Assumption that the nilpotent part has N^m = 0."""
     return assume("index", f"N^{m} = 0", forall=(j,), condition=le(nilpotency, Integer(m))).that(
         eq(shifted(m, j), Integer(0))
     )
@@ -83,46 +83,49 @@ NO_POWER = step("no power yet", le(norm(shifted(i, 0)), ONE), forall=(i,)).by(
 )
 
 
-def binomials(power: Expr, terms: int) -> Expr:
-    """Σ_{i<terms} C(power, i) ρ^{power−i}."""
+def binomial_sum(power: Expr, terms: int) -> Expr:
+    """The sum Σ_{i<terms} C(power, i) ρ^{power−i}."""
     choices = (ONE, power, power * (power - 1) / 2)
     return sum(choice * mode_radius ** (power - i) for i, choice in enumerate(choices[:terms]))
 
 
-def block(m: int) -> tuple[Step, ...]:
+def block_steps(m: int) -> tuple[Step, ...]:
     """‖N^{m−i} A^{j+i−1}‖ is at most the sum of i terms, for i = 1 … m."""
-    found = [ONE_POWER, NO_POWER]
+    steps_so_far = [ONE_POWER, NO_POWER]
     for terms in range(1, m + 1):
-        first, more = m - terms, terms - 1
+        first, further = m - terms, terms - 1
         before = at("index", j) if terms == 1 else at(f"{terms - 1} terms", j + 1)
-        at_start = [at("no power yet", first + i) for i in range(terms)]
-        steps = [at("one power more", first + i, n) for n in range(more) for i in range(more - n)]
-        found.append(
+        start_uses = [at("no power yet", first + i) for i in range(terms)]
+        step_uses = [
+            at("one power more", first + i, n) for n in range(further) for i in range(further - n)
+        ]
+        steps_so_far.append(
             step(
                 f"{terms} terms",
-                le(norm(shifted(first, j + more)), binomials(j + more, terms)),
+                le(norm(shifted(first, j + further)), binomial_sum(j + further, terms)),
                 forall=(j,),
             ).by_induction(
-                base=(*at_start, *steps), step=(at("one power more", first, j + more), before)
+                base=(*start_uses, *step_uses),
+                step=(at("one power more", first, j + further), before),
             )
         )
-    return tuple(found)
+    return tuple(steps_so_far)
 
 
-def jordan(m: int) -> Form:
-    """‖Aᵏ‖ for N^m = 0."""
+def jordan_form(m: int) -> Form:
+    """Form: the bound on ‖Aᵏ‖ for N^m = 0."""
     long = Assumption("long enough", f"k ≥ {m - 1}", le(Integer(m - 1), k))
     return theorem(
         f"jordan-{m}",
-        le(power_norm, binomials(k, m)),
-        (JORDAN, index(m), long),
+        le(power_norm, binomial_sum(k, m)),
+        (JORDAN, index_assumption(m), long),
         "jordan",
-        block(m),
+        block_steps(m),
         "equal for ρ = 0, and attained up to a constant for every ρ",
     ).by(at(f"{m} terms", k - m + 1), "long enough")
 
 
-JORDAN_2, JORDAN_3 = jordan(2), jordan(3)
+JORDAN_2, JORDAN_3 = jordan_form(2), jordan_form(3)
 
 LINEAR_MEMORY = Claim(
     id="linear-memory",
@@ -152,8 +155,8 @@ LINEAR_MEMORY = Claim(
         JORDAN_2.variant(
             "any-constant", "a constant times ρ^k, a hundred say", 100 * mode_radius**k
         ),
-        JORDAN_3.variant("degree-too-low", "a polynomial of degree m − 2", binomials(k, 2)),
+        JORDAN_3.variant("degree-too-low", "a polynomial of degree m − 2", binomial_sum(k, 2)),
     ),
     extremal="any mode at all; one Jordan block, whose corner is C(k, m − 1) ρ^{k−m+1}",
-    emphasis=1.25,
+    example_factor=1.25,
 )

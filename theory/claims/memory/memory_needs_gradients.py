@@ -17,7 +17,7 @@ from rnnbounds.theory.language.terms.variables import i, j, s, x, z
 from rnnbounds.theory.language.terms.vectors import RECURSION, entry, norm, state
 from rnnbounds.theory.models.geometry import EUCLIDEAN
 from rnnbounds.theory.models.system import SOME_WINDOW, WINDOW
-from rnnbounds.theory.proof import Claim, Source, instead, scaled, step, theorem
+from rnnbounds.theory.proof import Claim, Source, scale, step, swap, theorem
 from rnnbounds.theory.proof.methods import Identity
 
 T, k, lam, S_0, B_h, beta_rho = symbols("T k lam S_0 B_h beta_rho")
@@ -99,18 +99,18 @@ MEMORY_NEEDS_GRADIENTS = Claim(
     ),
     forms=(GAP, LASTING),
     false_variants=(
-        instead(GAP, most, at_run, "at-the-run", "the gradient along the full run is enough"),
-        instead(GAP, most, at_rest, "at-rest", "the gradient along the truncated run is enough"),
+        swap(GAP, most, at_run, "at-the-run", "the gradient along the full run is enough"),
+        swap(GAP, most, at_rest, "at-rest", "the gradient along the truncated run is enough"),
         GAP.variant(
             "mean-of-ends",
             "the mean of the gradients at both ends is enough",
             (at_run + at_rest) / 2 * h_start,
         ),
-        scaled(
+        scale(
             GAP, lam, "next-lag", "the gradient at one lag more is enough in a contractive model"
         ),
-        instead(GAP, h_start, S_0, "one-drive", "the state that is forgotten is one drive"),
-        instead(LASTING, B_h, S_0, "bounded-by-a-drive", "the states are taken for one drive"),
+        swap(GAP, h_start, S_0, "one-drive", "the state that is forgotten is one drive"),
+        swap(LASTING, B_h, S_0, "bounded-by-a-drive", "the states are taken for one drive"),
     ),
     extremal="a scalar linear system: equality for every k ≥ 1, T and input",
 )

@@ -30,10 +30,10 @@ PRINTED_GAP = assume(
     "printed gap",
     "the printed gap bounds ‖h‖₂ of the difference of any two states of the pair after k steps",
     forall=(v, c),
-).that(Clause(le(norm(v - c), gap_told), (sets.held_both(both(T - k, k), v, c),)))
+).that(Clause(le(norm(v - c), gap_told), (sets.in_pair(both(T - k, k), v, c),)))
 PRINTED_WIDTH = assume(
     "printed width", "the printed width bounds |s_i − ŝ_i| of all states of the line", forall=(v,)
-).that(Clause(le(max_norm(v - anchor(alone(T))), width_told), (sets.held(alone(T), v),)))
+).that(Clause(le(max_norm(v - anchor(alone(T))), width_told), (sets.in_line(alone(T), v),)))
 OF_LINES, OF_PAIRS = (*lines.ASSUMED, *sets.OF_LINES), (*pairs.ASSUMED, *sets.OF_PAIRS)
 GAP = theorem(
     "gap",

@@ -5,12 +5,12 @@ from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.language.terms.variables import x
 from rnnbounds.theory.language.terms.vectors import state
 from rnnbounds.theory.models.system import LIPSCHITZ_READOUT, LONG_WINDOW
-from rnnbounds.theory.proof import Claim, Form, Source, instead, scaled, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Form, Source, scale, swap, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, L_f, C_box, T, k, y_gap = symbols("lam S_0 B_x L_x L_f C_box T k y_gap")
 
 
-def through_readout(form: Form, name: str = "truncation", note: str = "") -> Form:
+def readout_form(form: Form, name: str = "truncation", note: str = "") -> Form:
     """Form that bounds the gap of outputs by L_f times the form's bound on the gap of states."""
     model = (*form.assumptions, LIPSCHITZ_READOUT)
     bound = le(y_gap, L_f * form.statement.rhs)
@@ -21,9 +21,9 @@ def through_readout(form: Form, name: str = "truncation", note: str = "") -> For
     )
 
 
-FINITE = through_readout(truncation.FINITE)
-UNIFORM = through_readout(truncation.UNIFORM, note="for every length T")
-IN_BOX = through_readout(truncation.OUTPUT, "truncation, box", "any cell with a comparison matrix")
+FINITE = readout_form(truncation.FINITE)
+UNIFORM = readout_form(truncation.UNIFORM, note="for every length T")
+IN_BOX = readout_form(truncation.OUTPUT, "truncation, box", "any cell with a comparison matrix")
 
 PREDICTION = Claim(
     id="prediction",
@@ -31,9 +31,9 @@ PREDICTION = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "Proposition 3"),
     forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
-        instead(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
-        scaled(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
-        instead(FINITE, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
+        swap(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
+        scale(UNIFORM, 1 - lam, "no-horizon", "the factor 1/(1 − λ) is missing"),
+        swap(FINITE, L_f, 1, "no-readout", "the readout's constant L_f is missing"),
         FINITE.variant(
             "inputs-alone",
             "the drive counts the inputs and forgets the bias",
@@ -51,11 +51,9 @@ PREDICTION = Claim(
             "the readout is taken to see the norm of the box: C_box is missing",
             IN_BOX.statement.rhs / C_box,
         ),
-        instead(
-            IN_BOX, L_f, 1, "box-no-readout", "the readout's constant L_f is missing, of a cell"
-        ),
+        swap(IN_BOX, L_f, 1, "box-no-readout", "the readout's constant L_f is missing, of a cell"),
     ),
-    emphasis=0.8,
+    example_factor=0.8,
     extremal=(
         "scalar linear system h = λh + x, y = L_f h, with the constant input x = S_0: equality "
         "for every k ≤ T"

@@ -31,17 +31,17 @@ T, k, R, causal_gap, causal_edge_gap = symbols("T k R causal_gap causal_edge_gap
 R_undilated, R_widest, R_halved, R_overlap = symbols("R_undilated R_widest R_halved R_overlap")
 
 
-def wide(field: Expr) -> Assumption:
-    """The window is no shorter than this field."""
+def covers(field: Expr) -> Assumption:
+    """Assumption that the window is no shorter than this field."""
     return Assumption("wide window", f"the window covers the field: k ≥ {field}", le(field, k))
 
 
-def exact(field: Expr) -> Assumption:
-    """The window is exactly this field."""
+def exact_field(field: Expr) -> Assumption:
+    """Assumption that the window is exactly this field."""
     return Assumption("exact window", f"the window is the field: k = {field}", eq(k, field))
 
 
-def unchanged(other: Expr, *when: Statement) -> Clause:
+def unchanged_clause(other: Expr, *when: Statement) -> Clause:
     """The two input sequences have the same input at all such times z."""
     return Clause(eq(norm(entry(x, z) - entry(other, z)), ZERO), when)
 
@@ -60,13 +60,13 @@ PAST = assume(
     "changed past",
     "x′ agrees with x at the last k times up to T, and is arbitrary before and after",
     forall=(z,),
-).that(unchanged(x_past, lt(T - k, z), le(z, T)))
+).that(unchanged_clause(x_past, lt(T - k, z), le(z, T)))
 EDGE = assume(
     "changed edge",
     "x″ differs from x at time T − k + 1, and agrees with it at all later times",
     forall=(z,),
 ).that(
-    unchanged(x_edge, lt(T - k + ONE, z)),
+    unchanged_clause(x_edge, lt(T - k + ONE, z)),
     Clause(lt(ZERO, norm(entry(x, z) - entry(x_edge, z))), (eq(z, T - k + ONE),)),
 )
 TELLS_APART = assume(
@@ -81,15 +81,21 @@ TELLS_APART = assume(
 )
 
 
-def agreement(other: Expr, assumed: str, causal: str, *given: Statement) -> Step:
+def agreement_step(other: Expr, assumption_id: str, causal: str, *given: Statement) -> Step:
     """Step j computes the same at all times z that are ``given``: late enough for its reach."""
-    known = premises(given)
+    premise_names = premises(given)
     return step(
         "later values agree", eq(apart(x, other, j, z), ZERO), forall=(j, z), given=given
     ).inductively(
-        base=(*known, INPUTS.at(x, z), INPUTS.at(other, z), REACH.at(0), at(assumed, z)),
+        base=(
+            *premise_names,
+            INPUTS.at(x, z),
+            INPUTS.at(other, z),
+            REACH.at(0),
+            at(assumption_id, z),
+        ),
         step=(
-            *known,
+            *premise_names,
             at(HYPOTHESIS, z),
             at(HYPOTHESIS, z - delay(j)),
             at("two taps", x, other, j, z),
@@ -103,29 +109,29 @@ def agreement(other: Expr, assumed: str, causal: str, *given: Statement) -> Step
 UNSEEN = eq(causal_gap, ZERO)
 OUTSIDE = Proof(
     (
-        agreement(x_past, "changed past", "causal", lt(T - k + reach(j), z), le(z, T)),
+        agreement_step(x_past, "changed past", "causal", lt(T - k + reach(j), z), le(z, T)),
         step("claim", UNSEEN).by(at("later values agree", J, T), "wide window", "field"),
     )
 )
 
 
-def outside(name: str, about: str, note: str) -> Form:
+def outside_form(name: str, about: str, note: str) -> Form:
     """Of one kind of model: nothing before the last R inputs is seen, and nothing after them."""
-    return Form(name, UNSEEN, (wide(R), LOCAL, CAUSAL, FIELD, PAST), about, OUTSIDE, note)
+    return Form(name, UNSEEN, (covers(R), LOCAL, CAUSAL, FIELD, PAST), about, OUTSIDE, note)
 
 
-DILATED = outside("dilated", "tcn", "R = 1 + Σ 2(K − 1)d over the blocks of two convolutions")
-GATED = outside("gated convolution", "gated-conv", "R = 1 + Σ (K − 1)d")
-WAVENET = outside("wavenet", "wavenet", "R = K + Σ (K − 1)d: one convolution before the stack")
-ATTENTION = outside("attention", "attention", "R = 1 + L(w − 1) for L layers over w positions")
+DILATED = outside_form("dilated", "tcn", "R = 1 + Σ 2(K − 1)d over the blocks of two convolutions")
+GATED = outside_form("gated convolution", "gated-conv", "R = 1 + Σ (K − 1)d")
+WAVENET = outside_form("wavenet", "wavenet", "R = K + Σ (K − 1)d: one convolution before the stack")
+ATTENTION = outside_form("attention", "attention", "R = 1 + L(w − 1) for L layers over w positions")
 
 SEEN_FORM = theorem(
     "oldest input",
     lt(ZERO, causal_edge_gap),
-    (exact(R), LOCAL, DELAYED, FIELD, EDGE, TELLS_APART),
+    (exact_field(R), LOCAL, DELAYED, FIELD, EDGE, TELLS_APART),
     "monotone",
     (
-        agreement(x_edge, "changed edge", "delayed", lt(T - k + ONE + reach(j), z)),
+        agreement_step(x_edge, "changed edge", "delayed", lt(T - k + ONE + reach(j), z)),
         step(
             "the oldest is seen",
             lt(ZERO, apart(x, x_edge, j, z)),
@@ -157,7 +163,7 @@ CAUSAL_FORMS = (DILATED, GATED, WAVENET, ATTENTION, SEEN_FORM)
 
 def shorter(form: Form, id: str, text: str, field: Expr) -> Variant:
     """False variant that states the form for a receptive field shorter than it is."""
-    return form.variant(id, text, wide(field))
+    return form.variant(id, text, covers(field))
 
 
 INSIDE = Assumption("exact window", "the input lies inside of the field: k ≤ R", le(k, R))
@@ -165,7 +171,7 @@ CAUSAL_VARIANTS = (
     DILATED.variant(
         "causal-one-shorter",
         "the oldest input of the field is not seen",
-        assumptions=(wide(R - 1), SOME_WINDOW, *DILATED.assumptions[1:]),
+        assumptions=(covers(R - 1), SOME_WINDOW, *DILATED.assumptions[1:]),
     ),
     shorter(DILATED, "blocks-halved", "a block counts as one convolution, not as two", R_halved),
     shorter(GATED, "dilation-forgotten", "every tap counts once, however far apart", R_undilated),
@@ -179,6 +185,6 @@ CAUSAL_VARIANTS = (
     SEEN_FORM.variant(
         "overlap-counted",
         "a layer sees K_l d_l inputs more, the overlap with the next counted twice",
-        exact(R_overlap),
+        exact_field(R_overlap),
     ),
 )

@@ -24,7 +24,7 @@ from rnnbounds.theory.language.terms.memory import (
 from rnnbounds.theory.language.terms.variables import c, j, m, s, v, x
 from rnnbounds.theory.language.terms.vectors import entry
 from rnnbounds.theory.models.system import WINDOW
-from rnnbounds.theory.proof import Claim, Source, instead, scaled, step, theorem
+from rnnbounds.theory.proof import Claim, Source, scale, step, swap, theorem
 
 scan_gap, scan_start, decay_product, decay_max = symbols(
     "scan_gap scan_start decay_product decay_max"
@@ -49,12 +49,12 @@ INPUT_SET = assume(
     "input set", "decay_max bounds a(x) for every input of the set", forall=(m,)
 ).that(le(decay(entry(x, m + 1)), decay_max))
 
-gap = scan(x, 0, s + j) - scan(x, s, j)
+scan_gap_term = scan(x, 0, s + j) - scan(x, s, j)
 NOT_NEGATIVE = step(
     "the product is not negative", le(ZERO, decays(x, s, j)), forall=(s, j)
 ).by_induction(base=DECAYS.at(x, s, 0), step=(DECAYS.at(x, s, j), at("scan", x, s, j, now)))
 FORGETTING = step(
-    "forgetting", eq(gap, decays(x, s, j) * scan(x, 0, s)), forall=(s, j)
+    "forgetting", eq(scan_gap_term, decays(x, s, j) * scan(x, 0, s)), forall=(s, j)
 ).by_induction(
     base=(DECAYS.at(x, s, 0), at("scan", x, s, 0, 0)),
     step=(DECAYS.at(x, s, j), at("scan", x, 0, s + j, 0), at("scan", x, s, j, 0)),
@@ -106,7 +106,7 @@ LOG_CONCAVE = assume(
     eq(tangents(mean_input(x, s, j), x, s, j), ONE),
 )
 SOME_DECAY = Assumption("some decay", "a > 0 at the mean input", lt(ZERO, decay_of_mean))
-mean = mean_input(x, T - k, k)
+mean_decay_input = mean_input(x, T - k, k)
 MEAN = theorem(
     "mean-input",
     le(scan_gap, decay_of_mean**k * scan_start),
@@ -135,7 +135,7 @@ MEAN = theorem(
 ).by(
     at("forgetting", T - k, k),
     at("the product is not negative", T - k, k),
-    at("the product is below its tangents", mean, T - k, k),
+    at("the product is below its tangents", mean_decay_input, T - k, k),
     at("log-concave", 0, 0, x, T - k, k),
     "some decay",
     "window",
@@ -157,20 +157,18 @@ SCAN_MEMORY = Claim(
             "the memory is the mean input's decay to the k-th power, no less",
             eq(scan_gap, decay_of_mean**k * scan_start),
         ),
-        scaled(
-            EXACT, decay_last, "one-more-decay", "the last decay of the window is counted twice"
-        ),
-        instead(
+        scale(EXACT, decay_last, "one-more-decay", "the last decay of the window is counted twice"),
+        swap(
             UNIFORM, decay_max, decay_last, "last-decay", "the last input's decay is taken for all"
         ),
-        instead(UNIFORM, decay_max, decay_least, "least-decay", "the least decay is taken for all"),
+        swap(UNIFORM, decay_max, decay_least, "least-decay", "the least decay is taken for all"),
         UNIFORM.variant(
             "zero-input",
             "the decay without an input is taken for the largest",
             decay_zero**k * scan_start,
         ),
-        instead(UNIFORM, k, k + 1, "next-power", "ā^{k+1} in place of ā^k"),
+        swap(UNIFORM, k, k + 1, "next-power", "ā^{k+1} in place of ā^k"),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal="a constant input at the end of the set where a is largest: equality at every k",
 )

@@ -6,9 +6,9 @@ from rnnbounds.theory.language import at, le, symbols
 from rnnbounds.theory.models.box_geometry import BOX
 from rnnbounds.theory.models.geometry import EUCLIDEAN
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
-from rnnbounds.theory.models.sensitivity import states
+from rnnbounds.theory.models.sensitivity import state_steps
 from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE, DRIVE, TWO_STEPS
-from rnnbounds.theory.proof import Claim, Source, instead, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, swap, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, T, h_norm, h_norm_box = symbols("lam S_0 B_x L_x T h_norm h_norm_box")
 
@@ -16,7 +16,7 @@ MODEL = (CONTRACTION, CONTRACTIVE, DRIVE)
 
 FINITE_BOUND = le(h_norm, S_0 * (1 - lam**T) / (1 - lam))
 FINITE = theorem(
-    "finite", FINITE_BOUND, MODEL, "rnn", states(EUCLIDEAN, "one step", "all steps")
+    "finite", FINITE_BOUND, MODEL, "rnn", state_steps(EUCLIDEAN, "one step", "all steps")
 ).by(at("all steps", T), "contractive")
 
 UNIFORM_BOUND = le(h_norm, S_0 / (1 - lam))
@@ -26,10 +26,10 @@ UNIFORM = theorem(
 
 IN_BOX = theorem(
     "box",
-    le(h_norm_box, BOX.S_0 * BOX.total(T)),
-    (*BOX.contracts, BOX.contractive, BOX.drive),
+    le(h_norm_box, BOX.S_0 * BOX.geometric_sum(T)),
+    (*BOX.contraction_assumptions, BOX.contractive, BOX.drive),
     "cell",
-    (*BOX.before, *states(BOX)),
+    (*BOX.setup_steps, *state_steps(BOX)),
     note="any cell with a comparison matrix: LSTM, GRU, deep transitions, scans and stacks",
 ).by(at("state", T), "contractive")
 
@@ -39,7 +39,7 @@ STATE_BOUND = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "section 2"),
     forms=(FINITE, UNIFORM, IN_BOX),
     false_variants=(
-        instead(
+        swap(
             FINITE, T, T - 1, "one-step-short", "the geometric sum ends one step early", TWO_STEPS
         ),
         FINITE.variant(
@@ -58,14 +58,14 @@ STATE_BOUND = Claim(
         IN_BOX.variant(
             "box-one-step-short",
             "the geometric sum of a cell ends one step early",
-            BOX.S_0 * BOX.total(T - 1),
+            BOX.S_0 * BOX.geometric_sum(T - 1),
             TWO_STEPS,
         ),
         IN_BOX.variant(
             "box-two-drives", "no cell holds more than two drives, whatever λ is", 2 * BOX.S_0
         ),
     ),
-    emphasis=0.8,
+    example_factor=0.8,
     extremal=(
         "scalar linear system h = λh + x with the constant input x = S_0: equality for every T"
     ),

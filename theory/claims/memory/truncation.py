@@ -14,31 +14,36 @@ from rnnbounds.theory.models.box_geometry import BOX, SHOWN
 from rnnbounds.theory.models.geometry import EUCLIDEAN, Geometry
 from rnnbounds.theory.models.lemmas import powers
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE, long_window
-from rnnbounds.theory.models.sensitivity import forgetting, states
-from rnnbounds.theory.proof import Claim, Form, Source, Step, instead, theorem, thousandth_less
+from rnnbounds.theory.models.sensitivity import forgetting_steps, state_steps
+from rnnbounds.theory.proof import Claim, Form, Source, Step, swap, theorem, thousandth_less
 
 lam, S_0, B_x, L_x, epsilon, T, k = symbols("lam S_0 B_x L_x epsilon T k")
 h_gap, h_gap_box, C_box = symbols("h_gap h_gap_box C_box")
 
 
-def forgotten(g: Geometry) -> Expr:
-    """S_0 (λ^k − λ^T)/(1 − λ)."""
+def memory_bound(g: Geometry) -> Expr:
+    """The bound S_0 (λ^k − λ^T)/(1 − λ)."""
     return g.S_0 * (g.lam**k - g.lam**T) / (1 - g.lam)
 
 
-def in_norm(
+def truncation_form(
     name: str,
     gap: Expr,
     g: Geometry,
     about: str,
     bounded: Use,
-    before: tuple[Step, ...] = (),
+    setup_steps: tuple[Step, ...] = (),
     note: str = "",
 ) -> Form:
     """Form gap ≤ S_0 (λ^k − λ^T)/(1 − λ) in the norm of `g`; `bounded` bounds the states."""
-    model = (*g.contracts, g.contractive, g.drive, system.WINDOW)
-    steps = (*before, *forgetting(g), powers.power_sum(g.lam), powers.power(g.lam))
-    return theorem(name, le(gap, forgotten(g)), model, about, steps, note).by(
+    model = (*g.contraction_assumptions, g.contractive, g.drive, system.WINDOW)
+    steps = (
+        *setup_steps,
+        *forgetting_steps(g),
+        powers.power_of_sum(g.lam),
+        powers.power_nonnegative(g.lam),
+    )
+    return theorem(name, le(gap, memory_bound(g)), model, about, steps, note).by(
         at("forgetting", T - k, k),
         bounded,
         at("power of a sum", k, T - k),
@@ -49,7 +54,7 @@ def in_norm(
 
 
 STATE_BOUND = STATE_BOUND_FINITE.lemma("state-bound", T).at(T - k)
-FINITE = in_norm("finite", h_gap, EUCLIDEAN, "rnn", STATE_BOUND)
+FINITE = truncation_form("finite", h_gap, EUCLIDEAN, "rnn", STATE_BOUND)
 LEMMA = FINITE.lemma("truncation").at()
 UNIFORM = theorem(
     "uniform",
@@ -59,92 +64,99 @@ UNIFORM = theorem(
     (POWER_NOT_NEGATIVE,),
     note="for every length T",
 ).by(LEMMA, at("power not negative", T), "contractive")
-BOX_STATE = in_norm(
+BOX_STATE = truncation_form(
     "box-state",
     h_gap_box,
     BOX,
     "cell",
     at("state", T - k),
-    (*BOX.before, *states(BOX)),
+    (*BOX.setup_steps, *state_steps(BOX)),
     "the whole state of a cell, (c, h) of an LSTM",
 )
 OUTPUT = theorem(
     "box",
-    le(h_gap, C_box * forgotten(BOX)),
+    le(h_gap, C_box * memory_bound(BOX)),
     (*BOX_STATE.assumptions, SHOWN),
     "cell",
     note="any cell with a comparison matrix, by its output",
 ).by(BOX_STATE.lemma("truncation, box-state").at(), at("output", T - k, k), "window", "contractive")
 
-rate, box_rate = powers.rate_of(lam), powers.rate_of(BOX.lam)
-needed, box_needed = (
+rate, box_rate = powers.decay_rate(lam), powers.decay_rate(BOX.lam)
+needed_window, needed_box_window = (
     constant / ((1 - factor) * epsilon)
     for constant, factor in ((S_0, lam), (C_box * BOX.S_0, BOX.lam))
 )
-reached = lam**T + epsilon * (1 - lam) / S_0
+reached_accuracy = lam**T + epsilon * (1 - lam) / S_0
 
 
-def window(
+def window_form(
     name: str,
-    of: Form,
+    base_form: Form,
     lemma: Use,
     lam: Expr,
     text: str,
     level: Expr,
     *uses: Use,
-    more: tuple[Assumption, ...] = (),
-    before: tuple[Step, ...] = (),
+    extra_assumptions: tuple[Assumption, ...] = (),
+    setup_steps: tuple[Step, ...] = (),
     note: str,
 ) -> Form:
     """A window of level/ln(1/λ) inputs leaves at most ε of what the other form bounds."""
-    rate = powers.rate_of(lam)
-    model = (*of.assumptions, *more, long_window(text, le(level / rate, k)))
-    proved = theorem(name, le(h_gap, epsilon), model, of.about, (powers.decay(lam), *before), note)
-    return proved.by(
-        lemma, "long window", at("decay", k), *uses, *powers.positive_rate(lam), "accuracy"
+    rate = powers.decay_rate(lam)
+    model = (*base_form.assumptions, *extra_assumptions, long_window(text, le(level / rate, k)))
+    form = theorem(
+        name,
+        le(h_gap, epsilon),
+        model,
+        base_form.about,
+        (powers.decay_step(lam), *setup_steps),
+        note,
+    )
+    return form.by(
+        lemma, "long window", at("decay", k), *uses, *powers.positive_rate_uses(lam), "accuracy"
     )
 
 
-WINDOW_FORM = window(
+WINDOW_FORM = window_form(
     "window",
     UNIFORM,
     UNIFORM.lemma("truncation").at(),
     lam,
     "ln(S_0/((1 − λ)ε))/ln(1/λ)",
-    log(needed),
-    LOGARITHM.at(needed),
-    EXPONENTIAL.at(log(needed), k * rate),
-    more=(system.MEMORY, system.ACCURACY),
+    log(needed_window),
+    LOGARITHM.at(needed_window),
+    EXPONENTIAL.at(log(needed_window), k * rate),
+    extra_assumptions=(system.MEMORY, system.ACCURACY),
     note="how long a window is enough, for every T",
 )
-WINDOW_FINITE = window(
+WINDOW_FINITE = window_form(
     "window-finite",
     FINITE,
     LEMMA,
     lam,
     "−ln(λ^T + ε(1 − λ)/S_0)/ln(1/λ)",
-    -log(reached),
-    LOGARITHM.at(reached),
-    EXPONENTIAL.at(-log(reached), log(reached)),
-    EXPONENTIAL.at(-log(reached), k * rate),
+    -log(reached_accuracy),
+    LOGARITHM.at(reached_accuracy),
+    EXPONENTIAL.at(-log(reached_accuracy), log(reached_accuracy)),
+    EXPONENTIAL.at(-log(reached_accuracy), k * rate),
     at("power not negative", T),
     "driven",
-    more=(system.MEMORY, system.ACCURACY, system.DRIVEN),
-    before=(POWER_NOT_NEGATIVE,),
+    extra_assumptions=(system.MEMORY, system.ACCURACY, system.DRIVEN),
+    setup_steps=(POWER_NOT_NEGATIVE,),
     note="how long a window is enough, for one given T",
 )
-BOX_WINDOW = window(
+BOX_WINDOW = window_form(
     "box-window",
     OUTPUT,
     OUTPUT.lemma("truncation, box").at(),
     BOX.lam,
     "ln(C_box S_0_box/((1 − λ_box)ε))/ln(1/λ_box)",
-    log(box_needed),
-    LOGARITHM.at(box_needed),
-    EXPONENTIAL.at(log(box_needed), k * box_rate),
+    log(needed_box_window),
+    LOGARITHM.at(needed_box_window),
+    EXPONENTIAL.at(log(needed_box_window), k * box_rate),
     at("power not negative", T),
-    more=(Assumption("memory", "λ_box > 0", lt(ZERO, BOX.lam)), system.ACCURACY),
-    before=(powers.power(BOX.lam),),
+    extra_assumptions=(Assumption("memory", "λ_box > 0", lt(ZERO, BOX.lam)), system.ACCURACY),
+    setup_steps=(powers.power_nonnegative(BOX.lam),),
     note="how long a window is enough for a cell, in the Euclidean norm of its output",
 )
 
@@ -154,7 +166,7 @@ TRUNCATION = Claim(
     source=Source("Miller & Hardt, Stable Recurrent Models", "Lemma 1"),
     forms=(FINITE, UNIFORM, WINDOW_FORM, WINDOW_FINITE, BOX_STATE, OUTPUT, BOX_WINDOW),
     false_variants=(
-        instead(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
+        swap(UNIFORM, k, k + 1, "next-power", "λ^{k+1} in place of λ^k"),
         UNIFORM.variant("no-horizon", "the factor 1/(1 − λ) is missing", S_0 * lam**k),
         FINITE.variant(
             "window-one-longer",
@@ -182,7 +194,7 @@ TRUNCATION = Claim(
         WINDOW_FORM.variant(
             "floor",
             "the window is rounded down",
-            long_window("⌊log⌋", lt(log(needed) / rate, k + 1)),
+            long_window("⌊log⌋", lt(log(needed_window) / rate, k + 1)),
         ),
         WINDOW_FORM.variant(
             "no-horizon-window",
@@ -192,12 +204,12 @@ TRUNCATION = Claim(
         WINDOW_FORM.variant(
             "one-short",
             "a window one shorter is enough",
-            long_window("log − 1", le(log(needed) / rate, k + 1)),
+            long_window("log − 1", le(log(needed_window) / rate, k + 1)),
         ),
         WINDOW_FINITE.variant(
             "finite-one-short",
             "for one given T a window one shorter is enough",
-            long_window("log − 1", le(-log(reached) / rate, k + 1)),
+            long_window("log − 1", le(-log(reached_accuracy) / rate, k + 1)),
         ),
         BOX_STATE.variant(
             "box-next-power",
@@ -207,7 +219,7 @@ TRUNCATION = Claim(
         OUTPUT.variant(
             "box-without-output",
             "the Euclidean norm of the output is taken for the norm of the box",
-            forgotten(BOX),
+            memory_bound(BOX),
         ),
         OUTPUT.variant(
             "box-half-by-eight",
@@ -218,13 +230,13 @@ TRUNCATION = Claim(
         BOX_WINDOW.variant(
             "box-window-without-output",
             "the window of a cell forgets the factor C_box",
-            long_window("log S_0/((1 − λ)ε)", le(log(box_needed / C_box) / box_rate, k)),
+            long_window("log S_0/((1 − λ)ε)", le(log(needed_box_window / C_box) / box_rate, k)),
         ),
     ),
     extremal=(
         "scalar linear system h = λh + x with the constant input x = S_0: equality for every "
         "k ≤ T, and the window for finite T is the least possible"
     ),
-    emphasis=2.5,
-    breadth=11,
+    example_factor=2.5,
+    sequence_factor=11,
 )

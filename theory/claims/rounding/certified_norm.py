@@ -18,7 +18,7 @@ from rnnbounds.theory.language.terms.vectors import (
     transpose,
 )
 from rnnbounds.theory.models.cells import W
-from rnnbounds.theory.proof import Claim, Source, instead, scaled, step, theorem
+from rnnbounds.theory.proof import Claim, Source, scale, step, swap, theorem
 from rnnbounds.theory.proof.methods import Words
 
 W_norm_exact, n, u = symbols("W_norm_exact n u")
@@ -27,8 +27,8 @@ s_gate, s_svd, s_power, s_unshifted, s_unscaled = symbols(
 )
 shift = Symbol("c", real=True)
 
-true_matrix = s_gate**2 * eye - transpose(W) * W - shift * eye
-matrix = rounded_gram(W, s_gate, shift)
+exact_gram = s_gate**2 * eye - transpose(W) * W - shift * eye
+gram = rounded_gram(W, s_gate, shift)
 
 GATE = assume(
     "gate",
@@ -36,10 +36,10 @@ GATE = assume(
     "Cholesky's factorisation of the computed "
     "s² I − WᵀW − c I completes; c covers its backward error and the rounding of the matrix",
 ).that(
-    eq(completes(matrix), Integer(1)),
+    eq(completes(gram), Integer(1)),
     eq(in_range(W, s_gate, shift), Integer(1)),
     le(
-        gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix)
+        gamma(n + 2) / (1 - gamma(n + 2)) * trace(gram)
         + gamma(n) * frobenius(W)
         + 4 * u * s_gate**2,
         shift,
@@ -50,10 +50,7 @@ SHAPES = assume(
     "W and the computed matrix have n rows, and I is the identity of W's columns; of the computed "
     "matrix, which is symmetric, one triangle is computed",
 ).that(
-    le(rows(W), n),
-    le(rows(matrix), n),
-    eq(norm(W * eye - W), 0),
-    eq(norm(transpose(matrix) - matrix), 0),
+    le(rows(W), n), le(rows(gram), n), eq(norm(W * eye - W), 0), eq(norm(transpose(gram) - gram), 0)
 )
 SIZE = Assumption("size", "n is at most 2^40", lt(n * u, Rational(1, 2**13)))
 
@@ -63,15 +60,15 @@ FORM = theorem(
     (GATE, SHAPES, SIZE),
     "matrix",
     (
-        step("symmetric", eq(norm(transpose(true_matrix) - true_matrix), 0)).by(
+        step("symmetric", eq(norm(transpose(exact_gram) - exact_gram), 0)).by(
             IDENTITY_NORM.at(), method=Words
         ),
         step(
-            "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(matrix), least(matrix))
-        ).by(CHOLESKY.at(matrix, n), "gate", "shapes", "size"),
+            "nearly positive", le(-gamma(n + 2) / (1 - gamma(n + 2)) * trace(gram), least(gram))
+        ).by(CHOLESKY.at(gram, n), "gate", "shapes", "size"),
         step(
             "close to the true matrix",
-            le(norm(matrix - true_matrix), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
+            le(norm(gram - exact_gram), gamma(n) * frobenius(W) + 4 * u * s_gate**2),
         ).by(ROUNDED_GRAM.at(W, s_gate, shift, n), "gate", "shapes", "size"),
         step("the shift pays", le(norm(W) ** 2, s_gate**2)).by(
             "nearly positive",
@@ -80,7 +77,7 @@ FORM = theorem(
             "size",
             "shapes",
             "symmetric",
-            WEYL.at(matrix, true_matrix - matrix),
+            WEYL.at(gram, exact_gram - gram),
             LEAST_EIGENVALUE.at(W, s_gate**2 - shift),
         ),
     ),
@@ -101,11 +98,9 @@ CERTIFIED_NORM = Claim(
         FORM.variant(
             "unshifted", "the factorisation of s² I − WᵀW itself, rounding ignored", s_unshifted
         ),
-        instead(
-            FORM, s_gate, s_unscaled, "unscaled", "the gate without scaling, underflow ignored"
-        ),
-        scaled(FORM, 1 / sqrt(s_gate), "unsquared", "s I − WᵀW in place of s² I − WᵀW"),
+        swap(FORM, s_gate, s_unscaled, "unscaled", "the gate without scaling, underflow ignored"),
+        scale(FORM, 1 / sqrt(s_gate), "unsquared", "s I − WᵀW in place of s² I − WᵀW"),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal="λ times a near-orthogonal matrix; tiny and huge scales; rank one; zero",
 )

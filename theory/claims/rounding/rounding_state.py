@@ -26,7 +26,7 @@ from rnnbounds.theory.models.cells import RNN, U, W, bias
 from rnnbounds.theory.models.lemmas.powers import POWER_NOT_NEGATIVE
 from rnnbounds.theory.models.slopes import SLOPES
 from rnnbounds.theory.models.system import CONTRACTION, CONTRACTIVE
-from rnnbounds.theory.proof import Claim, Elsewhere, Form, Source, instead, step, theorem
+from rnnbounds.theory.proof import Claim, Form, OtherCells, Source, step, swap, theorem
 
 lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
     "lam L_rho B_x B_h Z_hat e_rho e_relative eps_1"
@@ -34,9 +34,9 @@ lam, L_rho, B_x, B_h, Z_hat, e_rho, e_relative, eps_1 = symbols(
 n, d, u, T, h_rounding = symbols("n d u T h_rounding")
 
 h, x_next = computed(x, m), entry(x, m + 1)
-exact = W * h + U * x_next + bias
-floating = rounded_step(W, h, U, x_next, bias)
-within = le(norm(h), Rational(101, 100) * B_h)  # what the local error bound presupposes
+exact_sum = W * h + U * x_next + bias
+float_sum = rounded_step(W, h, U, x_next, bias)
+state_in_range = le(norm(h), Rational(101, 100) * B_h)  # what the local error bound presupposes
 
 FLOATING = assume(
     "floating point",
@@ -45,14 +45,14 @@ FLOATING = assume(
     forall=(m,),
 ).that(
     eq(computed(x, 0), Integer(0)),
-    eq(computed(x, m + 1), library(floating)),
+    eq(computed(x, m + 1), library(float_sum)),
     eq(in_range(W, h, U, x_next, bias), Integer(1)),
 )
 LIBRARY = assume(
     "library",
     "e_rho bounds the error of the library's ρ, at pre-activations of states up to 1.01 B_h",
     forall=(m,),
-).that(Clause(le(norm(library(floating) - activation(floating)), e_rho), (within,)))
+).that(Clause(le(norm(library(float_sum) - activation(float_sum)), e_rho), (state_in_range,)))
 PRE_ACTIVATIONS = assume(
     "pre-activations",
     "Z_hat is at least 1.01 ‖|W|‖ B_h + ‖|U|‖ B_x + ‖b‖, and ‖x_t‖ ≤ B_x",
@@ -73,7 +73,7 @@ ONE_ERROR = assume("one error", "eps_1 is at least L_ρ γ_{n+d+2} Z_hat + e_rho
 )
 
 
-def _small(error: Expr) -> Assumption:
+def _small_error(error: Expr) -> Assumption:
     return Assumption(
         "small",
         "the error of one step is at most (1 − λ) B_h/100",
@@ -87,9 +87,9 @@ MODEL = (RNN, CONTRACTS, CONTRACTIVE, STATES, FLOATING, LIBRARY, PRE_ACTIVATIONS
 
 PRE_ACTIVATION_STEP = step(
     "rounding before the activation",
-    le(norm(floating - exact), base.gamma(n + d + 2) * Z_hat),
+    le(norm(float_sum - exact_sum), base.gamma(n + d + 2) * Z_hat),
     forall=(m,),
-    given=(within,),
+    given=(state_in_range,),
 ).by(
     base.ROUNDED_STEP.at(W, h, U, x_next, bias, n, d),
     "shapes",
@@ -99,39 +99,40 @@ PRE_ACTIVATION_STEP = step(
 )
 SECANTS = step(
     "secants",
-    le(norm(activation(floating) - activation(exact)), L_rho * norm(floating - exact)),
+    le(norm(activation(float_sum) - activation(exact_sum)), L_rho * norm(float_sum - exact_sum)),
     forall=(m,),
 ).by(
     "slopes",
-    base.DIAGONAL_NORM.at(floating, exact),
-    base.MEAN_VALUE.at(floating, exact),
-    base.SUBMULTIPLICATIVE.at(slopes(floating, exact), floating - exact),
+    base.DIAGONAL_NORM.at(float_sum, exact_sum),
+    base.MEAN_VALUE.at(float_sum, exact_sum),
+    base.SUBMULTIPLICATIVE.at(slopes(float_sum, exact_sum), float_sum - exact_sum),
 )
 
 
-def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
+def _rounding_form(name: str, error: Expr, size_assumptions: tuple[Assumption, ...]) -> Form:
     """The bound with this expression for the error of one step."""
-    explicit = () if known else ("size",)  # the expression divides by 1 − (n + d + 2) u
+    size_uses = () if size_assumptions else ("size",)  # the expression divides by 1 − (n + d + 2) u
     bound = le(h_rounding, error * TOTAL)
-    local = step(
+    local_step = step(
         "one step",
         le(norm(computed(x, m + 1) - phi(h, x_next)), error),
         forall=(m,),
-        given=(within,),
+        given=(state_in_range,),
     ).by(
         at("floating point", m),
         at("rnn", h, x_next),
         base.TRIANGLE.at(
-            library(floating) - activation(floating), activation(floating) - activation(exact)
+            library(float_sum) - activation(float_sum),
+            activation(float_sum) - activation(exact_sum),
         ),
         at("library", m),
         at("secants", m),
         at("rounding before the activation", m),
         "size",
-        *(assumption.id for assumption in known),
+        *(assumption.id for assumption in size_assumptions),
     )
     later = computed(x, j), entry(x, j + 1)
-    accumulated = step(
+    all_steps = step(
         "all steps",
         le(norm(computed(x, j) - state(x, 0, j)), error * (1 - lam**j) / (1 - lam)),
         forall=(j,),
@@ -147,20 +148,20 @@ def _form(name: str, error: Expr, known: tuple[Assumption, ...]) -> Form:
             at("power not negative", j),
             "contractive",
             "small",
-            *explicit,
+            *size_uses,
         ),
     )
     return theorem(
         name,
         bound,
-        (*MODEL, *known, _small(error)),
+        (*MODEL, *size_assumptions, _small_error(error)),
         "rnn",
-        (SLOPES, PRE_ACTIVATION_STEP, SECANTS, local, POWER_NOT_NEGATIVE, accumulated),
-    ).by(at("all steps", T), "contractive", *explicit)
+        (SLOPES, PRE_ACTIVATION_STEP, SECANTS, local_step, POWER_NOT_NEGATIVE, all_steps),
+    ).by(at("all steps", T), "contractive", *size_uses)
 
 
-STATE = _form("state", eps_1, (ONE_ERROR,))
-EXPLICIT = _form("explicit", LOCAL, ())
+STATE = _rounding_form("state", eps_1, (ONE_ERROR,))
+EXPLICIT = _rounding_form("explicit", LOCAL, ())
 
 ROUNDING_STATE = Claim(
     id="rounding-state",
@@ -183,9 +184,9 @@ ROUNDING_STATE = Claim(
             (LOCAL - e_rho + e_relative) * TOTAL,
             special="softplus-threshold",
         ),
-        instead(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),
+        swap(STATE, T, T - 1, "one-step-short", "the errors of all steps but one"),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal="scalar linear system near λ = 1 with constant input: the same error in every step",
-    elsewhere=Elsewhere(open="the rounding of one step of this cell is not stated"),
+    other_cells=OtherCells(open="the rounding of one step of this cell is not stated"),
 )

@@ -10,7 +10,7 @@ from rnnbounds.theory.axioms.base import HOMOGENEITY
 from rnnbounds.theory.language import Use, assume, at, define, enter, eq, le, symbols
 from rnnbounds.theory.language.functions import REAL_POWER, RealPower, StepProduct
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN
-from rnnbounds.theory.language.quantity import of
+from rnnbounds.theory.language.quantity import tag
 from rnnbounds.theory.language.terms.gradients import loss_gradient, step_size
 from rnnbounds.theory.language.terms.variables import j, v, w, w_other
 from rnnbounds.theory.language.terms.vectors import function, norm
@@ -23,7 +23,7 @@ from rnnbounds.theory.models.weights.training import (
     STEP,
     STEP_SIZE,
 )
-from rnnbounds.theory.proof import Claim, Source, Step, instead, step, theorem
+from rnnbounds.theory.proof import Claim, Source, Step, step, swap, theorem
 from rnnbounds.theory.proof.methods import Elementary
 
 N, alpha, beta = symbols("N alpha beta")
@@ -38,7 +38,7 @@ DESCENDED = define(
 )
 here, there = descended(w, j), descended(w_other, j)
 drift, start = enter(
-    *of(
+    *tag(
         "saddle",
         EUCLIDEAN.of(
             "descent_drift", "two descents from two starts, after N steps", "w_{N+1}-w'_{N+1}",
@@ -140,7 +140,7 @@ DECAYING_STEPS = Claim(
         POLYNOMIAL.variant(
             "no-first-steps", "N^{αβ} alone, without e^{αβ}", RealPower(N, c) * start
         ),
-        instead(POLYNOMIAL, c, beta, "exponent-without-step", "the exponent β in place of αβ"),
+        swap(POLYNOMIAL, c, beta, "exponent-without-step", "the exponent β in place of αβ"),
         CONSTANT.variant("adding-up", "the steps add up: 1 + Nαβ", eq(drift, (1 + N * c) * start)),
         DECAYING.variant(
             "harmonic",

@@ -2,7 +2,7 @@
 
 from sympy import Expr, log
 
-from rnnbounds.theory.claims.training.logarithmic_window import logarithmic, quarter
+from rnnbounds.theory.claims.training.logarithmic_window import logarithmic_form, quarter_variant
 from rnnbounds.theory.claims.training.weight_gap import BY_PRODUCT as PRODUCT
 from rnnbounds.theory.language import ONE, ZERO, Assumption, at, le, lt, symbols
 from rnnbounds.theory.language.functions import PrincipalRoot, StepProduct
@@ -13,8 +13,8 @@ from rnnbounds.theory.models.lemmas.window import (
     LAMBERT_STEPS,
     POSITIVE_RATE,
     elementary,
+    lambert_window,
     level,
-    long_enough,
     rate,
     surplus,
 )
@@ -27,22 +27,24 @@ N, k, lam, epsilon, alpha, beta = symbols("N k lam epsilon alpha beta")
 S_0, L_f, L_w, G_0, G_1, eps_k = symbols("S_0 L_f L_w G_0 G_1 eps_k")
 K_0, K_1, trained_gap = symbols("K_0 K_1 trained_gap")
 
-spread = (StepProduct(N, alpha * beta) - 1) / beta  # M_N: the weights' gap is at most ε_k M_N
-stretch = L_f / (1 - lam)
+weight_spread = (
+    StepProduct(N, alpha * beta) - 1
+) / beta  # M_N: the weights' gap is at most ε_k M_N
+output_lipschitz = L_f / (1 - lam)
 # What K_0 and K_1 are at least.
-STILL = stretch * (L_w * spread * G_0 + S_0)
-DRIFT = stretch * L_w * spread * G_1
+STILL = output_lipschitz * (L_w * weight_spread * G_0 + S_0)
+DRIFT = output_lipschitz * L_w * weight_spread * G_1
 
 MODEL = (*PRODUCT.assumptions, LIPSCHITZ_READOUT)
 BOUND_FORM = theorem(
     "bound",
-    le(trained_gap, stretch * (L_w * spread * eps_k + lam**k * S_0)),
+    le(trained_gap, output_lipschitz * (L_w * weight_spread * eps_k + lam**k * S_0)),
     MODEL,
     "training",
     (*FEASIBLE, POWER_NOT_NEGATIVE, *RUNS, PREDICTIONS),
 ).by("predictions by the weights", PRODUCT.lemma("weight-gap").at(), "contractive", "curved")
 
-LOGARITHMIC = logarithmic(BOUND_FORM)
+LOGARITHMIC = logarithmic_form(BOUND_FORM)
 
 _M = "with M = (∏(1 + αβ/t) − 1)/β over t ≤ N"
 CONSTANTS = (
@@ -84,12 +86,12 @@ SURPLUS = Assumption(
 )
 
 
-def _long(text: str, least: Expr) -> Assumption:
-    return Assumption("long window", f"the window is long enough: k ≥ {text}", le(least, k))
+def _long_window(text: str, minimum: Expr) -> Assumption:
+    return Assumption("long window", f"the window is long enough: k ≥ {text}", le(minimum, k))
 
 
-LONG = _long("−W₋₁(−e^{−L})/c − K_0/K_1", long_enough(K_0, K_1))
-LONG_ELEMENTARY = _long("(1 + √(2ς) + ς)/c", elementary(K_0, K_1))
+LONG = _long_window("−W₋₁(−e^{−L})/c − K_0/K_1", lambert_window(K_0, K_1))
+LONG_ELEMENTARY = _long_window("(1 + √(2ς) + ς)/c", elementary(K_0, K_1))
 MEANINGFUL = ("accuracy", *POSITIVE_RATE)  # no quotient divides by 0
 LEMMA = EXPLICIT.lemma("end-to-end").at()
 
@@ -143,37 +145,39 @@ END_TO_END = Claim(
         BOUND_FORM.variant(
             "weights-alone",
             "close weights are enough: the truncation of the trained model is forgotten",
-            stretch * L_w * spread * eps_k,
+            output_lipschitz * L_w * weight_spread * eps_k,
         ),
         BOUND_FORM.variant(
             "truncation-alone",
             "the truncation is enough: that the weights differ is forgotten",
-            stretch * lam**k * S_0,
+            output_lipschitz * lam**k * S_0,
         ),
         EXPLICIT.variant("next-power", "λ^{k+1} in place of λ^k", lam ** (k + 1) * (K_0 + k * K_1)),
         ELEMENTARY_FORM.variant(
             "logarithm-window",
             "the window is log K/ε to the base 1/λ: the factor k is forgotten",
-            _long("log (K_0 + K_1)/ε", log((K_0 + K_1) / epsilon) / rate),
+            _long_window("log (K_0 + K_1)/ε", log((K_0 + K_1) / epsilon) / rate),
         ),
         ELEMENTARY_FORM.variant(
             "no-root",
             "(1 + ς)/c, without the root",
-            _long("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate),
+            _long_window("(1 + ς)/c", (1 + surplus(K_0, K_1)) / rate),
         ),
         WINDOW_FORM.variant(
             "principal-branch",
             "the principal branch of Lambert's function",
-            _long("−W₀(−e^{−L})/c − K_0/K_1", long_enough(K_0, K_1, PrincipalRoot)),
+            _long_window("−W₀(−e^{−L})/c − K_0/K_1", lambert_window(K_0, K_1, PrincipalRoot)),
         ),
         WINDOW_FORM.variant(
-            "one-short", "a window one shorter is enough", _long("… − 1", long_enough(K_0, K_1) - 1)
+            "one-short",
+            "a window one shorter is enough",
+            _long_window("… − 1", lambert_window(K_0, K_1) - 1),
         ),
-        quarter(LOGARITHMIC),
+        quarter_variant(LOGARITHMIC),
     ),
     extremal=(
         "scalar linear system with a linear loss whose descent raises the weight: the instances "
         "tried nearly meet the truncation term, and about a thousandth of the training term"
     ),
-    emphasis=1.85,
+    example_factor=1.85,
 )

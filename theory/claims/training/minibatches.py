@@ -22,7 +22,7 @@ from rnnbounds.theory.language import (
 )
 from rnnbounds.theory.language.functions import REAL_POWER, RealPower, StepProduct
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN
-from rnnbounds.theory.language.quantity import Quantity, certified, of
+from rnnbounds.theory.language.quantity import Quantity, certified, tag
 from rnnbounds.theory.language.terms.gradients import feasible, project, step_size
 from rnnbounds.theory.language.terms.variables import a, b, j, v, vector, w, x, x_other
 from rnnbounds.theory.language.terms.vectors import entry, function, norm
@@ -42,9 +42,9 @@ from rnnbounds.theory.models.weights.training import (
     SOME_STEPS,
     STEP,
     STEP_SIZE,
-    moved,
+    gradient_step,
 )
-from rnnbounds.theory.proof import Claim, Source, Step, instead, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, Step, step, swap, theorem, thousandth_less
 
 N, alpha, beta, eps_k = symbols("N alpha beta eps_k")
 c, s = alpha * beta, vector("sample")
@@ -62,7 +62,7 @@ sampled, near_sampled = (
 
 def _descent(name: str, weights: type[Expr], gradient: type[Expr]) -> Law:
     now = weights(v, x, j)
-    after = project(moved(now, gradient(now, entry(x, j + 1)), step_size(j)))
+    after = project(gradient_step(now, gradient(now, entry(x, j + 1)), step_size(j)))
     return define(name, (v, x, j), eq(weights(v, x, 0), v), eq(weights(v, x, j + 1), after))
 
 
@@ -76,7 +76,7 @@ def _gap(name: str, meaning: str, steps: Expr, notation: str, order: Symbol = x)
 
 
 gap, gap_before, gap_of_orders, eps_mean = enter(
-    *of(
+    *tag(
         "samples",
         _gap(
             "sgd_gap", "after N steps on the same samples, full and truncated model", N,
@@ -116,7 +116,7 @@ full, same, other = (
     sample_gradient(there, sample),
     near_gradient(there, sample),
 )
-after, after_near = moved(here, full, size), moved(there, other, size)
+after, after_near = gradient_step(here, full, size), gradient_step(there, other, size)
 apart, apart_next = (
     norm(sampled(w, x, j + more) - near_sampled(w, x, j + more)) for more in (0, 1)
 )
@@ -223,7 +223,7 @@ MINIBATCHES = Claim(
             "each descent may take the samples in an order of its own",
             le(gap_of_orders, BY_PRODUCT.statement.rhs),
         ),
-        instead(
+        swap(
             BY_PRODUCT,
             eps_k,
             eps_mean,

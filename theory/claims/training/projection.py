@@ -72,7 +72,7 @@ PROJECTION_CLAIM = Claim(
             Rational(99, 100) * feasible_distance,
         ),
     ),
-    emphasis=1.25,
+    example_factor=1.25,
     extremal=(
         "two matrices inside the ball: nothing moves. Rescaling fails next to the identity, by "
         "√n for the spectral ball and by nearly n for the row-sum ball"

@@ -28,9 +28,9 @@ from rnnbounds.theory.models.unitary.networks import (
     EMBEDDING,
     EQUIVALENT,
     PLAIN,
-    Equivalent,
+    EquivalentNetwork,
     h,
-    inside,
+    preactivation_term,
     x_next,
 )
 from rnnbounds.theory.proof import Step, step, theorem
@@ -49,7 +49,7 @@ BOUNDED = step("the states are bounded", le(norm(h), B_h), forall=(j,)).by_induc
     base=(at("network", 0), "start", "contractive"),
     step=(
         at("network", j),
-        at("ReLU shrinks", inside),
+        at("ReLU shrinks", preactivation_term),
         TRIANGLE.at(W * h, U * x_next + bias),
         SUBMULTIPLICATIVE.at(W, h),
         "norm of W",
@@ -61,7 +61,7 @@ BOUNDED = step("the states are bounded", le(norm(h), B_h), forall=(j,)).by_induc
 STATES = (SHRINKS_ENTRIES, SHRINKS, BOUNDED)
 
 
-def off(reads: Expr) -> tuple[Step, ...]:
+def added_units_off(reads: Expr) -> tuple[Step, ...]:
     """The added units read `reads` h_t; with the bias −B_h ‖row‖ they stay off."""
     added = reads * h + unitary.below(B_h, reads)
     return (
@@ -82,22 +82,22 @@ def off(reads: Expr) -> tuple[Step, ...]:
     )
 
 
-def equal_states(name: str, of: Equivalent, *commutes: Use) -> tuple[Step, ...]:
+def equal_state_steps(name: str, of: EquivalentNetwork, *commutes: Use) -> tuple[Step, ...]:
     """The equivalent's states are those of the network, scaled, beside units that are off."""
-    reads, (state, fed, _) = unitary.W_3 * of.scale, of.terms(j)
+    reads, (state, fed, _) = unitary.W_3 * of.scale, of.state_terms(j)
     low, same = reads * h + unitary.below(B_h, reads), eq(state, unitary.J * of.scale * h)
-    now = unitary.J * of.scale * inside + unitary.J_2 * low
+    now = unitary.J * of.scale * preactivation_term + unitary.J_2 * low
     return (
-        *off(reads),
+        *added_units_off(reads),
         step("pre-activation", eq(fed, now), forall=(j,), given=(same,)).by(
-            "dilation", of.at(j), *undone(of, h), method=Words
+            "dilation", of.law_at(j), *unscaling(of, h), method=Words
         ),
         step(name, same, forall=(j,)).by_induction(
-            base=(of.at(0), at("network", 0)),
+            base=(of.law_at(0), at("network", 0)),
             step=(
-                of.at(j),
+                of.law_at(j),
                 at("pre-activation", j),
-                at("blocks", of.scale * inside, low),
+                at("blocks", of.scale * preactivation_term, low),
                 *commutes,
                 at("the added units are off", j),
                 at("network", j),
@@ -107,19 +107,23 @@ def equal_states(name: str, of: Equivalent, *commutes: Use) -> tuple[Step, ...]:
     )
 
 
-def undone(of: Equivalent, state: Expr) -> tuple[Use, ...]:
-    """D⁻¹ undoes D, where there is one."""
+def unscaling(of: EquivalentNetwork, state: Expr) -> tuple[Use, ...]:
+    """Uses: D⁻¹ undoes D; none where D is 1."""
     return (at("inverse", state),) if of.scale != ONE else ()
 
 
-def equal_outputs(
-    name: str, states: str, of: Equivalent, largest: Definition, gap: Expr
+def equal_output_steps(
+    name: str, states: str, of: EquivalentNetwork, largest: Definition, gap: Expr
 ) -> tuple[Step, ...]:
     """Steps: the state read from the equivalent is the network's, so output gaps are 0 at all j."""
-    (*_, read), terms = of.terms(j), (*of.biased, x)
+    (*_, read), terms = of.state_terms(j), (*of.biased, x)
     return (
         step(name, eq(read, h), forall=(j,)).by(
-            of.at(j), at(states, j), at("embedding", of.scale * h), *undone(of, h), method=Words
+            of.law_at(j),
+            at(states, j),
+            at("embedding", of.scale * h),
+            *unscaling(of, h),
+            method=Words,
         ),
         step("equal outputs", eq(gap, ZERO), forall=(j,)).by_induction(
             base=largest.at(*terms, 0), step=(largest.at(*terms, j), at(name, j + 1))
@@ -129,7 +133,7 @@ def equal_outputs(
 
 b_2 = unitary.below(B_h, unitary.W_3)
 OWN = replace(PLAIN, biased=(b_2,))
-EQUAL_STATES = equal_states("equal states", OWN)
+EQUAL_STATES = equal_state_steps("equal states", OWN)
 EQUIVALENCE = theorem(
     "equivalent",
     eq(unitary_gap, ZERO),
@@ -137,7 +141,7 @@ EQUIVALENCE = theorem(
     "unitary",
     (
         *(*STATES, *EQUAL_STATES),
-        *equal_outputs(
+        *equal_output_steps(
             "equal first units",
             "equal states",
             OWN,
@@ -156,13 +160,13 @@ INVERSE = assume("inverse", "D⁻¹ undoes D", forall=(a,)).that(eq(unitary.D_in
 SCALED_DILATION = assume("dilation", "V has D W D⁻¹ above W₃ in its first n columns").that(
     eq(unitary.V * unitary.J, unitary.J * D * W * unitary.D_inverse + unitary.J_2 * unitary.W_3)
 )
-SCALED = Equivalent(
+SCALED = EquivalentNetwork(
     "rescaled equivalent",
     (unitary.scaled_urnn, unitary.scaled_preactivation, unitary.unscaled),
     scale=D,
     unscale=unitary.D_inverse,
 )
-SCALED_EQUIVALENT = SCALED.runs(
+SCALED_EQUIVALENT = SCALED.run_assumption(
     unitary.below(B_h, unitary.W_3 * D),
     "s_t = ρ(V s_{t−1} + (D U x_t + D b, b₂)) from s_0 = (D h_0, 0), with b₂ = −B_h ‖row of W₃D‖; "
     "the first n units are read, divided by the scales",
@@ -191,8 +195,10 @@ RESCALED = theorem(
     "unitary",
     (
         *(*STATES, *COMMUTES),
-        *equal_states("scaled states", SCALED, at("ReLU commutes with the scales", inside)),
-        *equal_outputs(
+        *equal_state_steps(
+            "scaled states", SCALED, at("ReLU commutes with the scales", preactivation_term)
+        ),
+        *equal_output_steps(
             "scales undone",
             "scaled states",
             SCALED,

@@ -62,9 +62,9 @@ COORDINATES = assume(
     eq(J_2 * transpose(E) * E, J_2),
 )
 SMALL = step("contraction", le(norm(W), ONE)).by("norm of W", "at most one")
-_corner = transpose(W) * W + transpose(W_3) * W_3
-_edge = transpose(W) * W_2 + transpose(W_3) * W_4
-_added = transpose(W_2) * W_2 + transpose(W_4) * W_4
+_corner_gram = transpose(W) * W + transpose(W_3) * W_3
+_edge_gram = transpose(W) * W_2 + transpose(W_3) * W_4
+_added_gram = transpose(W_2) * W_2 + transpose(W_4) * W_4
 COLUMNS = (
     ("first columns are orthonormal", transpose(W) * W, Q * transpose(Q) - transpose(W_3) * W_3),
     ("first and last columns are orthogonal", transpose(W) * W_2, -transpose(W_3) * W_4),
@@ -81,10 +81,10 @@ ORTHOGONAL = theorem(
             "block by block",
             eq(
                 transpose(V) * V,
-                J * _corner * transpose(J)
-                + J * _edge * transpose(J_2)
-                + J_2 * transpose(_edge) * transpose(J)
-                + J_2 * _added * transpose(J_2),
+                J * _corner_gram * transpose(J)
+                + J * _edge_gram * transpose(J_2)
+                + J_2 * transpose(_edge_gram) * transpose(J)
+                + J_2 * _added_gram * transpose(J_2),
             ),
         ).by("four blocks", "coordinates of all units", method=Words),
         *(
@@ -180,7 +180,7 @@ ENOUGH = theorem(
 ).by("defect", "cosines", RANK_GRAM.at(W_3), RANK_PRODUCT.at(W_3, Q * E), "few rows")
 
 # No orthogonal matrix with the block W has fewer rows.
-added = transpose(J_2) * V * J
+added_block = transpose(J_2) * V * J
 BLOCK = assume("block", "V is orthogonal, with the leading block W").that(
     eq(W, transpose(J) * V * J), eq(transpose(J) * transpose(V) * V * J, eye)
 )
@@ -199,14 +199,14 @@ NEEDED = theorem(
     ),
     "block",
     (
-        step("defect", eq(rank(eye - transpose(W) * W), rank(transpose(added) * added))).by(
-            "block", "coordinates", method=Words
-        ),
+        step(
+            "defect", eq(rank(eye - transpose(W) * W), rank(transpose(added_block) * added_block))
+        ).by("block", "coordinates", method=Words),
     ),
     note="no orthogonal matrix with the block W is smaller",
 ).by(
     "defect",
-    RANK_GRAM.at(added),
+    RANK_GRAM.at(added_block),
     RANK_PRODUCT.at(transpose(J_2), V * J),
     RANK_ROWS.at(transpose(J_2)),
     "added rows",
@@ -239,5 +239,5 @@ URNN_DEFECT = Claim(
     extremal=(
         "every minimal dilation: exact, and of n + rank(I − WᵀW) rows; singular values equal to 1"
     ),
-    emphasis=1.25,
+    example_factor=1.25,
 )

@@ -12,7 +12,7 @@ from sympy import Abs, Integer, Max, sqrt
 from rnnbounds.theory.claims.unitary.equivalent import EQUIVALENCE
 from rnnbounds.theory.claims.unitary.urnn_defect import EXISTENCE
 from rnnbounds.theory.language import ZERO, Assumption, assume, at, eq, le, lt, ne, symbols
-from rnnbounds.theory.language.definitions import larger
+from rnnbounds.theory.language.definitions import maximum
 from rnnbounds.theory.language.terms.unitary import (
     LARGEST_PULSE_GAP,
     largest_pulse_gap,
@@ -54,12 +54,12 @@ PULSE = assume(
     eq(pulse(0), ZERO),
     eq(pulse_upper(0), ZERO),
     eq(pulse_lower(0), ZERO),
-    *larger(pulse(1), ZERO, 2 * B),
-    *larger(pulse_upper(1), ZERO, 2 * B),
-    *larger(pulse_lower(1), ZERO, -B * mu),
-    *larger(pulse(j + 2), ZERO, lam * pulse(j + 1)),
-    *larger(pulse_upper(j + 2), ZERO, lam * pulse_upper(j + 1) + mu * pulse_lower(j + 1)),
-    *larger(pulse_lower(j + 2), ZERO, mu * pulse_upper(j + 1) - lam * pulse_lower(j + 1) - B * mu),
+    *maximum(pulse(1), ZERO, 2 * B),
+    *maximum(pulse_upper(1), ZERO, 2 * B),
+    *maximum(pulse_lower(1), ZERO, -B * mu),
+    *maximum(pulse(j + 2), ZERO, lam * pulse(j + 1)),
+    *maximum(pulse_upper(j + 2), ZERO, lam * pulse_upper(j + 1) + mu * pulse_lower(j + 1)),
+    *maximum(pulse_lower(j + 2), ZERO, mu * pulse_upper(j + 1) - lam * pulse_lower(j + 1) - B * mu),
 )
 INPUTS = Assumption("inputs", "B > 0", lt(ZERO, B_x))
 THREE_STEPS = Assumption("three steps", "T ≥ 3", le(Integer(3), T))
@@ -182,5 +182,5 @@ URNN_EQUIVALENCE = Claim(
         "every network: an exact equivalence. The bias is reached by the scalar network whose "
         "inputs all are B: h_t → B/(1 − λ)"
     ),
-    emphasis=2.85,
+    example_factor=2.85,
 )

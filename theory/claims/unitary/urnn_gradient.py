@@ -29,7 +29,7 @@ from rnnbounds.theory.proof.methods import Identity, Words
 
 lam, T, k, dh_dh = symbols("lam T k dh_dh")
 
-added = W_3 * networks.h + b_2
+added_units = W_3 * networks.h + b_2
 RUN = assume(
     "run",
     "the model is the unitary equivalent, so that ∂φ/∂h = diag(ρ') V, of its pre-activations",
@@ -65,27 +65,27 @@ LENGTHS = assume("lengths", "J keeps the length, Jᵀ leaves out entries", foral
 )
 
 
-def _at(time: Expr, *terms: Expr) -> tuple[Expr, ...]:
-    """The terms at another step j."""
+def _at_time(time: Expr, *terms: Expr) -> tuple[Expr, ...]:
+    """Substitute another time for j in the terms."""
     return tuple(term.xreplace({j: time}) for term in terms)
 
 
-first = networks.inside.xreplace({j: s + j})
+first = networks.preactivation_term.xreplace({j: s + j})
 slope = slopes(first, first)
 EQUIVALENT_RUN = (
-    step("added slopes", eq(derivative(part(added, i)), ZERO), forall=(i,)).by(
-        at("flat", part(added, i)), at("no entry is positive", i, j)
+    step("added slopes", eq(derivative(part(added_units, i)), ZERO), forall=(i,)).by(
+        at("flat", part(added_units, i)), at("no entry is positive", i, j)
     ),
-    step("the added units have no slope", eq(slopes(added, added), ZERO), forall=(j,)).by(
-        "added slopes", unitary.ZERO_DIAGONAL.at(added), method=Identity
-    ),
+    step(
+        "the added units have no slope", eq(slopes(added_units, added_units), ZERO), forall=(j,)
+    ).by("added slopes", unitary.ZERO_DIAGONAL.at(added_units), method=Identity),
     step(
         "equivalent run", eq(d_state(before, x_next), J * slope * transpose(J) * V), forall=(s, j)
     ).by(
         at("run", s + j),
         at("equal states", s + j),
         at("pre-activation", s + j),
-        at("slopes by blocks", first, added.xreplace({j: s + j})),
+        at("slopes by blocks", first, added_units.xreplace({j: s + j})),
         at("the added units have no slope", s + j),
         method=Identity,
     ),
@@ -93,9 +93,9 @@ EQUIVALENT_RUN = (
         "dilation", at("coordinates", W, 0), method=Words
     ),
 )
-start, x_start, start_slope, begun = _at(ZERO, before, x_next, slope, d_run(x, s, j))
+start, x_start, start_slope, begun = _at_time(ZERO, before, x_next, slope, d_run(x, s, j))
 now, after = d_run(x, s, j + 1), d_run(x, s, j + 2)
-later, x_later, later_slope, later_first = _at(j + 1, before, x_next, slope, first)
+later, x_later, later_slope, later_first = _at_time(j + 1, before, x_next, slope, first)
 first_rows = transpose(J) * now
 FIRST_STEP = (
     step(
@@ -113,7 +113,7 @@ FIRST_STEP = (
         at("first rows after one step", s),
         unitary.STATES_START.at(x, s),
         SUBMULTIPLICATIVE.at(start_slope, transpose(J) * V * eye),
-        at("secants", *_at(ZERO, first, first)),
+        at("secants", *_at_time(ZERO, first, first)),
         "slope at most one",
         at("lengths", 0, V * eye),
         SUBMULTIPLICATIVE.at(V, eye),
@@ -157,7 +157,7 @@ LATER_STEPS = (
         at("coordinates", 0, now), at("added rows vanish", s, j), method=Words
     ),
 )
-last = transpose(J) * d_run(x, T - k, k)
+final_rows = transpose(J) * d_run(x, T - k, k)
 VANISHING = theorem(
     "vanishing",
     le(dh_dh, lam ** (k - 1)),
@@ -192,7 +192,7 @@ VANISHING = theorem(
     note="along the run of the unitary equivalent of a contractive network",
 ).by(
     at("no other rows", T - k, k - 1),
-    at("lengths", last, 0),
+    at("lengths", final_rows, 0),
     at("all steps", T - k, k - 1),
     "some window",
     "window",
@@ -200,7 +200,7 @@ VANISHING = theorem(
 
 # A unitary network, of which W is the orthogonal matrix.
 ISOMETRY = isometry("W", W)
-inside = W * before + U * x_next + bias
+state_preactivation = W * before + U * x_next + bias
 BOUNDED = theorem(
     "bounded",
     le(dh_dh, ONE),
@@ -215,9 +215,11 @@ BOUNDED = theorem(
             at("differentiable", 0, s + j),
             CHAIN_RULE_STATES.at(x, s, j),
             CHAIN_RULE_LAYER.at(W, U, bias, before, x_next),
-            SUBMULTIPLICATIVE.at(slopes(inside, inside), W * d_run(x, s, j)),
+            SUBMULTIPLICATIVE.at(
+                slopes(state_preactivation, state_preactivation), W * d_run(x, s, j)
+            ),
             SUBMULTIPLICATIVE.at(W, d_run(x, s, j)),
-            at("secants", inside, inside),
+            at("secants", state_preactivation, state_preactivation),
             "norm of an isometry",
             "slope at most one",
         ),
@@ -252,5 +254,5 @@ URNN_GRADIENT = Claim(
         ),
     ),
     extremal="linear networks and permutations: equality; the equivalent of λI, with all units on",
-    emphasis=0.875,
+    example_factor=0.875,
 )

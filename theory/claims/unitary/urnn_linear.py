@@ -23,8 +23,8 @@ from rnnbounds.theory.language import (
     le,
     symbols,
 )
-from rnnbounds.theory.language.definitions import larger
-from rnnbounds.theory.language.quantity import certified, measured, of
+from rnnbounds.theory.language.definitions import maximum
+from rnnbounds.theory.language.quantity import certified, measured, tag
 from rnnbounds.theory.language.terms.powers import power, radius, ratio, reach
 from rnnbounds.theory.language.terms.unitary import V, eye_all, rows
 from rnnbounds.theory.language.terms.variables import i, j, operator, s, v, vector
@@ -33,7 +33,7 @@ from rnnbounds.theory.models.cells import W
 from rnnbounds.theory.models.lemmas.powers import fading
 from rnnbounds.theory.models.system import WINDOW
 from rnnbounds.theory.models.unitary.isometry import orbit
-from rnnbounds.theory.proof import Claim, Source, Step, scaled, step, theorem, thousandth_less
+from rnnbounds.theory.proof import Claim, Source, Step, scale, step, theorem, thousandth_less
 from rnnbounds.theory.proof.methods import Smt
 
 W_radius, states, T, k = symbols("W_radius states T k")
@@ -62,10 +62,10 @@ LARGEST = define(
     "largest error of a response",
     (*NETWORKS, j),
     eq(largest(*NETWORKS, 0), error(0)),
-    *larger(largest(*NETWORKS, j + 1), largest(*NETWORKS, j), error(j + 1)),
+    *maximum(largest(*NETWORKS, j + 1), largest(*NETWORKS, j), error(j + 1)),
 )
 impulse, impulse_end, impulse_gap, return_gap, orthogonal_defect, impulse_error, E_norm = enter(
-    *of(
+    *tag(
         "impulse",
         measured(
             "impulse", "a linear network's output k steps after a unit impulse",
@@ -199,7 +199,7 @@ URNN_LINEAR = Claim(
     ),
     forms=(HALF, FINITE),
     false_variants=(
-        scaled(HALF, Rational(1, 2), "whole", "the error is at least the whole response"),
+        scale(HALF, Rational(1, 2), "whole", "the error is at least the whole response"),
         thousandth_less(HALF, text="half of the response is never reached"),
         HALF.variant("radius-one", "W may have any spectral radius", without=STABLE_RADIUS.id),
         HALF.variant("any-matrix", "V need not be orthogonal", without="orthogonal"),

@@ -30,60 +30,62 @@ from rnnbounds.theory.models.unitary.relations import (
     back,
     back_other,
     c,
+    candidate_units,
     e,
     faded,
     moved,
-    networks,
-    others,
+    networks_assumption,
+    other_units,
     sigmoid_gap,
-    units,
 )
-from rnnbounds.theory.proof import Claim, Claimed, Source, Step, step, theorem
+from rnnbounds.theory.proof import Claim, FormStatement, Source, Step, step, theorem
 
 w_abs, driven, W_radius = symbols("w_abs driven W_radius")
 unit_count, equal_classes, sample_rank = symbols("unit_count equal_classes sample_rank")
 analytic_classes, analytic_rank = symbols("analytic_classes analytic_rank")
 
 
-def returning(id: str, apart: Expr, left: Expr, ratio: Expr, *uses: Use) -> Step:
+def return_step(id: str, gap: Expr, remaining: Expr, ratio: Expr, *uses: Use) -> Step:
     """Step apart ≤ 0 (a separation of the vectors (Uᵀ)^j e), as powers of an orthogonal U recur."""
-    return step(id, le(apart, ZERO), given=(EQUAL,)).by(
+    return step(id, le(gap, ZERO), given=(EQUAL,)).by(
         *uses,
         "U keeps them apart",
         "m entries",
         "lengths stay",
-        RETURNS.at(*SEQUENCE, apart, left, ratio, *SUPPOSED),
+        RETURNS.at(*SEQUENCE, gap, remaining, ratio, *SUPPOSED),
     )
 
 
-def excluding(
+def exclusion_form(
     name: str,
     network: Assumption,
     networks: Assumption,
     driven: Assumption,
     steps: tuple[Step, ...],
     note: str,
-) -> Claimed:
-    """No unitary network equals one of this kind."""
+) -> FormStatement:
+    """Form: no unitary network equals a network of this kind."""
     model = (SAME, SIGMOIDAL, network, ORTHOGONAL, UNROLLED, networks, driven)
     bound, all_steps = ne(sigmoid_gap, ZERO), (*MOVED_BACK, *steps)
     return theorem(name, bound, model, "sigmoid", all_steps, note)
 
 
 NOT_ISOMETRIC = Assumption("not isometric", "|w| ≠ 1", ne(w_abs, ONE))
-NETWORKS = networks(
-    "by w", eq(norm(others(j) * back_other * v), w_abs * norm(others(j) * v)), scalar=eq(n, ONE)
+NETWORKS = networks_assumption(
+    "by w",
+    eq(norm(other_units(j) * back_other * v), w_abs * norm(other_units(j) * v)),
+    scalar=eq(n, ONE),
 )
 DRIVEN = assume(
     "driven", "f ≠ 0 and c ≠ 0: the scalar network's output depends on its inputs", forall=(j,)
-).that(ne(norm(others(j) * c), ZERO))
+).that(ne(norm(other_units(j) * c), ZERO))
 
-first, output = units(0), norm(others(0) * c)
-apart = Abs(1 - w_abs) * output / (norm(first) + 1)
+first, output = candidate_units(0), norm(other_units(0) * c)
+lower_gap = Abs(1 - w_abs) * output / (norm(first) + 1)
 GEOMETRY = (
-    step("geometric", eq(norm(others(0) * faded(j)), w_abs**j * output), forall=(j,)).by_induction(
-        base=OF_W, step=(OF_W, at("networks", 0, faded(j), 0, 0))
-    ),
+    step(
+        "geometric", eq(norm(other_units(0) * faded(j)), w_abs**j * output), forall=(j,)
+    ).by_induction(base=OF_W, step=(OF_W, at("networks", 0, faded(j), 0, 0))),
     step(
         "powers below one", le(w_abs ** (j + 1), w_abs), forall=(j,), given=(le(w_abs, ONE),)
     ).by_induction(),
@@ -98,8 +100,8 @@ GEOMETRY = (
     ).by(
         at("outputs move back", 0, j),
         at("geometric", j),
-        TRIANGLE.at(first * moved(j) - others(0) * faded(j), others(0) * faded(j)),
-        TRIANGLE.at(others(0) * faded(j) - first * moved(j), first * moved(j)),
+        TRIANGLE.at(first * moved(j) - other_units(0) * faded(j), other_units(0) * faded(j)),
+        TRIANGLE.at(other_units(0) * faded(j) - first * moved(j), first * moved(j)),
     ),
     step(
         "what U moves",
@@ -116,7 +118,7 @@ GEOMETRY = (
     ),
     step(
         "U keeps them apart",
-        le(apart, norm(moved(i) - moved(i + j + s + 1))),
+        le(lower_gap, norm(moved(i) - moved(i + j + s + 1))),
         forall=(s, i, j),
         given=(EQUAL,),
     ).by(
@@ -125,9 +127,9 @@ GEOMETRY = (
         at("powers below one", j + s),
         at("powers above one", j + s),
     ),
-    returning("w is isometric", apart, ZERO, ZERO),
+    return_step("w is isometric", lower_gap, ZERO, ZERO),
 )
-EXCLUDED = excluding(
+EXCLUDED = exclusion_form(
     "excluded",
     NOT_ISOMETRIC,
     NETWORKS,
@@ -138,27 +140,29 @@ EXCLUDED = excluding(
 
 t_0 = Symbol("t_0", integer=True)  # a time at which the output depends on the inputs
 
-NETWORKS_OF_W = networks("of W", le(radius(back_other), W_radius))
+NETWORKS_OF_W = networks_assumption("of W", le(radius(back_other), W_radius))
 SOMETIME_DRIVEN = assume(
     "driven",
     "at some time t_0 the output depends on the inputs: its derivative in the latest is not 0",
     condition=eq(driven, ONE),
-).that(ne(norm(others(t_0) * c), ZERO))
+).that(ne(norm(other_units(t_0) * c), ZERO))
 
-candidate, other = units(t_0), others(t_0)
-q, room = ratio(back_other), norm(candidate) + 1
-latest, left = norm(other * c) / room, norm(other) * reach(back_other, c) / room
+candidate, other = candidate_units(t_0), other_units(t_0)
+q, margin = ratio(back_other), norm(candidate) + 1
+latest, left = norm(other * c) / margin, norm(other) * reach(back_other, c) / margin
 STABLE = ("stable radius", at("networks", 0, 0, 0, 0))
 CONSTANT = (
     step(
         "no more than W leaves",
-        le(norm(units(i) * moved(j)), norm(others(i)) * norm(faded(j))),
+        le(norm(candidate_units(i) * moved(j)), norm(other_units(i)) * norm(faded(j))),
         forall=(i, j),
         given=(EQUAL,),
     ).by(
         at("outputs move back", i, j),
-        TRIANGLE.at(units(i) * moved(j) - others(i) * faded(j), others(i) * faded(j)),
-        SUBMULTIPLICATIVE.at(others(i), faded(j)),
+        TRIANGLE.at(
+            candidate_units(i) * moved(j) - other_units(i) * faded(j), other_units(i) * faded(j)
+        ),
+        SUBMULTIPLICATIVE.at(other_units(i), faded(j)),
     ),
     *fading(back_other, c, *STABLE),
     step(
@@ -177,9 +181,9 @@ CONSTANT = (
         TRIANGLE.at(candidate * (e - moved(j + s + 1)), candidate * moved(j + s + 1)),
         SUBMULTIPLICATIVE.at(candidate, e - moved(j + s + 1)),
     ),
-    returning("the output is constant", latest, left, q, *STABLE, GELFAND.at(back_other, c, 0)),
+    return_step("the output is constant", latest, left, q, *STABLE, GELFAND.at(back_other, c, 0)),
 )
-VECTOR = excluding(
+VECTOR = exclusion_form(
     "vector",
     STABLE_RADIUS,
     NETWORKS_OF_W,
@@ -227,5 +231,5 @@ URNN_SIGMOID = Claim(
         "orthogonal W matches itself; a unit that its bias all but switches off comes as near as "
         "one likes for |w| < 1"
     ),
-    emphasis=1.25,
+    example_factor=1.25,
 )

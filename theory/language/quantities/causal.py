@@ -5,11 +5,11 @@ back (K_l − 1) d_l inputs; windowed attention has K_l = w and d_l = 1.
 """
 
 from rnnbounds.theory.language.quantities.norms import T
-from rnnbounds.theory.language.quantity import Quantity, measured, of, parameter
+from rnnbounds.theory.language.quantity import Quantity, measured, parameter, tag
 from rnnbounds.theory.language.terms.causal import J, apart
 from rnnbounds.theory.language.terms.variables import x, x_edge, x_past
 
-CAUSAL: tuple[Quantity, ...] = of(
+CAUSAL: tuple[Quantity, ...] = tag(
     "tcn gated-conv wavenet attention monotone",
     parameter("R", "receptive field, 1 + Σ (K_l - 1) d_l over the layers", "R", 1),
     parameter("R_undilated", "1 + Σ (K_l - 1), the dilations forgotten", "R_{undilated}", 1),

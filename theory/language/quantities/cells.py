@@ -6,7 +6,7 @@ s.  A norm without a name is the Euclidean one of h.  The constants hold on the 
 
 from rnnbounds.theory.language.quantities.gradients import in_norm
 from rnnbounds.theory.language.quantities.norms import BOX, T, k
-from rnnbounds.theory.language.quantity import Quantity, certified, of
+from rnnbounds.theory.language.quantity import Quantity, certified, tag
 from rnnbounds.theory.language.terms.gates import boxed, gated_run
 from rnnbounds.theory.language.terms.gradients import d_state, d_weights
 from rnnbounds.theory.language.terms.variables import a, b, x, x_other
@@ -32,7 +32,7 @@ _CERTIFIED = (
         "L_x^{(box)}",
     ),
 )  # fmt: skip
-_MEASURED = of(
+_MEASURED = tag(
     "cell",
     BOX.of("h_norm_box", "the state", "s_T", state(x, 0, T)),
     BOX.of(

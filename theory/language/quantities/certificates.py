@@ -11,29 +11,29 @@ from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.variables import a, b, vector, x
 from rnnbounds.theory.language.terms.vectors import computed, max_norm, state, weighted
 
-_NAMED = "of the certificate"
-_CERTIFIED, _WHOLE = Norm(_NAMED, weighted, "_{cert}"), Norm("Euclidean", whole, "_{whole}")
+_NORM = "of the certificate"
+_CERTIFIED, _WHOLE = Norm(_NORM, weighted, "_{cert}"), Norm("Euclidean", whole, "_{whole}")
 _apart = gated_run(a, x, k) - gated_run(b, x, k)
 
 
 def _steps(name: str, meaning: str, notation: str) -> Quantity:
-    """A number of steps that a certificate states."""
+    """Integer quantity: a number of steps that a certificate states."""
     symbol = Symbol(name, integer=True)
     return Quantity(symbol, "certified", meaning, "number", notation)
 
 
 CERTIFICATES: tuple[Quantity, ...] = (
-    certified("lam_told", "the printed λ", _NAMED, r"\lambda^{(cert)}"),
+    certified("lam_told", "the printed λ", _NORM, r"\lambda^{(cert)}"),
     certified("eps_told", "a printed ε", "Euclidean", r"\varepsilon^{(cert)}"),
     _steps("k_told", "the printed window k for that ε", "k^{(cert)}"),
     certified(
-        "C_told", "the printed equivalence, ‖h‖₂ ≤ C‖s‖", _NAMED + " to Euclidean", "C^{(cert)}",
+        "C_told", "the printed equivalence, ‖h‖₂ ≤ C‖s‖", _NORM + " to Euclidean", "C^{(cert)}"
     ),
     certified(
-        "c_told", "the printed reach, ‖s‖ ≤ c‖s‖₂", "Euclidean to that " + _NAMED, "c^{(cert)}",
+        "c_told", "the printed reach, ‖s‖ ≤ c‖s‖₂", "Euclidean to that " + _NORM, "c^{(cert)}"
     ),
-    certified("S_told", "the printed drive", _NAMED, "S^{(cert)}"),
-    certified("R_told", "the printed radius of all states", _NAMED, "R^{(cert)}"),
+    certified("S_told", "the printed drive", _NORM, "S^{(cert)}"),
+    certified("R_told", "the printed radius of all states", _NORM, "R^{(cert)}"),
     certified("S_0_told", "the printed S_0", "Euclidean", "S_0^{(cert)}"),
     certified("B_h_told", "the printed B_h", "Euclidean", "B_h^{(cert)}"),
     certified("gain_told", "the printed gain", "Euclidean, by that of the inputs", "G^{(cert)}"),

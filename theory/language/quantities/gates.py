@@ -7,7 +7,7 @@ largest row sum.  The joint state of an LSTM is (c, h), that of a GRU h.
 from sympy import Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, MAXIMUM, Norm, T
-from rnnbounds.theory.language.quantity import Quantity, certified, of
+from rnnbounds.theory.language.quantity import Quantity, certified, tag
 from rnnbounds.theory.language.terms.gates import (
     boxed,
     gated_run,
@@ -46,7 +46,7 @@ def _recurrent(gate: str) -> Quantity:
 
 
 _CERTIFIED = (
-    *of(
+    *tag(
         "lstm",
         certified("i_bar", "largest value of the input gate", _OPEN, r"\bar{i}"),
         certified("f_bar", "largest value of the forget gate", _OPEN, r"\bar{f}"),
@@ -69,7 +69,7 @@ _CERTIFIED = (
         "lam_box", "contraction factor on the box of the comparison matrix, unit by unit", _UNITS,
         r"\lambda_{box}",
     ),
-    *of(
+    *tag(
         "gru gru-cho",
         certified("r_bar", "largest value of the reset gate", _OPEN, r"\bar{r}"),
         certified("z_bar", "largest value of the update gate", _OPEN, r"\bar{z}"),
@@ -79,7 +79,7 @@ _CERTIFIED = (
             "c_n_inf", "‖b_hn‖_∞ of the candidate's hidden bias", _MAXIMUM, r"\lVert c_n\rVert",
         ),
     ),
-    *of(
+    *tag(
         "gru",
         certified(
             "theta_gru",
@@ -94,7 +94,7 @@ _CERTIFIED = (
 
 
 _MEASURED = (
-    *of(
+    *tag(
         "lstm gru gru-cho",
         *(
             quantity
@@ -104,7 +104,7 @@ _MEASURED = (
             )
         ),
     ),
-    *of(
+    *tag(
         "lstm",
         MAXIMUM.of(
             "wide_gap", "two states outside of the box, |c| up to 1000, after one step",
@@ -116,7 +116,7 @@ _MEASURED = (
         ),
         MAXIMUM.of("c_size", "the cells of a run from zero", "c_T", to_cell * gated_run(0, x, T)),
     ),
-    *of(
+    *tag(
         "lstm gru gru-cho",
         MAXIMUM.of(
             "h_size", "the output of a run from zero", "h_T", to_output * gated_run(0, x, T),

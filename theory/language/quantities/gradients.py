@@ -7,7 +7,7 @@ both as operators from weights to numbers.
 from sympy import Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
-from rnnbounds.theory.language.quantity import Quantity, certified, measured, of
+from rnnbounds.theory.language.quantity import Quantity, certified, measured, tag
 from rnnbounds.theory.language.terms.gradients import (
     d_loss,
     d_state,
@@ -94,7 +94,7 @@ def in_norm(suffix: str, norm_name: str, second_order: tuple[str, ...]) -> tuple
 
 
 _MEASURED = (
-    *of(
+    *tag(
         "gradient",
         EUCLIDEAN.of(
             "grad_gap", "full against truncated gradient of the loss at the last step",
@@ -113,7 +113,7 @@ _MEASURED = (
             r"g_{TB}-\nabla p_T^{(k)}", _cut - _truncated,
         ),
     ),
-    *of(
+    *tag(
         "smooth",
         EUCLIDEAN.of(
             "grad_gap_weights", "gradients of the loss at two weights",
@@ -121,7 +121,7 @@ _MEASURED = (
         ),
         EUCLIDEAN.of("weight_distance", "two weights", "w-w'", w - w_other),
     ),
-    *of(
+    *tag(
         "gradient",
         SPECTRAL.of(
             "dphi_w", "one step's derivative in the weights", r"\partial_w\varphi(h,x)",

@@ -1,7 +1,7 @@
 """Deep transitions and stacks of layers: factors of the layers, and what they do to two states."""
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
-from rnnbounds.theory.language.quantity import Quantity, certified, of, parameter
+from rnnbounds.theory.language.quantity import Quantity, certified, parameter, tag
 from rnnbounds.theory.language.terms.unitary import d_run
 from rnnbounds.theory.language.terms.variables import a, b, vector, x
 from rnnbounds.theory.language.terms.vectors import phi
@@ -9,7 +9,7 @@ from rnnbounds.theory.language.terms.vectors import phi
 _input = vector("x_t")
 _PRODUCT = "product of layers"
 
-LAYERS: tuple[Quantity, ...] = of(
+LAYERS: tuple[Quantity, ...] = tag(
     "layered",
     parameter("depth", "number of layers between one state and the next", "L", 1),
     parameter(

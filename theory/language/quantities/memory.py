@@ -3,7 +3,7 @@
 from sympy import Abs, Expr
 
 from rnnbounds.theory.language.quantities.norms import SPECTRAL, T, k
-from rnnbounds.theory.language.quantity import Quantity, certified, measured, of, parameter
+from rnnbounds.theory.language.quantity import Quantity, certified, measured, parameter, tag
 from rnnbounds.theory.language.terms.memory import (
     decay,
     decays,
@@ -24,21 +24,21 @@ def _kept(name: str, meaning: str, notation: str, definition: Expr) -> Quantity:
 
 
 MEMORY: tuple[Quantity, ...] = (
-    *of(
+    *tag(
         "modes jordan",
         parameter("mode_radius", "|λ| of the eigenvalue, known exactly", r"|\lambda|"),
     ),
-    *of("modes", parameter("mode_real", "|Re λ| of the eigenvalue", r"|Re \lambda|")),
-    *of(
+    *tag("modes", parameter("mode_real", "|Re λ| of the eigenvalue", r"|Re \lambda|")),
+    *tag(
         "jordan",
         parameter("nilpotency", "m, the least power of N = A − ρI that vanishes", "m_N"),
     ),
-    *of(
+    *tag(
         "scan",
         parameter("log_concave", "1 where log a is concave in the input", r"[\log a]"),
         certified("decay_max", "the largest decay on the input set", _SHARE, r"\bar{a}"),
     ),
-    *of(
+    *tag(
         "modes",
         measured(
             "mode_gap", "full against truncated state of one mode", r"|h_T-h_T^{(k)}|_j",
@@ -49,11 +49,11 @@ MEMORY: tuple[Quantity, ...] = (
             norm(mode(x, 0, T - k)), _MODULUS,
         ),
     ),
-    *of(
+    *tag(
         "jordan",
         SPECTRAL.of("power_norm", "a power of the recurrent matrix", "A^k", shifted(0, k)),
     ),
-    *of(
+    *tag(
         "scan",
         measured(
             "scan_gap", "full against truncated state of one unit of a scan", r"|s_T-s_T^{(k)}|_j",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sympy import Abs, Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, Norm, T, k
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
 from rnnbounds.theory.language.terms.gates import gated_run
 from rnnbounds.theory.language.terms.gradients import descent, jacobian
 from rnnbounds.theory.language.terms.variables import (
@@ -40,7 +40,7 @@ _run, _run_other = gated_run(a, x, T), gated_run(a, x_other, T)
 
 
 def _in_norm(suffix: str, unit: str, size: Callable[[Expr], Expr]) -> tuple[Quantity, Quantity]:
-    """Two states in another norm."""
+    """Quantities: distances of two states, and of the next two, in another norm."""
     norm = Norm(unit, size, f"_{suffix}")
     return norm.pair(f"step_gap_{suffix}", f"state_gap_{suffix}", _BEFORE, "h", _step, a - b)
 
@@ -113,14 +113,14 @@ MODELS: tuple[Quantity, ...] = (
         _run - gated_run(b, x_other, T),
     ),
     EUCLIDEAN.of("state_gap", _BEFORE, "h-h'", a - b),
-    *of("linear", *_in_norm("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),
+    *tag("linear", *_in_norm("P", "‖P^{1/2}·‖₂", lambda gap: norm(_root * gap))),
     *_in_norm("D", "‖D·‖₂", lambda gap: norm(_scaling * gap)),
     *_in_norm("v", "max |·|_i/v_i", lambda gap: max_norm(_weights * gap)),
     EUCLIDEAN.of(
         "h_rounding", "computed against exact state", r"\hat{h}_T-h_T",
         computed(x, T) - state(x, 0, T),
     ),
-    *of("matrix", SPECTRAL.of("W_norm_exact", "the true ‖W‖₂", "W", operator("W"), "_2")),
+    *tag("matrix", SPECTRAL.of("W_norm_exact", "the true ‖W‖₂", "W", operator("W"), "_2")),
     EUCLIDEAN.of(
         "forward_gap", "feed-forward network against truncated model", "H_T^{(k)}-h_T^{(k)}",
         forward(x, k, T) - state(x, T - k, k),
@@ -141,7 +141,7 @@ MODELS: tuple[Quantity, ...] = (
         "recurrent_gap", "recurrent model, inputs changed at times ≤ T - k", "h_T(x)-h_T(x')",
         state(x, 0, T) - state(x_past, 0, T), windowed=True,
     ),
-    *of(
+    *tag(
         "descent",
         measured(
             "descent_growth", "least growth of a parameter in one step of gradient descent",

@@ -2,7 +2,7 @@
 and numbers that false variants put for the printed ones."""
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, MAXIMUM, T, k
-from rnnbounds.theory.language.quantity import Quantity, certified, of
+from rnnbounds.theory.language.quantity import Quantity, certified, tag
 from rnnbounds.theory.language.terms.certificates import begun, on_record
 from rnnbounds.theory.language.terms.variables import a, b, vector, x
 
@@ -10,11 +10,11 @@ recorded = vector("recorded")  # the inputs that were recorded, beside x
 
 
 def _gap(name: str, meaning: str, notation: str) -> Quantity:
-    """A bound for each k."""
+    """Measured quantity with one value for each window k."""
     return certified(name, meaning, "Euclidean", notation, windowed=True)
 
 
-NEAR: tuple[Quantity, ...] = of(
+NEAR: tuple[Quantity, ...] = tag(
     "near",
     MAXIMUM.of(
         "near_off", "a state near the data against the one that is computed on the recorded inputs",

@@ -3,7 +3,7 @@
 from sympy import Expr, Max
 
 from rnnbounds.theory.language.quantities.norms import T, k
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
 from rnnbounds.theory.language.terms.stacks import p, q, states, upper_run
 from rnnbounds.theory.language.terms.variables import a, b, x
 from rnnbounds.theory.language.terms.vectors import max_norm
@@ -22,7 +22,7 @@ def _weighted(steps: int) -> Expr:
     return Max(first, second / v_top)
 
 
-STACKS: tuple[Quantity, ...] = of(
+STACKS: tuple[Quantity, ...] = tag(
     "cascade",
     parameter("v_top", "the weight of the upper layer's state against the lower one's", "v"),
     certified("lam_1", "contraction factor of the lower layer", _OF_LAYER, r"\lambda_1"),

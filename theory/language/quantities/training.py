@@ -3,7 +3,7 @@
 from sympy import Expr
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, T, k
-from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, of, parameter
+from rnnbounds.theory.language.quantity import Quantity, Symbol, certified, measured, parameter, tag
 from rnnbounds.theory.language.terms.gradients import project as Pi
 from rnnbounds.theory.language.terms.gradients import rescale, weights, weights_hat
 from rnnbounds.theory.language.terms.variables import vector, x
@@ -39,7 +39,7 @@ TRAINING: tuple[Quantity, ...] = (
         "K_1", "the part of the bound on predictions that grows with the window", "Euclidean",
         "K_1",
     ),
-    *of(
+    *tag(
         "training",
         EUCLIDEAN.of(
             "w_gap", "weights after N steps on the full and on the truncated model",
@@ -56,7 +56,7 @@ TRAINING: tuple[Quantity, ...] = (
             readout(state(x, 0, T, weights(N))) - readout(state(x, T - k, k, weights_hat(N))),
         ),
     ),
-    *of(
+    *tag(
         "projection",
         _matrices("proj_gap", "two matrices, projected", r"\Pi A-\Pi B", Pi(A) - Pi(B)),
         _matrices("matrix_gap", "two matrices", " A-B", A - B),

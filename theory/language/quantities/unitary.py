@@ -3,7 +3,7 @@
 from sympy import Expr, Max, Rational, sqrt
 
 from rnnbounds.theory.language.quantities.norms import EUCLIDEAN, SPECTRAL, T, k
-from rnnbounds.theory.language.quantity import Quantity, Symbol, measured, of, parameter
+from rnnbounds.theory.language.quantity import Quantity, Symbol, measured, parameter, tag
 from rnnbounds.theory.language.terms.unitary import (
     OUTPUTS,
     W_3,
@@ -45,16 +45,16 @@ def _gap(name: str, meaning: str, mark: str, definition: Expr) -> Quantity:
 
 
 def _defect(name: str, meaning: str, notation: str, square: Expr) -> Quantity:
-    """The Frobenius norm of what is to vanish."""
+    """Measured quantity: the Frobenius norm of a matrix that should be 0."""
     return measured(name, meaning, rf"\lVert {notation}", sqrt(square), "Frobenius")
 
 
 def _number(name: str, meaning: str, notation: str, definition: Expr) -> Quantity:
-    """A whole number."""
+    """Integer quantity, measured."""
     return measured(name, meaning, notation, definition, "number")
 
 
-_EQUIVALENT = of(
+_EQUIVALENT = tag(
     "unitary",
     _gap(
         "unitary_gap",
@@ -100,7 +100,7 @@ _EQUIVALENT = of(
     ),
 )  # fmt: skip
 _DILATION = (
-    *of(
+    *tag(
         "unitary",
         _defect(
             "unitary_defect", "how far the dilation V is from orthogonal", r"V^T V-I\rVert_F",
@@ -119,12 +119,12 @@ _DILATION = (
             frobenius(transpose(W) * W + transpose(W_short) * W_short - eye),
         ),
     ),
-    *of(
+    *tag(
         "block",
         _number("defect_rank", "rank of I − WᵀW", "rank(I-W^T W)", rank(eye - transpose(W) * W)),
     ),
-    *of("block candidate", _number("W_rank", "rank of W", "rank(W)", rank(W))),
-    *of(
+    *tag("block candidate", _number("W_rank", "rank of W", "rank(W)", rank(W))),
+    *tag(
         "block",
         _number(
             "multiplicity",
@@ -140,7 +140,7 @@ _DILATION = (
 )  # fmt: skip
 _active, _analytic = operator("D_active"), operator("H_analytic")
 _LIMITS = (
-    *of(
+    *tag(
         "candidate",
         measured(
             "separation",
@@ -159,7 +159,7 @@ _LIMITS = (
             "scalar_W", is_scalar(W),
         ),
     ),
-    *of(
+    *tag(
         "sigmoid",
         measured(
             "sigmoid_gap",
@@ -168,7 +168,7 @@ _LIMITS = (
             norm(OUTPUTS[2] - OUTPUTS[3]),
         ),
     ),
-    *of(
+    *tag(
         "planted",
         _number(
             "sample_rank",
@@ -197,11 +197,11 @@ _LIMITS = (
 )  # fmt: skip
 
 UNITARY: tuple[Quantity, ...] = (
-    *of(
+    *tag(
         "unitary urnn block candidate sigmoid",
         parameter("states", "number of states of a unitary network", "m", 1),
     ),
-    *of(
+    *tag(
         "sigmoid",
         parameter("w_abs", "|w|, of a scalar network's recurrent weight", r"|w|"),
         parameter(
@@ -220,7 +220,7 @@ UNITARY: tuple[Quantity, ...] = (
     *_EQUIVALENT,
     *_DILATION,
     *_LIMITS,
-    *of(
+    *tag(
         "urnn unitary",
         SPECTRAL.of(
             "dh_dh", "the state's derivative in the state k steps before",

@@ -7,7 +7,7 @@ m units of V, J_2 the added ones.
 
 from sympy import Abs, Integer
 
-from rnnbounds.theory.language.definitions import define, larger
+from rnnbounds.theory.language.definitions import define, maximum
 from rnnbounds.theory.language.statement import eq
 from rnnbounds.theory.language.terms.variables import b, j, operator, vector, x
 from rnnbounds.theory.language.terms.vectors import Norm, Operator, Scalar, function, norm, readout
@@ -63,7 +63,7 @@ LARGEST_GAP = define(
     "largest gap",
     (b, x, j),
     eq(largest_gap(b, x, 0), Integer(0)),
-    *larger(
+    *maximum(
         largest_gap(b, x, j + 1),
         largest_gap(b, x, j),
         norm(readout(network(x, j + 1)) - readout(upper(b, x, j + 1))),
@@ -73,7 +73,7 @@ LARGEST_SCALED_GAP = define(
     "largest gap, rescaled",
     (x, j),
     eq(largest_scaled_gap(x, 0), Integer(0)),
-    *larger(
+    *maximum(
         largest_scaled_gap(x, j + 1),
         largest_scaled_gap(x, j),
         norm(readout(network(x, j + 1)) - readout(unscaled(x, j + 1))),
@@ -83,5 +83,7 @@ LARGEST_PULSE_GAP = define(
     "largest gap of a pulse",
     (j,),
     eq(largest_pulse_gap(0), Integer(0)),
-    *larger(largest_pulse_gap(j + 1), largest_pulse_gap(j), Abs(pulse(j + 1) - pulse_upper(j + 1))),
+    *maximum(
+        largest_pulse_gap(j + 1), largest_pulse_gap(j), Abs(pulse(j + 1) - pulse_upper(j + 1))
+    ),
 )

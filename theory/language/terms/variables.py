@@ -15,7 +15,7 @@ class SortedSymbol(Symbol):
 
     @classmethod
     def class_key(cls) -> tuple[Any, ...]:
-        """SymPy's own, of plain symbols."""
+        """SymPy's class key of plain symbols, so that both sort alike."""
         return Symbol.class_key()  # type: ignore[no-any-return]
 
 

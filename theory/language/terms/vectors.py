@@ -20,20 +20,20 @@ class Term(Function):
 
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
-        """Expand the arguments."""
-        expanded = tuple(map(_expanded, args))
+        """Expand products of sums in the arguments, so that equal terms are equal trees."""
+        expanded = tuple(map(_expand, args))
         return None if expanded == args else cls(*expanded)
 
 
 class Vector(Term):
-    """A term that is a vector."""
+    """Formal term whose value is a vector; it does not commute."""
 
     def _eval_is_commutative(self) -> bool:
         return False
 
 
 class Operator(Vector):
-    """A term that is an operator."""
+    """Formal term whose value is a linear operator; it does not commute."""
 
 
 class Norm(Term):
@@ -41,8 +41,8 @@ class Norm(Term):
 
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
-        """Evaluate at zero; choose one of v and -v."""
-        (vector,) = map(_expanded, args)
+        """Evaluate ‖0‖ = 0, and write ‖v‖ and ‖−v‖ as one term."""
+        (vector,) = map(_expand, args)
         if vector == 0:
             return Integer(0)
         if _leading(vector).as_coeff_Mul()[0].is_negative:
@@ -59,7 +59,7 @@ class Norm(Term):
         return True
 
 
-def _expanded(arg: Expr) -> Expr:
+def _expand(arg: Expr) -> Expr:
     """Products of sums as sums, within arguments too: those of terms are so already."""
     return arg if isinstance(arg, Atom | Term) else expand_mul(arg)
 
@@ -92,8 +92,8 @@ def function(
     Of what float64 computes the arguments are `stored`: names of values, no expressions.  What is
     `defined` has its values by a definition alone.
     """
-    known = {"__module__": module, "stored": stored, "defined": defined}
-    return FunctionClass(name, (base,), known)
+    existing = {"__module__": module, "stored": stored, "defined": defined}
+    return FunctionClass(name, (base,), existing)
 
 
 norm = function("norm", Norm)  # Euclidean, and spectral for operators

@@ -57,26 +57,26 @@ ENTRY = step(
 ).by(entries.DIFFERENCES.at(A * a, A * b, i), entries.LARGEST_ENTRY.at(A * (a - b), i))
 
 
-def by_entries(
-    each: str, name: str, vector: Expr, bound: Expr, forall: tuple[Symbol, ...], *uses: Use
+def bound_by_entries(
+    entry_step_id: str, name: str, vector: Expr, bound: Expr, forall: tuple[Symbol, ...], *uses: Use
 ) -> tuple[Step, Step]:
-    """max |v_i| is at most the bound, for each entry is."""
+    """Steps: each |v_i| is at most the bound, and so is max |v_i|."""
     return (
-        step(each, le(Abs(part(vector, i)), bound), forall=(i,)).by(*uses),
+        step(entry_step_id, le(Abs(part(vector, i)), bound), forall=(i,)).by(*uses),
         step(name, le(max_norm(vector), bound), forall=forall).by(
-            each, entries.LEAST_BOUND.at(bound, vector)
+            entry_step_id, entries.LEAST_BOUND.at(bound, vector)
         ),
     )
 
 
-new = entry(x, m + 1)
-one, two = boxed(a), boxed(b)
-dh = max_norm(to_output * (one - two))
+next_input = entry(x, m + 1)
+s_1, s_2 = boxed(a), boxed(b)
+dh = max_norm(to_output * (s_1 - s_2))
 
 
 @cache
-def _bound(name: str) -> Any:
-    """One function for each name."""
+def _bound_function(name: str) -> Any:
+    """Formal scalar function of this name, made once."""
     return function(name, Scalar, __name__)
 
 
@@ -89,58 +89,58 @@ class Gate:
 
     @property
     def matrix(self) -> Symbol:
-        """W."""
+        """Symbol of the recurrent matrix W."""
         return operator(f"W_{self.name}")
 
     @property
     def size(self) -> Symbol:
-        """‖W‖_∞."""
+        """Symbol of the bound on ‖W‖_∞."""
         return symbols(f"W_{self.name}_inf")[0]
 
     @property
-    def bar(self) -> Symbol:
-        """The largest value on the box, of all units."""
+    def peak(self) -> Symbol:
+        """Symbol of the gate's largest modulus on the box, over all units."""
         return symbols(f"{self.name}_bar")[0]
 
-    def of_unit(self, what: str) -> Expr:
+    def unit_bound(self, kind: str) -> Expr:
         """A bound of this name on the gate: `most`, or `least`."""
-        return _bound(f"{what}_{self.name}")(i)
+        return _bound_function(f"{kind}_{self.name}")(i)
 
     def offset(self, inputs: Expr) -> Expr:
-        """U x + b."""
+        """Input part U x + b of the pre-activation."""
         return operator(f"U_{self.name}") * inputs + vector(f"b_{self.name}")
 
-    def fed(self, state: Expr, inputs: Expr = new) -> Expr:
-        """W h + U x + b."""
+    def preactivation(self, state: Expr, inputs: Expr = next_input) -> Expr:
+        """Pre-activation W h + U x + b of unit i."""
         return part(self.matrix * to_output * state + self.offset(inputs), i)
 
-    def opened(self, state: Expr, inputs: Expr = new) -> Expr:
-        """The gate."""
-        return self.squash(self.fed(state, inputs))
+    def value(self, state: Expr, inputs: Expr = next_input) -> Expr:
+        """The gate's value, `squash` of its pre-activation."""
+        return self.squash(self.preactivation(state, inputs))
 
     @property
-    def steepest(self) -> Expr:
-        """The largest slope anywhere."""
+    def max_slope(self) -> Expr:
+        """Largest slope of the squashing function: 1 for tanh, 1/4 for σ."""
         return ONE if self.squash is tanh else QUARTER
 
     @property
-    def moves(self) -> Expr:
-        """How far it moves at most."""
-        return self.steepest * self.size * dh
+    def max_change(self) -> Expr:
+        """Bound on |Δgate|: largest slope times ‖W‖_∞‖Δh‖_∞."""
+        return self.max_slope * self.size * dh
 
     @property
-    def step(self) -> Step:
-        """|Δgate| is at most its steepest slope times ‖W‖_∞‖Δh‖_∞."""
-        moves = "tanh moves no more" if self.squash is tanh else "σ moves a quarter"
-        moved = Abs(self.opened(one) - self.opened(two))
-        return step(f"gate {self.name}", le(moved, self.moves), forall=(a, b, m, i)).by(
-            at(moves, self.fed(one), self.fed(two)),
+    def change_step(self) -> Step:
+        """Step: |Δgate| is at most its largest slope times ‖W‖_∞‖Δh‖_∞."""
+        slope_lemma = "tanh moves no more" if self.squash is tanh else "σ moves a quarter"
+        change = Abs(self.value(s_1) - self.value(s_2))
+        return step(f"gate {self.name}", le(change, self.max_change), forall=(a, b, m, i)).by(
+            at(slope_lemma, self.preactivation(s_1), self.preactivation(s_2)),
             at(
                 "pre-activations",
                 self.matrix,
-                to_output * one,
-                to_output * two,
-                self.offset(new),
+                to_output * s_1,
+                to_output * s_2,
+                self.offset(next_input),
                 i,
             ),
             "gate norms",
@@ -148,7 +148,7 @@ class Gate:
 
 
 def gate_norms(*gates: Gate) -> Assumption:
-    """‖W‖_∞ of each."""
+    """Assumption that the gates' constants bound ‖W‖_∞."""
     return assume(
         "gate norms",
         f"{', '.join(gate.size.name for gate in gates)} bound ‖W‖_∞, the largest row sum",

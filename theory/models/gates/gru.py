@@ -19,7 +19,7 @@ from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, m, v, vector, z
 from rnnbounds.theory.language.terms.vectors import function, max_norm, phi
 from rnnbounds.theory.models.gates import gate
-from rnnbounds.theory.models.gates.gate import Gate, dh, gate_norms, new, one, two
+from rnnbounds.theory.models.gates.gate import Gate, dh, gate_norms, next_input, s_1, s_2
 from rnnbounds.theory.proof import Step, step
 
 z_low, c_n_inf = symbols("z_low c_n_inf")
@@ -28,8 +28,8 @@ hidden_bias = vector("c_n")
 reset = function("reset", module=__name__)  # reset(h, x) = r∘h
 
 
-def output(state: Expr) -> Expr:
-    """h_i."""
+def output_entry(state: Expr) -> Expr:
+    """Entry h_i of the output."""
     return part(to_output * state, i)
 
 
@@ -40,39 +40,41 @@ class Candidate(Gate):
     cho: bool = False
 
     def hidden(self, state: Expr) -> Expr:
-        """W_n h + c_n, before the reset gate."""
+        """Recurrent part W_n h + c_n of the candidate, before the reset gate."""
         return part(self.matrix * to_output * state + hidden_bias, i)
 
-    def fed(self, state: Expr, inputs: Expr = new) -> Expr:
+    def preactivation(self, state: Expr, inputs: Expr = next_input) -> Expr:
         """Pre-activation of the candidate, the argument of tanh."""
         if self.cho:
             return part(self.matrix * reset(state, inputs) + self.offset(inputs), i)
-        return part(self.offset(inputs), i) + R.opened(state, inputs) * self.hidden(state)
+        return part(self.offset(inputs), i) + R.value(state, inputs) * self.hidden(state)
 
 
 N, CHO_N = Candidate("n", tanh), Candidate("n", tanh, cho=True)
 
 
-def _cell(candidate: Candidate, text: str, *more: Statement) -> Assumption:
-    kept = Z.opened(v, c)
-    new_output = (1 - kept) * candidate.opened(v, c) + kept * output(v)
+def _gru_assumption(candidate: Candidate, text: str, *more: Statement) -> Assumption:
+    update = Z.value(v, c)
+    new_output = (1 - update) * candidate.value(v, c) + update * output_entry(v)
     return assume(
         "gru",
         f"h⁺ = (1 − z)∘ν + z∘h with r, z = σ(W h + U x + b) and {text}",
         forall=(v, c, i),
         ties=True,
-    ).that(eq(output(phi(v, c)), new_output), *more)
+    ).that(eq(output_entry(phi(v, c)), new_output), *more)
 
 
-GRU = _cell(N, "ν = tanh(U_n x + b_n + r∘(W_n h + c_n))")
-CHO = _cell(
-    CHO_N, "ν = tanh(W_n(r∘h) + U_n x + b_n)", eq(part(reset(v, c), i), R.opened(v, c) * output(v))
+GRU = _gru_assumption(N, "ν = tanh(U_n x + b_n + r∘(W_n h + c_n))")
+CHO = _gru_assumption(
+    CHO_N,
+    "ν = tanh(W_n(r∘h) + U_n x + b_n)",
+    eq(part(reset(v, c), i), R.value(v, c) * output_entry(v)),
 )
 STATE = assume("joint state", "the state is the output h", forall=(z, v)).that(
     eq(max_norm(to_output * v), max_norm(v))
 )
 BOX = assume("box", "the box: |h_j| ≤ h̄_j ≤ 1", forall=(v, i)).that(
-    le(Abs(output(boxed(v))), output_box(i)), le(output_box(i), ONE)
+    le(Abs(output_entry(boxed(v))), output_box(i)), le(output_box(i), ONE)
 )
 OPEN = assume(
     "gates",
@@ -80,25 +82,28 @@ OPEN = assume(
     "and all",
     forall=(v, m, i),
 ).that(
-    le(Abs(R.opened(boxed(v))), R.of_unit("most")),
-    le(R.of_unit("most"), R.bar),
-    le(Z.of_unit("least"), Z.opened(boxed(v))),
-    le(Z.opened(boxed(v)), Z.of_unit("most")),
-    le(z_low, Z.of_unit("least")),
-    le(Z.of_unit("most"), Z.bar),
+    le(Abs(R.value(boxed(v))), R.unit_bound("most")),
+    le(R.unit_bound("most"), R.peak),
+    le(Z.unit_bound("least"), Z.value(boxed(v))),
+    le(Z.value(boxed(v)), Z.unit_bound("most")),
+    le(z_low, Z.unit_bound("least")),
+    le(Z.unit_bound("most"), Z.peak),
 )
 ROWS = gate_norms(R, Z, N)
 HIDDEN_BIAS = assume("hidden bias", "c_n_inf bounds ‖c_n‖_∞, torch's b_hn").that(
     le(max_norm(hidden_bias), c_n_inf)
 )
-torch_kappa = R.bar * N.size + R.size * (N.size + c_n_inf) / 4
-cho_kappa = N.size * (R.bar + R.size / 4)
+torch_kappa = R.peak * N.size + R.size * (N.size + c_n_inf) / 4
+cho_kappa = N.size * (R.peak + R.size / 4)
 
 
 @cache
-def factor(kappa: Expr, turned: Expr = Z.size / 2) -> Expr:
+def contraction_factor(kappa: Expr, gate_change: Expr = Z.size / 2) -> Expr:
     """The larger of ζ + (1 − ζ)κ at the ends ζ of the update gate, and ‖W_z‖/2."""
-    return Max(z_low + (1 - z_low) * kappa, Z.bar + (1 - Z.bar) * kappa, evaluate=False) + turned
+    return (
+        Max(z_low + (1 - z_low) * kappa, Z.peak + (1 - Z.peak) * kappa, evaluate=False)
+        + gate_change
+    )
 
 
 # Bounds on how far h, ν and z move, and on what z makes of the first two, whatever they are.
@@ -106,32 +111,35 @@ moves_h, moves_n, moves_z, L = (
     Symbol(name, real=True) for name in ("moves_h", "moves_n", "moves_z", "L_")
 )
 
-change = phi(one, new) - phi(two, new)
+output_change = phi(s_1, next_input) - phi(s_2, next_input)
 
 
-def output_moves(candidate: Candidate) -> Step:
-    """|Δh⁺_i|, from how far ν and z move."""
+def output_change_step(candidate: Candidate) -> Step:
+    """Step: bound on |Δh⁺_i| from bounds on |Δh|, |Δν| and |Δz|."""
     return step(
         "an output moves",
-        le(Abs(output(phi(one, new)) - output(phi(two, new))), L + 2 * moves_z),
+        le(
+            Abs(output_entry(phi(s_1, next_input)) - output_entry(phi(s_2, next_input))),
+            L + 2 * moves_z,
+        ),
         forall=(a, b, m, i, moves_h, moves_n, moves_z, L),
         given=(
-            le(Abs(output(one) - output(two)), moves_h),
-            le(Abs(candidate.opened(one) - candidate.opened(two)), moves_n),
-            le(Abs(Z.opened(one) - Z.opened(two)), moves_z),
-            *(le(kept * moves_h + (1 - kept) * moves_n, L) for kept in (z_low, Z.bar)),
+            le(Abs(output_entry(s_1) - output_entry(s_2)), moves_h),
+            le(Abs(candidate.value(s_1) - candidate.value(s_2)), moves_n),
+            le(Abs(Z.value(s_1) - Z.value(s_2)), moves_z),
+            *(le(update * moves_h + (1 - update) * moves_n, L) for update in (z_low, Z.peak)),
         ),
     ).by(
-        at("gru", one, new, i),
-        at("gru", two, new, i),
+        at("gru", s_1, next_input, i),
+        at("gru", s_2, next_input, i),
         at("gates", a, m, i),
         at("box", b, i),
-        at("tanh is at most 1", candidate.fed(two)),
-        at("σ is at most 1", Z.fed(one)),
+        at("tanh is at most 1", candidate.preactivation(s_2)),
+        at("σ is at most 1", Z.preactivation(s_1)),
     )
 
 
-INSIDE = gate.by_entries(
+INSIDE = gate.bound_by_entries(
     "an output inside", "outputs inside", to_output * boxed(v), ONE, (v,), at("box", v, i)
 )
 HIDDEN = step("hidden part", le(Abs(N.hidden(boxed(v))), N.size + c_n_inf), forall=(v, i)).by(
@@ -147,68 +155,68 @@ TORCH_CANDIDATE = (
     HIDDEN,
     step(
         "the candidate moves",
-        le(Abs(N.opened(one) - N.opened(two)), torch_kappa * dh),
+        le(Abs(N.value(s_1) - N.value(s_2)), torch_kappa * dh),
         forall=(a, b, m, i),
     ).by(
-        at("tanh moves no more", N.fed(one), N.fed(two)),
-        at("pre-activations", N.matrix, to_output * one, to_output * two, hidden_bias, i),
+        at("tanh moves no more", N.preactivation(s_1), N.preactivation(s_2)),
+        at("pre-activations", N.matrix, to_output * s_1, to_output * s_2, hidden_bias, i),
         at("hidden part", b, i),
         at("gate r", a, b, m, i),
         at("gates", a, m, i),
         "gate norms",
     ),
 )
-resets, resets_move = tuple(reset(s, new) for s in (one, two)), (R.bar + R.size / 4) * dh
+resets, resets_move = tuple(reset(s, next_input) for s in (s_1, s_2)), (R.peak + R.size / 4) * dh
 CHO_CANDIDATE = (
-    *gate.by_entries(
+    *gate.bound_by_entries(
         "a reset output moves",
         "the reset outputs move",
         resets[0] - resets[1],
         resets_move,
         (a, b, m),
         DIFFERENCES.at(*resets, i),
-        at("gru", one, new, i),
-        at("gru", two, new, i),
-        at("an entry moves", to_output, one, two, i),
+        at("gru", s_1, next_input, i),
+        at("gru", s_2, next_input, i),
+        at("an entry moves", to_output, s_1, s_2, i),
         at("box", b, i),
         at("gate r", a, b, m, i),
         at("gates", a, m, i),
     ),
     step(
         "the candidate moves",
-        le(Abs(CHO_N.opened(one) - CHO_N.opened(two)), cho_kappa * dh),
+        le(Abs(CHO_N.value(s_1) - CHO_N.value(s_2)), cho_kappa * dh),
         forall=(a, b, m, i),
     ).by(
-        at("tanh moves no more", CHO_N.fed(one), CHO_N.fed(two)),
-        at("pre-activations", N.matrix, *resets, N.offset(new), i),
+        at("tanh moves no more", CHO_N.preactivation(s_1), CHO_N.preactivation(s_2)),
+        at("pre-activations", N.matrix, *resets, N.offset(next_input), i),
         at("the reset outputs move", a, b, m),
         "gate norms",
     ),
 )
 
 
-def steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
-    """All, in the maximum norm."""
-    moved = (dh, kappa * dh, Z.moves, factor(kappa, ZERO) * dh)
+def max_norm_steps(candidate: Candidate, kappa: Expr) -> tuple[Step, ...]:
+    """Steps that bound ‖Δh⁺‖_∞ by the factor times ‖Δh‖_∞."""
+    change_bounds = (dh, kappa * dh, Z.max_change, contraction_factor(kappa, ZERO) * dh)
     return (
         *gate.SLOPES_OF_GATES,
         gate.TANH_BELOW_ONE,
         gate.SIGMOID_BELOW_ONE,
         gate.FED,
         gate.ENTRY,
-        R.step,
-        Z.step,
+        R.change_step,
+        Z.change_step,
         *(CHO_CANDIDATE if candidate.cho else (*INSIDE, *TORCH_CANDIDATE)),
-        output_moves(candidate),
-        *gate.by_entries(
+        output_change_step(candidate),
+        *gate.bound_by_entries(
             "the outputs move, each",
             "the outputs move",
-            to_output * change,
-            factor(kappa) * dh,
+            to_output * output_change,
+            contraction_factor(kappa) * dh,
             (a, b, m),
-            DIFFERENCES.at(to_output * phi(one, new), to_output * phi(two, new), i),
-            at("an output moves", a, b, m, i, *moved),
-            at("an entry moves", to_output, one, two, i),
+            DIFFERENCES.at(to_output * phi(s_1, next_input), to_output * phi(s_2, next_input), i),
+            at("an output moves", a, b, m, i, *change_bounds),
+            at("an entry moves", to_output, s_1, s_2, i),
             at("the candidate moves", a, b, m, i),
             at("gate z", a, b, m, i),
         ),

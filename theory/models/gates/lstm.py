@@ -32,12 +32,12 @@ from rnnbounds.theory.models.gates.gate import (
     TANH_INSIDE,
     TANH_RISES,
     Gate,
-    by_entries,
+    bound_by_entries,
     dh,
     gate_norms,
-    new,
-    one,
-    two,
+    next_input,
+    s_1,
+    s_2,
 )
 from rnnbounds.theory.proof import Step, step
 
@@ -45,18 +45,18 @@ B_c, tau = symbols("B_c tau")
 I, F, G, O = GATES = (Gate("i", sigmoid), Gate("f", sigmoid), Gate("g", tanh), Gate("o", sigmoid))
 
 
-def most(gate: Gate) -> Expr:
-    """The largest value on the box, of the unit."""
-    return gate.of_unit("most")
+def unit_maximum(gate: Gate) -> Expr:
+    """Bound on the gate's modulus on the box, of unit i."""
+    return gate.unit_bound("most")
 
 
-def cell(state: Expr) -> Expr:
-    """c_i."""
+def cell_entry(state: Expr) -> Expr:
+    """Entry c_i of the cell state."""
     return part(to_cell * state, i)
 
 
-def output(state: Expr) -> Expr:
-    """h_i."""
+def output_entry(state: Expr) -> Expr:
+    """Entry h_i of the output."""
     return part(to_output * state, i)
 
 
@@ -65,51 +65,51 @@ CELLS = assume(
     "c⁺ = f∘c + i∘g with i, f = σ(W h + U x + b) and g = tanh(W_g h + U_g x + b_g)",
     forall=(v, c, i),
     ties=True,
-).that(eq(cell(phi(v, c)), F.opened(v, c) * cell(v) + I.opened(v, c) * G.opened(v, c)))
+).that(eq(cell_entry(phi(v, c)), F.value(v, c) * cell_entry(v) + I.value(v, c) * G.value(v, c)))
 OUTPUTS = assume(
     "outputs", "h⁺ = o∘tanh c⁺ with o = σ(W_o h + U_o x + b_o)", forall=(v, c, i)
-).that(eq(output(phi(v, c)), O.opened(v, c) * tanh(cell(phi(v, c)))))
+).that(eq(output_entry(phi(v, c)), O.value(v, c) * tanh(cell_entry(phi(v, c)))))
 LSTM = (CELLS, OUTPUTS)
 BOX = assume(
     "box", "the box of cells: |c_i| ≤ c̄_i ≤ B_c with ī_i ḡ_i ≤ (1 − f̄_i) c̄_i", forall=(v, i)
 ).that(
-    le(Abs(cell(boxed(v))), cell_box(i)),
+    le(Abs(cell_entry(boxed(v))), cell_box(i)),
     le(cell_box(i), B_c),
-    le(most(I) * most(G), (1 - most(F)) * cell_box(i)),
+    le(unit_maximum(I) * unit_maximum(G), (1 - unit_maximum(F)) * cell_box(i)),
 )
 OPEN = assume(
     "gates",
     "ī, f̄, ḡ, ō bound the gates for states of the box and inputs ‖x_t‖ ≤ B_x, unit by unit and all",
     forall=(v, m, i),
 ).that(
-    *(le(Abs(gate.opened(boxed(v))), most(gate)) for gate in GATES),
-    *(le(most(gate), gate.bar) for gate in GATES),
+    *(le(Abs(gate.value(boxed(v))), unit_maximum(gate)) for gate in GATES),
+    *(le(unit_maximum(gate), gate.peak) for gate in GATES),
 )
 OUTPUT_BOX = assume("box of outputs", "the box of outputs: ō_i tanh c̄_i ≤ h̄_i", forall=(i,)).that(
-    le(most(O) * tanh(cell_box(i)), output_box(i))
+    le(unit_maximum(O) * tanh(cell_box(i)), output_box(i))
 )
 TAU = assume("tau", "tau bounds tanh B_c").that(le(tanh(B_c), tau))
 ROWS = gate_norms(*GATES)
 
 CELL_STAYS = step(
-    "a cell stays", le(Abs(cell(phi(boxed(v), new))), cell_box(i)), forall=(v, m, i)
-).by(at("cells", boxed(v), new, i), at("box", v, i), at("gates", v, m, i))
+    "a cell stays", le(Abs(cell_entry(phi(boxed(v), next_input))), cell_box(i)), forall=(v, m, i)
+).by(at("cells", boxed(v), next_input, i), at("box", v, i), at("gates", v, m, i))
 STAYS = (TANH_RISES, TANH_INSIDE, CELL_STAYS)
 
 
-next_one, next_two = phi(one, new), phi(two, new)
-dc = max_norm(to_cell * (one - two))
-moved_a = G.bar * I.size / 4 + I.bar * G.size + B_c * F.size / 4
-moved_q = O.size * tau / 4
-to_cells = moved_a * dh + F.bar * dc
-to_outputs = moved_q * dh + O.bar * to_cells
+next_one, next_two = phi(s_1, next_input), phi(s_2, next_input)
+dc = max_norm(to_cell * (s_1 - s_2))
+cell_slope = G.peak * I.size / 4 + I.peak * G.size + B_c * F.size / 4
+output_slope = O.size * tau / 4
+cell_change = cell_slope * dh + F.peak * dc
+output_change = output_slope * dh + O.peak * cell_change
 
-Part = Callable[[Expr], Expr]
+StatePart = Callable[[Expr], Expr]
 
 
 def next_cell(state: Expr) -> Expr:
-    """c⁺_i."""
-    return cell(phi(state, new))
+    """Entry c⁺_i of the next cell state."""
+    return cell_entry(phi(state, next_input))
 
 
 SQUASHED = step("a cell squashed", le(Abs(tanh(next_cell(boxed(v)))), tau), forall=(v, m, i)).by(
@@ -117,67 +117,67 @@ SQUASHED = step("a cell squashed", le(Abs(tanh(next_cell(boxed(v)))), tau), fora
 )
 
 
-def product(name: str, parts: tuple[Part, Part], bound: Expr, *uses: Use) -> Step:
-    """How far a product of parts of the state moves, from how far these do."""
-    moved = parts[0](one) * parts[1](one) - parts[0](two) * parts[1](two)
-    return step(name, le(Abs(moved), bound), forall=(a, b, m, i)).by(*uses)
+def product_step(name: str, parts: tuple[StatePart, StatePart], bound: Expr, *uses: Use) -> Step:
+    """Step: bound on the change of a product of two parts of the state."""
+    change = parts[0](s_1) * parts[1](s_1) - parts[0](s_2) * parts[1](s_2)
+    return step(name, le(Abs(change), bound), forall=(a, b, m, i)).by(*uses)
 
 
-gates = at("gates", a, m, i), at("gates", b, m, i)
-move = {gate: at(f"gate {gate.name}", a, b, m, i) for gate in GATES}
+gate_uses = at("gates", a, m, i), at("gates", b, m, i)
+change_uses = {gate: at(f"gate {gate.name}", a, b, m, i) for gate in GATES}
 CELL_DIFFERS = DIFFERENCES.at(to_cell * next_one, to_cell * next_two, i)
 STEPS = (
     *SLOPES_OF_GATES,
     FED,
     ENTRY,
-    *(gate.step for gate in GATES),
+    *(gate.change_step for gate in GATES),
     *STAYS,
     SQUASHED,
-    product(
+    product_step(
         "what is kept",
-        (F.opened, cell),
-        F.bar * dc + B_c * F.moves,
-        gates[0],
-        move[F],
+        (F.value, cell_entry),
+        F.peak * dc + B_c * F.max_change,
+        gate_uses[0],
+        change_uses[F],
         at("box", b, i),
-        at("an entry moves", to_cell, one, two, i),
+        at("an entry moves", to_cell, s_1, s_2, i),
     ),
-    product(
+    product_step(
         "what is added",
-        (I.opened, G.opened),
-        I.bar * G.moves + G.bar * I.moves,
-        *gates,
-        move[I],
-        move[G],
+        (I.value, G.value),
+        I.peak * G.max_change + G.peak * I.max_change,
+        *gate_uses,
+        change_uses[I],
+        change_uses[G],
     ),
-    *by_entries(
+    *bound_by_entries(
         "the cells move, each",
         "the cells move",
         to_cell * (next_one - next_two),
-        to_cells,
+        cell_change,
         (a, b, m),
         CELL_DIFFERS,
-        at("cells", one, new, i),
-        at("cells", two, new, i),
+        at("cells", s_1, next_input, i),
+        at("cells", s_2, next_input, i),
         at("what is kept", a, b, m, i),
         at("what is added", a, b, m, i),
     ),
     step(
-        "a cell moves", le(Abs(next_cell(one) - next_cell(two)), to_cells), forall=(a, b, m, i)
+        "a cell moves", le(Abs(next_cell(s_1) - next_cell(s_2)), cell_change), forall=(a, b, m, i)
     ).by("the cells move, each", CELL_DIFFERS),
-    *by_entries(
+    *bound_by_entries(
         "the outputs move, each",
         "the outputs move",
         to_output * (next_one - next_two),
-        to_outputs,
+        output_change,
         (a, b, m),
         DIFFERENCES.at(to_output * next_one, to_output * next_two, i),
-        at("outputs", one, new, i),
-        at("outputs", two, new, i),
-        gates[0],
-        move[O],
+        at("outputs", s_1, next_input, i),
+        at("outputs", s_2, next_input, i),
+        gate_uses[0],
+        change_uses[O],
         at("a cell squashed", b, m, i),
         at("a cell moves", a, b, m, i),
-        at("tanh moves no more", next_cell(one), next_cell(two)),
+        at("tanh moves no more", next_cell(s_1), next_cell(s_2)),
     ),
 )

@@ -24,7 +24,7 @@ from rnnbounds.theory.language.terms.unitary import part, rows
 from rnnbounds.theory.language.terms.variables import a, b, i, j, m, v, x
 from rnnbounds.theory.language.terms.vectors import max_norm, norm, phi
 from rnnbounds.theory.models import box_runs
-from rnnbounds.theory.models.gates.gate import by_entries, new, one, two
+from rnnbounds.theory.models.gates.gate import bound_by_entries, next_input, s_1, s_2
 from rnnbounds.theory.models.gates.lstm import (
     BOX,
     LSTM,
@@ -38,48 +38,50 @@ from rnnbounds.theory.models.gates.lstm import (
     B_c,
     F,
     O,
-    cell,
-    moved_a,
-    moved_q,
+    cell_entry,
+    cell_slope,
     next_one,
     next_two,
-    output,
+    output_entry,
+    output_slope,
     tau,
 )
-from rnnbounds.theory.models.lemmas.powers import decay, power, rate_of
+from rnnbounds.theory.models.lemmas.powers import decay_rate, decay_step, power_nonnegative
 from rnnbounds.theory.proof import step, theorem
 
 n, T = symbols("n T")
 c_size, h_size, run_gap, start_gap = symbols("c_size h_size run_gap start_gap")
 
-FACTOR = Max(moved_a + F.bar, moved_q + O.bar * (moved_a + F.bar), evaluate=False)
+FACTOR = Max(cell_slope + F.peak, output_slope + O.peak * (cell_slope + F.peak), evaluate=False)
 ONE_STEP = step(
-    "one step", le(max_norm(next_one - next_two), FACTOR * max_norm(one - two)), forall=(a, b, m)
+    "one step", le(max_norm(next_one - next_two), FACTOR * max_norm(s_1 - s_2)), forall=(a, b, m)
 ).by(
     at("the cells move", a, b, m),
     at("the outputs move", a, b, m),
-    at("joint state", FACTOR * max_norm(one - two), next_one - next_two),
-    at("joint state", 0, one - two),
+    at("joint state", FACTOR * max_norm(s_1 - s_2), next_one - next_two),
+    at("joint state", 0, s_1 - s_2),
 )
 
 OUTPUT_STAYS = step(
-    "an output stays", le(Abs(output(phi(boxed(v), new))), output_box(i)), forall=(v, m, i)
+    "an output stays",
+    le(Abs(output_entry(phi(boxed(v), next_input))), output_box(i)),
+    forall=(v, m, i),
 ).by(
-    at("outputs", boxed(v), new, i),
+    at("outputs", boxed(v), next_input, i),
     at("gates", v, m, i),
     at("a cell stays", v, m, i),
-    at("tanh inside", cell(phi(boxed(v), new)), cell_box(i)),
+    at("tanh inside", cell_entry(phi(boxed(v), next_input)), cell_box(i)),
     at("box of outputs", i),
 )
 STAYING = (OUTPUT_STAYS, *box_runs.KEPT_IN_BOX, *box_runs.STARTS, box_runs.RUNS_STAY)
-zero_run = gated_run(0, x, j)
+run_from_zero = gated_run(0, x, j)
 FROM_ZERO = (
-    *box_runs.member("zero is in the box", Integer(0), (), DIFFERENCES.at(0, 0, i)),
-    step("the run from zero stays", box_runs.in_box(zero_run), forall=(j,)).by(
+    *box_runs.box_member_steps("zero is in the box", Integer(0), (), DIFFERENCES.at(0, 0, i)),
+    step("the run from zero stays", box_runs.in_box(run_from_zero), forall=(j,)).by(
         at("runs stay", 0, j), "zero is in the box", DEFINITE.at(boxed(0), 0)
     ),
 )
-last = gated_run(0, x, T)
+end = gated_run(0, x, T)
 INVARIANT_CELL = theorem(
     "invariant-cell",
     le(c_size, B_c),
@@ -89,16 +91,16 @@ INVARIANT_CELL = theorem(
         *STAYS,
         *STAYING,
         *FROM_ZERO,
-        step("each cell of the run", le(Abs(part(to_cell * last, i)), B_c), forall=(i,)).by(
-            at("the run from zero stays", T), DEFINITE.at(boxed(last), last), at("box", last, i)
+        step("each cell of the run", le(Abs(part(to_cell * end, i)), B_c), forall=(i,)).by(
+            at("the run from zero stays", T), DEFINITE.at(boxed(end), end), at("box", end, i)
         ),
     ),
-).by("each cell of the run", LEAST_BOUND.at(B_c, to_cell * last))
+).by("each cell of the run", LEAST_BOUND.at(B_c, to_cell * end))
 
-shown = max_norm(to_output * zero_run)
+output_norm = max_norm(to_output * run_from_zero)
 INVARIANT_OUTPUT = theorem(
     "invariant-output",
-    le(h_size, O.bar * tau),
+    le(h_size, O.peak * tau),
     (*LSTM, BOX, OPEN, OUTPUT_BOX, box_runs.NEAREST, box_runs.JOINT, TAU),
     "lstm",
     (
@@ -106,23 +108,23 @@ INVARIANT_OUTPUT = theorem(
         SQUASHED,
         *STAYING,
         *FROM_ZERO,
-        *by_entries(
+        *bound_by_entries(
             "each output after a step",
             "outputs after a step",
-            to_output * phi(boxed(v), new),
-            O.bar * tau,
+            to_output * phi(boxed(v), next_input),
+            O.peak * tau,
             (v, m),
-            at("outputs", boxed(v), new, i),
+            at("outputs", boxed(v), next_input, i),
             at("gates", v, m, i),
             at("a cell squashed", v, m, i),
         ),
-        step("outputs of the run", le(shown, O.bar * tau), forall=(j,)).inductively(
+        step("outputs of the run", le(output_norm, O.peak * tau), forall=(j,)).inductively(
             base=(GATED_RUN.at(0, x, 0),),
             step=(
                 GATED_RUN.at(0, x, j),
                 at("the run from zero stays", j),
-                DEFINITE.at(boxed(zero_run), zero_run),
-                at("outputs after a step", zero_run, j),
+                DEFINITE.at(boxed(run_from_zero), run_from_zero),
+                at("outputs after a step", run_from_zero, j),
             ),
         ),
     ),
@@ -131,8 +133,8 @@ INVARIANT_OUTPUT = theorem(
 SIZE = assume("size", "a state has 2n entries", forall=(a, b, j)).that(
     le(rows(gated_run(a, x, j) - gated_run(b, x, j)), 2 * n)
 )
-run_one, run_two = gated_run(one, x, j), gated_run(two, x, j)
-end_one, end_two = gated_run(one, x, T), gated_run(two, x, T)
+run_one, run_two = gated_run(s_1, x, j), gated_run(s_2, x, j)
+end_one, end_two = gated_run(s_1, x, T), gated_run(s_2, x, T)
 ITERATED = theorem(
     "iterated",
     le(run_gap, sqrt(2 * n) * FACTOR**T * start_gap),
@@ -144,13 +146,13 @@ ITERATED = theorem(
         *STAYING,
         step(
             "many steps",
-            le(max_norm(run_one - run_two), FACTOR**j * max_norm(one - two)),
+            le(max_norm(run_one - run_two), FACTOR**j * max_norm(s_1 - s_2)),
             forall=(a, b, j),
         ).by_induction(
-            base=(GATED_RUN.at(one, x, 0), GATED_RUN.at(two, x, 0)),
+            base=(GATED_RUN.at(s_1, x, 0), GATED_RUN.at(s_2, x, 0)),
             step=(
-                GATED_RUN.at(one, x, j),
-                GATED_RUN.at(two, x, j),
+                GATED_RUN.at(s_1, x, j),
+                GATED_RUN.at(s_2, x, j),
                 at("runs stay", a, j),
                 at("runs stay", b, j),
                 DEFINITE.at(boxed(run_one), run_one),
@@ -158,12 +160,12 @@ ITERATED = theorem(
                 at("one step", run_one, run_two, j),
             ),
         ),
-        power(FACTOR),
-        *by_entries(
+        power_nonnegative(FACTOR),
+        *bound_by_entries(
             "each entry at the start",
             "the start",
-            one - two,
-            norm(one - two),
+            s_1 - s_2,
+            norm(s_1 - s_2),
             (a, b),
             ENTRY_EUCLIDEAN.at(a, b, i),
         ),
@@ -174,12 +176,14 @@ ITERATED = theorem(
     at("power not negative", T),
     EUCLIDEAN_BY_LARGEST.at(end_one - end_two, 2 * n),
     at("the start", a, b),
-    at("size", one, two, T),
+    at("size", s_1, s_2, T),
 )
 
-rate = expand_mul(rate_of(FACTOR))  # as terms keep it
+decay_rate_terms = expand_mul(decay_rate(FACTOR))  # as terms keep it
 MANY = Assumption(
-    "many steps from the start", "T ≥ ln(2n)/(2 ln(1/λ))", le(log(2 * n) / (2 * rate), T)
+    "many steps from the start",
+    "T ≥ ln(2n)/(2 ln(1/λ))",
+    le(log(2 * n) / (2 * decay_rate_terms), T),
 )
 SHRINKS = theorem(
     "many-steps",
@@ -191,7 +195,7 @@ SHRINKS = theorem(
         MANY,
     ),
     "lstm",
-    (decay(FACTOR),),
+    (decay_step(FACTOR),),
     note="r = O(log n) steps, ln(2n)/(2 ln(1/λ)), no longer expand in the 2-norm",
 ).by(
     ITERATED.lemma("contraction-lstm, iterated").at(),
@@ -199,8 +203,8 @@ SHRINKS = theorem(
     LOGARITHM.at(2 * n),
     EXPONENTIAL.at(log(2 * n) / 2, log(2 * n) / 2),
     EXPONENTIAL.at(log(2 * n) / 4, log(2 * n) / 4),
-    EXPONENTIAL.at(log(2 * n) / 2, T * rate),
-    EXPONENTIAL.at(rate, 0),
+    EXPONENTIAL.at(log(2 * n) / 2, T * decay_rate_terms),
+    EXPONENTIAL.at(decay_rate_terms, 0),
     LOGARITHM.at(1 / FACTOR),
     "memory",
     "contractive",

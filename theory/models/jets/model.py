@@ -60,33 +60,33 @@ OPERANDS = (p, q, g)
 LENGTH = Symbol("operations", integer=True)  # of the program
 
 
-def of_kind(number: int) -> Statement:
+def has_kind(number: int) -> Statement:
     """Statement that the unit v has the kind `number`."""
     return eq(kind(v), Integer(number))
 
 
-def of_all_units(
+def all_unit_steps(
     name: str,
-    of: Statement,
+    statement: Statement,
     forall: tuple[Symbol, ...],
-    leaf: Use,
+    leaf_use: Use,
     uses: Iterable[Use],
-    *made: Expr,
+    *operands: Expr,
 ) -> tuple[Step, Step]:
-    """Steps that prove `of` for every unit by induction on its depth: from `leaf` for leaves, from
-    `uses` for units whose operands (`made`) satisfy it."""
-    known, within = ("given 1", at("program", v)), at(f"{name} of all units", *forall, LENGTH)
+    """Steps that prove `statement` for every unit by induction on its depth: from
+    `leaf_use` for leaves, from `uses` for units whose `operands` satisfy it."""
+    premises, depth_use = ("given 1", at("program", v)), at(f"{name} of all units", *forall, LENGTH)
     return (
-        step(f"{name} of all units", of, (*forall, j), (le(depth(v), j),)).inductively(
-            base=(*known, at("program", p), leaf),
-            step=(*known, leaf, *uses, *(at(HYPOTHESIS, u) for u in made)),
+        step(f"{name} of all units", statement, (*forall, j), (le(depth(v), j),)).inductively(
+            base=(*premises, at("program", p), leaf_use),
+            step=(*premises, leaf_use, *uses, *(at(HYPOTHESIS, u) for u in operands)),
             others=(v,),
         ),
-        step(name, of, forall).by(within, at("program", v)),
+        step(name, statement, forall).by(depth_use, at("program", v)),
     )
 
 
-def program(kinds: int, operands: tuple[Expr, ...], text: str) -> Assumption:
+def program_assumption(kinds: int, operands: tuple[Expr, ...], text: str) -> Assumption:
     """A program of units of so many kinds, each made of operands before it."""
     return assume("program", text, forall=(v,)).that(
         eq(Mul(*(kind(v) - number for number in range(kinds))), ZERO),
@@ -96,20 +96,20 @@ def program(kinds: int, operands: tuple[Expr, ...], text: str) -> Assumption:
     )
 
 
-def _where(number: int, *statements: Statement) -> tuple[Clause, ...]:
-    return tuple(Clause(statement, (of_kind(number),)) for statement in statements)
+def _clauses_of_kind(number: int, *statements: Statement) -> tuple[Clause, ...]:
+    return tuple(Clause(statement, (has_kind(number),)) for statement in statements)
 
 
 def _ends(unit: Expr) -> tuple[Expr, Expr]:
     return lowest(unit), highest(unit)
 
 
-def _between(low: Expr, high: Expr) -> tuple[Statement, Statement]:
+def _contains(low: Expr, high: Expr) -> tuple[Statement, Statement]:
     """The unit's interval reaches from the one number, or below, to the other, or above."""
     return le(lowest(v), low), le(high, highest(v))
 
 
-PROGRAM = program(
+PROGRAM = program_assumption(
     5,
     OPERANDS,
     "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
@@ -117,9 +117,9 @@ PROGRAM = program(
     "than the program has",
 )
 VALUES = assume("values", "the values of products, sums and mixtures", forall=(v, a)).that(
-    *_where(PRODUCT, eq(unit_value(v, a), unit_value(p, a) * unit_value(q, a))),
-    *_where(SUM, eq(unit_value(v, a), unit_value(p, a) + factor(v) * unit_value(q, a))),
-    *_where(
+    *_clauses_of_kind(PRODUCT, eq(unit_value(v, a), unit_value(p, a) * unit_value(q, a))),
+    *_clauses_of_kind(SUM, eq(unit_value(v, a), unit_value(p, a) + factor(v) * unit_value(q, a))),
+    *_clauses_of_kind(
         MIXTURE,
         eq(
             unit_value(v, a),
@@ -135,27 +135,29 @@ INTERVALS = assume(
     "read off the ends",
     forall=(v, a),
 ).that(
-    *_where(LEAF, le(lowest(v), unit_value(v, one)), le(unit_value(v, one), highest(v))),
-    *_where(
+    *_clauses_of_kind(LEAF, le(lowest(v), unit_value(v, one)), le(unit_value(v, one), highest(v))),
+    *_clauses_of_kind(
         PRODUCT,
-        *(statement for y in _ends(p) for z in _ends(q) for statement in _between(y * z, y * z)),
+        *(statement for y in _ends(p) for z in _ends(q) for statement in _contains(y * z, y * z)),
     ),
-    *_where(
+    *_clauses_of_kind(
         SUM,
         *(
             statement
             for z in _ends(q)
-            for statement in _between(lowest(p) + factor(v) * z, highest(p) + factor(v) * z)
+            for statement in _contains(lowest(p) + factor(v) * z, highest(p) + factor(v) * z)
         ),
     ),
-    *_where(
+    *_clauses_of_kind(
         MIXTURE,
         le(ZERO, lowest(g)),
         le(highest(g), ONE),
         *(
             statement
             for z in _ends(g)
-            for statement in _between(*(z * end(p) + (1 - z) * end(q) for end in (lowest, highest)))
+            for statement in _contains(
+                *(z * end(p) + (1 - z) * end(q) for end in (lowest, highest))
+            )
         ),
         le(highest(p) - lowest(q), spread(v)),
         le(highest(q) - lowest(p), spread(v)),
@@ -163,7 +165,7 @@ INTERVALS = assume(
     le(-size(v), lowest(v)),
     le(highest(v), size(v)),
 )
-_inside = (le(lowest(p), unit_value(p, one)), le(unit_value(p, one), highest(p)))
+_operand_in_range = (le(lowest(p), unit_value(p, one)), le(unit_value(p, one), highest(p)))
 IMAGES = assume(
     "images",
     "the interval of an activation contains its values on the interval of its operand: those "
@@ -171,25 +173,25 @@ IMAGES = assume(
     forall=(v, a),
 ).that(
     *(
-        Clause(statement, (of_kind(ACTIVATION), *_inside))
-        for statement in _between(unit_value(v, one), unit_value(v, one))
+        Clause(statement, (has_kind(ACTIVATION), *_operand_in_range))
+        for statement in _contains(unit_value(v, one), unit_value(v, one))
     )
 )
-_moved = unit_value(p, one) - unit_value(p, two)
+_operand_change = unit_value(p, one) - unit_value(p, two)
 ACTIVATIONS = assume(
     "activations",
     "sup |f′| on the interval where an activation is taken, at its corners on either side",
     forall=(v, a, b),
 ).that(
-    *_where(
+    *_clauses_of_kind(
         ACTIVATION,
-        le(Abs(unit_value(v, one) - unit_value(v, two)), slope_most(v) * Abs(_moved)),
+        le(Abs(unit_value(v, one) - unit_value(v, two)), slope_most(v) * Abs(_operand_change)),
         le(Abs(tangent(v, one)), slope_most(v)),
     )
 )
 
 
-def curved(constant: Expr) -> Assumption:
+def curvature_assumption(constant: Expr) -> Assumption:
     """Assumption that sup |f″| is finite; false for ReLU, where `constant` is infinite."""
     return assume(
         "curvatures",
@@ -197,10 +199,10 @@ def curved(constant: Expr) -> Assumption:
         forall=(v, a, b),
         condition=le(ZERO, constant),
     ).that(
-        *_where(
+        *_clauses_of_kind(
             ACTIVATION,
             le(ZERO, bend_most(v)),
-            le(Abs(tangent(v, one) - tangent(v, two)), bend_most(v) * Abs(_moved)),
+            le(Abs(tangent(v, one) - tangent(v, two)), bend_most(v) * Abs(_operand_change)),
         )
     )
 
@@ -211,7 +213,7 @@ OWN = assume(
     "bounds their Euclidean norm",
     forall=(v, a, c),
 ).that(le(weighted(own_slope(v, one, c)), reach(v, c)))
-_own_gap = own_slope(v, one, c) - own_slope(v, two, c)
+_own_slope_gap = own_slope(v, one, c) - own_slope(v, two, c)
 MULTIPLIED = assume(
     "multiplied units",
     "these are units of the program, numbered so that the i-th comes from at most i operations, "
@@ -219,7 +221,7 @@ MULTIPLIED = assume(
     forall=(v, a, b, c, i, z),
 ).that(
     eq(part(own_slope(v, a, c), i), unit_value(multiplied(v, c, i), a)),
-    eq(weighted(_own_gap), norm(_own_gap)),
+    eq(weighted(_own_slope_gap), norm(_own_slope_gap)),
     le(depth(multiplied(v, c, i)), i),
     eq(part(moves(v, c, z), i), z * steep(multiplied(v, c, i), STATES)),
     eq(norm(moves(v, c, z)), Abs(z) * tilt(v, c)),
@@ -230,7 +232,7 @@ LEAVES = assume(
     "constant",
     forall=(v, a, b, c),
 ).that(
-    *_where(
+    *_clauses_of_kind(
         LEAF,
         le(Abs(unit_value(v, one) - unit_value(v, two)), steep(v, STATES) * gap),
         le(weighted(unit_slope(v, one, c)), steep(v, c)),
@@ -250,7 +252,7 @@ RULES = assume(
     "sup |f′| s + sup |f″| ℓ² of an activation",
     forall=(v, c),
 ).that(
-    *_where(
+    *_clauses_of_kind(
         PRODUCT,
         le(size(p) * steep(q, c) + size(q) * steep(p, c), steep(v, c)),
         le(
@@ -261,18 +263,18 @@ RULES = assume(
             bent(v, c),
         ),
     ),
-    *_where(
+    *_clauses_of_kind(
         ACTIVATION,
         le(slope_most(v) * steep(p, c), steep(v, c)),
         le(slope_most(v) * bent(p, c) + bend_most(v) * steep(p, STATES) * steep(p, c), bent(v, c)),
     ),
-    *_where(
+    *_clauses_of_kind(
         SUM,
         le(ZERO, reach(v, c)),
         le(steep(p, c) + Abs(factor(v)) * steep(q, c) + reach(v, c), steep(v, c)),
         le(bent(p, c) + Abs(factor(v)) * bent(q, c) + tilt(v, c), bent(v, c)),
     ),
-    *_where(
+    *_clauses_of_kind(
         MIXTURE,
         *(le(z * steep(p, c) + (1 - z) * steep(q, c) + mixed_steep, steep(v, c)) for z in _ends(g)),
         *(le(z * bent(p, c) + (1 - z) * bent(q, c) + mixed_bent, bent(v, c)) for z in _ends(g)),

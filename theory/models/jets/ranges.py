@@ -24,19 +24,19 @@ from rnnbounds.theory.language.terms.jets import (
 )
 from rnnbounds.theory.language.terms.variables import a, v
 from rnnbounds.theory.models.gates.gate import TANH_RISES
-from rnnbounds.theory.models.jets.model import OPERANDS, g, of_all_units, of_kind, p, q
+from rnnbounds.theory.models.jets.model import OPERANDS, all_unit_steps, g, has_kind, p, q
 from rnnbounds.theory.proof import step
 
 
 def within(u: Expr) -> Statement:
-    """The unit's value is in its interval."""
+    """Statement that the unit's value is in its interval."""
     value = unit_value(u, one)
     return le(Max(lowest(u) - value, value - highest(u), evaluate=False), ZERO)
 
 
 _values, _intervals = at("values", v, one), at("intervals", v, a)
 OPERATIONS = tuple(
-    step(f"range of {name}", within(v), (v, a), (of_kind(number), *map(within, operands))).by(
+    step(f"range of {name}", within(v), (v, a), (has_kind(number), *map(within, operands))).by(
         _values, _intervals
     )
     for number, name, operands in (
@@ -45,8 +45,11 @@ OPERATIONS = tuple(
         (MIXTURE, "a mixture", (g, p, q)),
     )
 )
-_made = (*(at(operation.id, v, a) for operation in OPERATIONS), at("images", v, a))
-RANGES = (*OPERATIONS, *of_all_units("ranges", within(v), (v, a), _intervals, _made, *OPERANDS))
+_operations = (*(at(operation.id, v, a) for operation in OPERATIONS), at("images", v, a))
+RANGES = (
+    *OPERATIONS,
+    *all_unit_steps("ranges", within(v), (v, a), _intervals, _operations, *OPERANDS),
+)
 SIZES = step("sizes", le(Abs(unit_value(v, one)), size(v)), (v, a)).by(
     at("ranges", v, a), _intervals
 )
@@ -54,12 +57,12 @@ SPREADS = step(
     "spreads",
     le(Abs(unit_value(p, one) - unit_value(q, one)), spread(v)),
     (v, a),
-    (of_kind(MIXTURE),),
+    (has_kind(MIXTURE),),
 ).by(at("ranges", p, a), at("ranges", q, a), _intervals)
 
 # σ and tanh, of which a gate is one.
-_fed = unit_value(p, one)
-_squashes = {ONE: sigmoid, ZERO: tanh}
+_operand_value = unit_value(p, one)
+_gate_functions = {ONE: sigmoid, ZERO: tanh}
 GATES = assume(
     "gates",
     "each activation is σ or tanh, and its interval reaches from its value at the lower end of its "
@@ -68,27 +71,27 @@ GATES = assume(
 ).that(
     eq(is_sigmoid(v) * (is_sigmoid(v) - 1), ZERO),
     *(
-        Clause(statement, (of_kind(ACTIVATION), eq(is_sigmoid(v), which)))
-        for which, f in _squashes.items()
+        Clause(statement, (has_kind(ACTIVATION), eq(is_sigmoid(v), which)))
+        for which, f in _gate_functions.items()
         for statement in (
-            eq(unit_value(v, one), f(_fed)),
+            eq(unit_value(v, one), f(_operand_value)),
             le(lowest(v), f(lowest(p))),
             le(f(highest(p)), highest(v)),
         )
     ),
 )
-_taken = (of_kind(ACTIVATION), within(p))
+_image_premises = (has_kind(ACTIVATION), within(p))
 IMAGES_OF_GATES = (
     TANH_RISES,
     *(
-        step(name, within(v), (v, a), (*_taken, eq(is_sigmoid(v), which))).by(
+        step(name, within(v), (v, a), (*_image_premises, eq(is_sigmoid(v), which))).by(
             at("gates", v, a),
-            at("tanh rises", lowest(p) / scale, _fed / scale),
-            at("tanh rises", _fed / scale, highest(p) / scale),
+            at("tanh rises", lowest(p) / scale, _operand_value / scale),
+            at("tanh rises", _operand_value / scale, highest(p) / scale),
         )
         for name, which, scale in (("image under σ", ONE, 2), ("image under tanh", ZERO, 1))
     ),
-    step("images", within(v), (v, a), _taken).by(
+    step("images", within(v), (v, a), _image_premises).by(
         at("gates", v, a), at("image under σ", v, a), at("image under tanh", v, a)
     ),
 )

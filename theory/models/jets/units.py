@@ -39,134 +39,141 @@ from rnnbounds.theory.language.terms.variables import a, b, c, i, j, v
 from rnnbounds.theory.language.terms.vectors import weighted
 from rnnbounds.theory.models.jets.model import (
     OPERANDS,
+    all_unit_steps,
     g,
+    has_kind,
     mixed_bent,
     mixed_crossing,
     mixed_steep,
-    of_all_units,
-    of_kind,
     p,
     q,
 )
 from rnnbounds.theory.models.jets.ranges import RANGES, SIZES, SPREADS
 from rnnbounds.theory.proof import Step, step
 
-Parts: TypeAlias = tuple[tuple[Expr, Expr], ...]  # (z, A), … for z A + …
+WeightedSum: TypeAlias = tuple[tuple[Expr, Expr], ...]  # (z, A), … for z A + …
 
 
-def values_move(u: Expr) -> Statement:
-    """|u(s) − u(s′)| ≤ ℓ_s ‖s − s′‖."""
+def value_change(u: Expr) -> Statement:
+    """Statement |u(s) − u(s′)| ≤ ℓ_s ‖s − s′‖."""
     return le(Abs(unit_value(u, one) - unit_value(u, two)), steep(u, STATES) * gap)
 
 
-def slope_bounded(u: Expr, state: Expr = one) -> Statement:
-    """‖∂_c u‖ ≤ ℓ_c."""
+def slope_bound(u: Expr, state: Expr = one) -> Statement:
+    """Statement ‖∂_c u‖ ≤ ℓ_c."""
     return le(weighted(unit_slope(u, state, c)), steep(u, c))
 
 
-def slopes_move(u: Expr) -> Statement:
-    """‖∂_c u(s) − ∂_c u(s′)‖ ≤ s_sc ‖s − s′‖."""
+def slope_change(u: Expr) -> Statement:
+    """Statement ‖∂_c u(s) − ∂_c u(s′)‖ ≤ s_sc ‖s − s′‖."""
     return le(weighted(unit_slope(u, one, c) - unit_slope(u, two, c)), bent(u, c) * gap)
 
 
-def _sum(parts: Parts) -> Expr:
+def _sum(parts: WeightedSum) -> Expr:
     return Add(*(z * A for z, A in parts))
 
 
-def _sizes(parts: Parts) -> Expr:
+def _norm_sum(parts: WeightedSum) -> Expr:
     return Add(*(Abs(z) * weighted(A) for z, A in parts))
 
 
-def _apart(parts: Parts) -> tuple[Use, ...]:
-    """‖Σ z A‖ ≤ Σ |z| ‖A‖."""
-    each = tuple(HOMOGENEITY_WEIGHTED.at(z, A) for z, A in parts if z != 1)
-    ends = range(1, len(parts))
-    sums = (TRIANGLE_WEIGHTED.at(_sum(parts[n - 1 : n]), _sum(parts[n:])) for n in ends)
-    return (*each, *sums)
+def _norm_sum_uses(parts: WeightedSum) -> tuple[Use, ...]:
+    """Uses: ‖Σ z A‖ ≤ Σ |z| ‖A‖."""
+    scalings = tuple(HOMOGENEITY_WEIGHTED.at(z, A) for z, A in parts if z != 1)
+    cuts = range(1, len(parts))
+    triangles = (TRIANGLE_WEIGHTED.at(_sum(parts[n - 1 : n]), _sum(parts[n:])) for n in cuts)
+    return (*scalings, *triangles)
 
 
 @dataclass(frozen=True)
-class Rule:
+class UnitRule:
     """How one kind of unit comes from its operands.
 
-    `slope` is its derivative, in parts; between two states that changes by `turned`, where operands
-    turn, and by `crossed`, where they move, which is at most `crossing` times the distance.
-    `moves`, `steepens`, `crosses` and `bends` are what bounds these, besides the operands.
+    `slope` is its derivative, in parts.  Between two states it changes by `turning`, as the slopes
+    of operands change, and by `cross_terms`, as their values do, which is at most `cross_bound`
+    times the distance.  The uses bound these, besides the operands' own bounds.
     """
 
     number: int
     name: str
     operands: tuple[Expr, ...]
-    slope: Parts
-    turned: Parts
-    moves: tuple[Use, ...]
-    steepens: tuple[Use, ...]
-    bends: tuple[Use, ...]
-    crossed: Parts = ()
-    crossing: Expr = ZERO
+    slope: WeightedSum
+    turning: WeightedSum
+    value_uses: tuple[Use, ...]
+    slope_uses: tuple[Use, ...]
+    bend_uses: tuple[Use, ...]
+    cross_terms: WeightedSum = ()
+    cross_bound: Expr = ZERO
     crosses: tuple[Use, ...] = ()
 
     @property
-    def kind(self) -> Statement:
-        """That the unit is of this kind."""
-        return of_kind(self.number)
+    def of_kind(self) -> Statement:
+        """Statement that the unit is of this kind."""
+        return has_kind(self.number)
 
     @property
     def value_step(self) -> Step:
-        """How far the unit moves, from how far its operands do."""
-        known = (self.kind, *map(values_move, self.operands))
-        return step(f"value of {self.name}", values_move(v), (v, a, b), known).by(*self.moves)
+        """Step: bound on the change of the unit's value, from those of its operands."""
+        premises = (self.of_kind, *map(value_change, self.operands))
+        return step(f"value of {self.name}", value_change(v), (v, a, b), premises).by(
+            *self.value_uses
+        )
 
     @property
     def slope_step(self) -> Step:
-        """How steep it is."""
-        known = (self.kind, *map(slope_bounded, self.operands))
+        """Step: bound on the unit's slope, from those of its operands."""
+        premises = (self.of_kind, *map(slope_bound, self.operands))
         chain = CHAIN_RULE_UNITS[self.number].at(v, one, c)
-        steep = step(f"slope of {self.name}", slope_bounded(v), (v, a, c), known)
-        return steep.by(chain, *_apart(self.slope), *self.steepens)
+        steep = step(f"slope of {self.name}", slope_bound(v), (v, a, c), premises)
+        return steep.by(chain, *_norm_sum_uses(self.slope), *self.slope_uses)
 
     @property
-    def _crossing(self) -> tuple[Statement, ...]:
-        bound = le(_sizes(self.crossed), self.crossing * gap)
-        return (bound,) if self.crossed else ()
+    def _operand_statement(self) -> tuple[Statement, ...]:
+        bound = le(_norm_sum(self.cross_terms), self.cross_bound * gap)
+        return (bound,) if self.cross_terms else ()
 
     @property
     def bend_steps(self) -> tuple[Step, ...]:
-        """How its slope changes: in parts, where operands move, and where they turn as well."""
+        """Steps: bound on the change of the unit's slope, in parts and as a whole."""
         chain = (CHAIN_RULE_UNITS[self.number].at(v, state, c) for state in (one, two))
-        whole = weighted(unit_slope(v, one, c) - unit_slope(v, two, c))
-        change, variables = (*self.turned, *self.crossed), (v, a, b, c)
+        total = weighted(unit_slope(v, one, c) - unit_slope(v, two, c))
+        changes, variables = (*self.turning, *self.cross_terms), (v, a, b, c)
         parts = step(
             f"bend of {self.name}, in parts",
-            le(whole, _sizes(change)),
+            le(total, _norm_sum(changes)),
             forall=variables,
-            given=(self.kind,),
-        ).by(*chain, *_apart(change))
-        known = (self.kind, *map(slopes_move, self.operands), *self._crossing)
-        bend = step(f"bend of {self.name}", slopes_move(v), variables, known)
-        return (parts, bend.by(at(parts.id, *variables), *self.bends))
+            given=(self.of_kind,),
+        ).by(*chain, *_norm_sum_uses(changes))
+        premises = (self.of_kind, *map(slope_change, self.operands), *self._operand_statement)
+        bend = step(f"bend of {self.name}", slope_change(v), variables, premises)
+        return (parts, bend.by(at(parts.id, *variables), *self.bend_uses))
 
     @property
     def crossing_steps(self) -> tuple[Step, ...]:
         """Steps that bound `crossed`, by induction hypotheses on operands of depth at most j."""
-        few = (*((self.kind,) if self.crosses else ()), *(le(depth(u), j) for u in self.operands))
-        known = (
+        few = (
+            *((self.of_kind,) if self.crosses else ()),
+            *(le(depth(u), j) for u in self.operands),
+        )
+        hypotheses = (
             *(at("values of all units", u, a, b, j) for u in self.operands),
             *(at("slopes of all units", u, b, c, j) for u in self.operands),
         )
         return tuple(
-            step(f"crossing of {self.name}", bound, (v, a, b, c, j), few).by(*known, *self.crosses)
-            for bound in self._crossing
+            step(f"crossing of {self.name}", bound, (v, a, b, c, j), few).by(
+                *hypotheses, *self.crosses
+            )
+            for bound in self._operand_statement
         )
 
 
-_values = {u: (unit_value(u, one), unit_value(u, two)) for u in (p, q, g)}
-_slopes = {u: (unit_slope(u, one, c), unit_slope(u, two, c)) for u in (p, q, g)}
-(vp, vp_two), (vq, vq_two), (vg, vg_two) = (_values[u] for u in (p, q, g))
-(dp, dp_two), (dq, dq_two), (dg, dg_two) = (_slopes[u] for u in (p, q, g))
+_operand_values = {u: (unit_value(u, one), unit_value(u, two)) for u in (p, q, g)}
+_operand_slopes = {u: (unit_slope(u, one, c), unit_slope(u, two, c)) for u in (p, q, g)}
+(vp, vp_two), (vq, vq_two), (vg, vg_two) = (_operand_values[u] for u in (p, q, g))
+(dp, dp_two), (dq, dq_two), (dg, dg_two) = (_operand_slopes[u] for u in (p, q, g))
 own, own_two = own_slope(v, one, c), own_slope(v, two, c)
 bent_f, bent_f_two = tangent(v, one), tangent(v, two)
-_both = (at("values", v, one), at("values", v, two))
+_both_values = (at("values", v, one), at("values", v, two))
 _rules, _rules_of_states = at("jet rules", v, c), at("jet rules", v, STATES)
 
 _mixed = (at("intervals", v, a), at("ranges", g, a), at("spreads", v, a))
@@ -177,64 +184,68 @@ BETWEEN = tuple(
         f"{name} between the ends",
         le(vg * jet(p, c) + (1 - vg) * jet(q, c) + rest, jet(v, c)),
         forall=(v, a, c),
-        given=(of_kind(MIXTURE),),
+        given=(has_kind(MIXTURE),),
     ).by(at("ranges", g, a), _rules)
     for name, jet, rest in (("steep", steep, mixed_steep), ("bent", bent, mixed_bent))
 )
 
 RULES_OF_UNITS = (
-    Rule(
+    UnitRule(
         PRODUCT,
         "a product",
         (p, q),
         slope=((vp, dq), (vq, dp)),
-        turned=((vp, dq - dq_two), (vq, dp - dp_two)),
-        moves=(*_both, at("sizes", p, a), at("sizes", q, b), _rules_of_states),
-        steepens=(at("sizes", p, a), at("sizes", q, a), _rules),
-        bends=(at("sizes", p, a), at("sizes", q, a), _rules),
-        crossed=((vp - vp_two, dq_two), (vq - vq_two, dp_two)),
-        crossing=steep(p, STATES) * steep(q, c) + steep(q, STATES) * steep(p, c),
+        turning=((vp, dq - dq_two), (vq, dp - dp_two)),
+        value_uses=(*_both_values, at("sizes", p, a), at("sizes", q, b), _rules_of_states),
+        slope_uses=(at("sizes", p, a), at("sizes", q, a), _rules),
+        bend_uses=(at("sizes", p, a), at("sizes", q, a), _rules),
+        cross_terms=((vp - vp_two, dq_two), (vq - vq_two, dp_two)),
+        cross_bound=steep(p, STATES) * steep(q, c) + steep(q, STATES) * steep(p, c),
     ),
-    Rule(
+    UnitRule(
         ACTIVATION,
         "an activation",
         (p,),
         slope=((bent_f, dp),),
-        turned=((bent_f, dp - dp_two),),
-        moves=(at("activations", v, a, b), _rules_of_states),
-        steepens=(at("activations", v, a, a), _rules),
-        bends=(at("activations", v, a, a), _rules),
-        crossed=((bent_f - bent_f_two, dp_two),),
-        crossing=bend_most(v) * steep(p, STATES) * steep(p, c),
+        turning=((bent_f, dp - dp_two),),
+        value_uses=(at("activations", v, a, b), _rules_of_states),
+        slope_uses=(at("activations", v, a, a), _rules),
+        bend_uses=(at("activations", v, a, a), _rules),
+        cross_terms=((bent_f - bent_f_two, dp_two),),
+        cross_bound=bend_most(v) * steep(p, STATES) * steep(p, c),
         crosses=(at("curvatures", v, a, b),),
     ),
-    Rule(
+    UnitRule(
         SUM,
         "a sum",
         (p, q),
         slope=((ONE, dp), (factor(v), dq), (ONE, own)),
-        turned=((ONE, dp - dp_two), (factor(v), dq - dq_two), (ONE, own - own_two)),
-        moves=(*_both, _rules_of_states),
-        steepens=(at("own weights", v, a, c), _rules),
-        bends=(at("own slopes", v, a, b, c), _rules),
+        turning=((ONE, dp - dp_two), (factor(v), dq - dq_two), (ONE, own - own_two)),
+        value_uses=(*_both_values, _rules_of_states),
+        slope_uses=(at("own weights", v, a, c), _rules),
+        bend_uses=(at("own slopes", v, a, b, c), _rules),
     ),
-    Rule(
+    UnitRule(
         MIXTURE,
         "a mixture",
         (g, p, q),
         slope=((vp - vq, dg), (vg, dp), (1 - vg, dq)),
-        turned=((vp - vq, dg - dg_two), (vg, dp - dp_two), (1 - vg, dq - dq_two)),
-        moves=(
-            *_both,
+        turning=((vp - vq, dg - dg_two), (vg, dp - dp_two), (1 - vg, dq - dq_two)),
+        value_uses=(
+            *_both_values,
             at("intervals", v, a),
             at("ranges", g, a),
             at("spreads", v, b),
             at("steep between the ends", v, a, STATES),
         ),
-        steepens=(*_mixed, at("steep between the ends", v, a, c)),
-        bends=(*_mixed, at("bent between the ends", v, a, c)),
-        crossed=((vp - vq - vp_two + vq_two, dg_two), (vg - vg_two, dp_two), (vg_two - vg, dq_two)),
-        crossing=mixed_crossing,
+        slope_uses=(*_mixed, at("steep between the ends", v, a, c)),
+        bend_uses=(*_mixed, at("bent between the ends", v, a, c)),
+        cross_terms=(
+            (vp - vq - vp_two + vq_two, dg_two),
+            (vg - vg_two, dp_two),
+            (vg_two - vg, dq_two),
+        ),
+        cross_bound=mixed_crossing,
     ),
 )
 
@@ -245,12 +256,14 @@ STEEP_BETWEEN, BENT_BETWEEN = BETWEEN
 def _of_all(
     name: str, goal: Callable[[Expr], Statement], forall: tuple[Symbol, ...], *uses: Use
 ) -> Step:
-    """Of all units that come from at most j operations, from those that come from fewer."""
+    """Step: the goal for all units of at most j operations, by induction on j."""
     block = c if c in forall else jets.STATES
     leaf = at("leaves", v, a, b if b in forall else a, block)
     rules = tuple(at(f"{name} of {rule.name}", *forall) for rule in RULES_OF_UNITS)
-    of_all, _ = of_all_units(f"{name}s", goal(v), forall, leaf, (*rules, *uses), *OPERANDS)
-    return of_all
+    all_units_step, _ = all_unit_steps(
+        f"{name}s", goal(v), forall, leaf, (*rules, *uses), *OPERANDS
+    )
+    return all_units_step
 
 
 RANGES_OF_UNITS = (*RANGES, SIZES, SPREADS)
@@ -258,9 +271,9 @@ VALUES_OF_UNITS = (
     *RANGES_OF_UNITS,
     STEEP_BETWEEN,
     *(rule.value_step for rule in RULES_OF_UNITS),
-    _of_all("value", values_move, (v, a, b)),
+    _of_all("value", value_change, (v, a, b)),
 )
-SLOPES = (*(rule.slope_step for rule in RULES_OF_UNITS), _of_all("slope", slope_bounded, (v, a, c)))
+SLOPES = (*(rule.slope_step for rule in RULES_OF_UNITS), _of_all("slope", slope_bound, (v, a, c)))
 
 own_gap = jets.own_slope(v, jets.one, c) - jets.own_slope(v, jets.two, c)
 OWN_SLOPES = (
@@ -286,5 +299,7 @@ BENDS = (
     BENT_BETWEEN,
     *CROSSINGS,
     *(step for rule in RULES_OF_UNITS for step in rule.bend_steps),
-    _of_all("bend", slopes_move, (v, a, b, c), *(at(step.id, v, a, b, c, j) for step in CROSSINGS)),
+    _of_all(
+        "bend", slope_change, (v, a, b, c), *(at(step.id, v, a, b, c, j) for step in CROSSINGS)
+    ),
 )

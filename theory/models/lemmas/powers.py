@@ -13,24 +13,24 @@ from rnnbounds.theory.proof import Step, step
 (lam,) = symbols("lam")
 
 
-def power(lam: Expr) -> Step:
-    """λ^j ≥ 0."""
+def power_nonnegative(lam: Expr) -> Step:
+    """Step: λ^j ≥ 0."""
     return step("power not negative", le(Integer(0), lam**j), forall=(j,)).by_induction()
 
 
-def power_sum(lam: Expr) -> Step:
-    """λ^{j+m} = λ^j λ^m."""
+def power_of_sum(lam: Expr) -> Step:
+    """Step: λ^{j+m} = λ^j λ^m."""
     return step("power of a sum", eq(lam ** (j + m), lam**j * lam**m), forall=(j, m)).by_induction()
 
 
 def power_at_most_one(lam: Expr) -> Step:
-    """λ^j ≤ 1."""
+    """Step: λ^j ≤ 1."""
     return step("power at most one", le(lam**j, Integer(1)), forall=(j,)).by_induction(
         step="contractive"
     )
 
 
-POWER_NOT_NEGATIVE = power(lam)
+POWER_NOT_NEGATIVE = power_nonnegative(lam)
 POWER_AT_LEAST_ONE = step("power at least one", le(Integer(1), lam**j), forall=(j,)).by_induction(
     step="expansive"
 )
@@ -49,26 +49,26 @@ def fading(A: Expr, v: Expr, *stable: Use) -> tuple[Step, ...]:
     )
 
 
-def rate_of(lam: Expr) -> Expr:
-    """ln(1/λ)."""
+def decay_rate(lam: Expr) -> Expr:
+    """The rate ln(1/λ) at which λ^j decays."""
     return log(1 / lam)
 
 
-def decay(lam: Expr) -> Step:
-    """exp(j ln(1/λ)) λ^j = 1."""
-    rate = rate_of(lam)
+def decay_step(lam: Expr) -> Step:
+    """Step: exp(j ln(1/λ)) λ^j = 1."""
+    rate = decay_rate(lam)
     return step("decay", eq(exponential(j * rate) * lam**j, 1), forall=(j,)).by_induction(
         base=EXPONENTIAL.at(0, 0),
         step=(EXPONENTIAL.at(j * rate, rate), LOGARITHM.at(1 / lam), "memory"),
     )
 
 
-def positive_rate(lam: Expr) -> tuple[Use, ...]:
-    """ln(1/λ) > 0, since exp(ln(1/λ)) = 1/λ > 1 = exp(0)."""
-    rate = rate_of(lam)
+def positive_rate_uses(lam: Expr) -> tuple[Use, ...]:
+    """Uses: ln(1/λ) > 0, since exp(ln(1/λ)) = 1/λ > 1 = exp(0)."""
+    rate = decay_rate(lam)
     return (EXPONENTIAL.at(rate, 0), LOGARITHM.at(1 / lam), "memory", "contractive")
 
 
 def long_window(text: str, condition: Statement) -> Assumption:
-    """The window has at least so many steps."""
+    """Assumption that the window k has at least so many steps."""
     return Assumption("long window", f"the window is long enough: k ≥ {text}", condition)

@@ -12,32 +12,32 @@ from rnnbounds.theory.language.functions import LambertRoot
 from rnnbounds.theory.language.terms.variables import j, y, z
 from rnnbounds.theory.language.terms.vectors import exponential
 from rnnbounds.theory.models.lemmas.growth import TANGENTS
-from rnnbounds.theory.models.lemmas.powers import decay, positive_rate, rate_of
+from rnnbounds.theory.models.lemmas.powers import decay_rate, decay_step, positive_rate_uses
 from rnnbounds.theory.proof import Step, step
 from rnnbounds.theory.proof.methods import Monotone, Smt
 
 lam, epsilon = symbols("lam epsilon")
-rate, DECAY, POSITIVE_RATE = rate_of(lam), decay(lam), positive_rate(lam)
+rate, DECAY, POSITIVE_RATE = decay_rate(lam), decay_step(lam), positive_rate_uses(lam)
 p, q = (Symbol(name, real=True) for name in "pq")
 
 
 def level(p: Expr, q: Expr) -> Expr:
-    """L = c p/q + ln(q/(c ε))."""
+    """The level L = c p/q + ln(q/(c ε)) of Lambert's function."""
     return rate * p / q + log(q / (rate * epsilon))
 
 
 def surplus(p: Expr, q: Expr) -> Expr:
-    """ς = ln((p + q)/(c ε)) − 1."""
+    """The surplus ς = ln((p + q)/(c ε)) − 1 of the elementary window."""
     return log((p + q) / (rate * epsilon)) - 1
 
 
-def long_enough(p: Expr, q: Expr, root: type[Expr] = LambertRoot) -> Expr:
-    """u(L)/c − p/q."""
+def lambert_window(p: Expr, q: Expr, root: type[Expr] = LambertRoot) -> Expr:
+    """The window u(L)/c − p/q by Lambert's function, from which λ^k (p + k q) ≤ ε."""
     return root(level(p, q)) / rate - p / q
 
 
 def elementary(p: Expr, q: Expr) -> Expr:
-    """(1 + √(2ς) + ς)/c."""
+    """The window (1 + √(2ς) + ς)/c by elementary functions."""
     return _elementary_root(surplus(p, q)) / rate
 
 
@@ -46,8 +46,8 @@ def _elementary_root(surplus: Expr) -> Expr:
     return 1 + sqrt(2) * sqrt(surplus) + surplus
 
 
-goal = le(lam**j * (p + j * q), epsilon)
-total = rate * (j + p / q)
+accuracy_goal = le(lam**j * (p + j * q), epsilon)
+scaled_window = rate * (j + p / q)
 
 EXP_OVER_IDENTITY = step(
     "exp(z)/z grows",
@@ -58,9 +58,9 @@ EXP_OVER_IDENTITY = step(
 # λ^k (p + kq) = (q/c) u e^{−u} e^{c p/q}, and e^{−L} = (c ε/q) e^{−c p/q}.
 BY_LEVEL = step(
     "enough by its level",
-    goal,
+    accuracy_goal,
     forall=(p, q, j),
-    given=(lt(ZERO, q), le(total * exponential(level(p, q)), exponential(total))),
+    given=(lt(ZERO, q), le(scaled_window * exponential(level(p, q)), exponential(scaled_window))),
 ).by(
     at("decay", j),
     EXPONENTIAL.at(rate * j, rate * p / q),
@@ -87,25 +87,25 @@ AT_ROOT = step(
 # exp(u) = u exp(L), and exp(z)/z grows from u ≥ 1 on.
 BY_LAMBERT = step(
     "enough by Lambert's function",
-    goal,
+    accuracy_goal,
     forall=(p, q, j),
-    given=(lt(ZERO, q), le(ONE, level(p, q)), le(long_enough(p, q), j)),
+    given=(lt(ZERO, q), le(ONE, level(p, q)), le(lambert_window(p, q), j)),
 ).by(
     LAMBERT_ROOT.at(level(p, q)),
     at("exp at the root", level(p, q)),
-    at("exp(z)/z grows", LambertRoot(level(p, q)), total),
+    at("exp(z)/z grows", LambertRoot(level(p, q)), scaled_window),
     at("enough by its level", p, q, j),
     *POSITIVE_RATE,
     "accuracy",
 )
 BY_TANGENT = step(
     "enough for any window",
-    goal,
+    accuracy_goal,
     forall=(p, q, j),
     given=(lt(ZERO, q), le(ZERO, p), le(level(p, q), ONE)),
 ).by(
-    at("tangent of exp", total - 1),
-    EXPONENTIAL.at(total - 1, 1),
+    at("tangent of exp", scaled_window - 1),
+    EXPONENTIAL.at(scaled_window - 1, 1),
     EXPONENTIAL.at(level(p, q), 1),
     at("exp positive", level(p, q)),
     at("enough by its level", p, q, j),
@@ -121,11 +121,11 @@ QUADRATIC = Step(
     given=(le(ZERO, y),),
 )
 root = sqrt(2) * sqrt(z)
-bound = _elementary_root(z)
+elementary_bound = _elementary_root(z)
 # v = 1 + √(2ς) + ς has v − ln v ≥ 1 + ς.
 ELEMENTARY = step(
     "elementary root",
-    le(bound * exponential(1 + z), exponential(bound)),
+    le(elementary_bound * exponential(1 + z), exponential(elementary_bound)),
     forall=(z,),
     given=(le(ZERO, z),),
 ).by(
@@ -137,7 +137,7 @@ ELEMENTARY = step(
 )
 BY_ELEMENTARY = step(
     "enough by elementary functions",
-    goal,
+    accuracy_goal,
     forall=(p, q, j),
     given=(le(ZERO, p), le(ONE, j), le(ZERO, surplus(p, q)), le(elementary(p, q), j)),
 ).by(

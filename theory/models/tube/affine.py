@@ -13,22 +13,22 @@ from rnnbounds.theory.proof import step
 
 
 @dataclass(frozen=True)
-class Factor:
-    """A number κ, a known one, and how far they are apart at most."""
+class UncertainFactor:
+    """A number κ that lies within a radius ρ of a known number s."""
 
     exact: Expr
-    known: Expr
+    approximation: Expr
     radius: Expr = ZERO
 
     @property
-    def within(self) -> Statement:
-        """|κ − s| ≤ ρ."""
-        return le(Abs(self.exact - self.known), self.radius)
+    def is_near(self) -> Statement:
+        """Statement |κ − s| ≤ ρ."""
+        return le(Abs(self.exact - self.approximation), self.radius)
 
 
 @dataclass(frozen=True)
-class Affine:
-    """z, ℓ, β and σ."""
+class AffineForm:
+    """Affine form of z: its linear part ℓ, |z − ℓ| ≤ β (`rest`) and |ℓ| ≤ σ (`width`)."""
 
     value: Expr
     linear: Expr
@@ -36,45 +36,55 @@ class Affine:
     width: Expr = ZERO
 
     @property
-    def known(self) -> Statement:
-        """|z − ℓ| ≤ β."""
+    def enclosure(self) -> Statement:
+        """Statement |z − ℓ| ≤ β."""
         return le(Abs(self.value - self.linear), self.rest)
 
     @property
-    def reach(self) -> Expr:
-        """At least |z|."""
+    def size(self) -> Expr:
+        """Upper bound σ + β on |z|."""
         return self.width + self.rest
 
-    def times(self, by: Factor) -> "Affine":
-        """The form of κ z."""
-        rest = ScaledRest(by.known, by.radius, self.rest, self.width)
-        return Affine(Multiple(by.exact, self.value), Multiple(by.known, self.linear), rest)
+    def scale(self, factor: UncertainFactor) -> "AffineForm":
+        """Affine form of κ z."""
+        rest = ScaledRest(factor.approximation, factor.radius, self.rest, self.width)
+        return AffineForm(
+            Multiple(factor.exact, self.value), Multiple(factor.approximation, self.linear), rest
+        )
 
-    def scaled(self, by: Factor) -> Instance:
-        """That κ z has this form."""
-        factor = (by.exact, by.known, by.radius)
+    def scaling_use(self, by: UncertainFactor) -> Instance:
+        """Use of the lemma that κ z has the scaled form."""
+        factor = (by.exact, by.approximation, by.radius)
         return at("multiples", *factor, self.value, self.linear, self.rest, self.width)
 
-    def gathers(self, *parts: "Affine") -> Statement:
+    def collects(self, *parts: "AffineForm") -> Statement:
         """ℓ is the sum of the parts', up to what goes to β, to which their rests go as well."""
         moved = Abs(self.linear - Add(*(part.linear for part in parts)))
         return le(moved + Add(*(part.rest for part in parts)), self.rest)
 
 
-_by = Factor(*symbols("factor s_known radius", real=True))
-_z = Affine(*symbols("moved moved_line rest width", real=True))
+_factor = UncertainFactor(*symbols("factor s_known radius", real=True))
+_form = AffineForm(*symbols("moved moved_line rest width", real=True))
 MULTIPLES = step(
     "multiples",
-    _z.times(_by).known,
-    (_by.exact, _by.known, _by.radius, _z.value, _z.linear, _z.rest, _z.width),
-    (_by.within, _z.known, le(Abs(_z.linear), _z.width)),
+    _form.scale(_factor).enclosure,
+    (
+        _factor.exact,
+        _factor.approximation,
+        _factor.radius,
+        _form.value,
+        _form.linear,
+        _form.rest,
+        _form.width,
+    ),
+    (_factor.is_near, _form.enclosure, le(Abs(_form.linear), _form.width)),
 ).by(
-    MULTIPLE.at(_by.exact, _z.value),
-    MULTIPLE.at(_by.known, _z.linear),
-    SCALED_REST.at(_by.known, _by.radius, _z.rest, _z.width),
+    MULTIPLE.at(_factor.exact, _form.value),
+    MULTIPLE.at(_factor.approximation, _form.linear),
+    SCALED_REST.at(_factor.approximation, _factor.radius, _form.rest, _form.width),
 )
 
 
-def written_out(*parts: Affine) -> tuple[Instance, ...]:
-    """The values of multiples, as products."""
+def product_uses(*parts: AffineForm) -> tuple[Instance, ...]:
+    """Uses: the values of multiples are products."""
     return tuple(MULTIPLE.at(*part.value.args) for part in parts)

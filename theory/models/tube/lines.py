@@ -43,37 +43,39 @@ from rnnbounds.theory.language.terms.tubes import (
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import a, b, c, i, v
 from rnnbounds.theory.language.terms.vectors import max_norm, phi
-from rnnbounds.theory.models.jets.model import of_all_units, of_kind, program
-from rnnbounds.theory.models.tube.affine import MULTIPLES, Affine, Factor, written_out
+from rnnbounds.theory.models.jets.model import all_unit_steps, has_kind, program_assumption
+from rnnbounds.theory.models.tube.affine import MULTIPLES, AffineForm, UncertainFactor, product_uses
 from rnnbounds.theory.proof import Step, step
 
 p, q = first(v), second(v)
 
 
-def exact(u: Expr, on: Expr = line) -> Expr:
+def exact_value(u: Expr, on: Expr = line) -> Expr:
     """û, the unit's exact value from the computed state on the recorded input."""
     return unit_at(u, anchor(on), met(on))
 
 
-def value(u: Expr, on: Expr = line) -> Expr:
-    """The unit's value with the coordinates c."""
+def tube_value(u: Expr, on: Expr = line) -> Expr:
+    """The unit's value at the state and input with the coordinates c."""
     return unit_at(u, spot(on, c), fed(on, c))
 
 
-def off(u: Expr, on: Expr = line) -> Affine:
-    """u − û."""
-    return Affine(value(u, on) - exact(u, on), linear(on, u, c), rest(on, u), width(on, u))
+def deviation(u: Expr, on: Expr = line) -> AffineForm:
+    """Affine form of u − û, the unit's deviation from its value on the recorded input."""
+    return AffineForm(
+        tube_value(u, on) - exact_value(u, on), linear(on, u, c), rest(on, u), width(on, u)
+    )
 
 
-def mean(u: Expr) -> Factor:
-    """½(u + û), near the computed value."""
-    radius = error(line, u) + off(u).reach / 2
-    return Factor((value(u) + exact(u)) / 2, centre(line, u), radius)
+def mean_factor(u: Expr) -> UncertainFactor:
+    """The mean ½(u + û), within a radius of the computed value."""
+    radius = error(line, u) + deviation(u).size / 2
+    return UncertainFactor((tube_value(u) + exact_value(u)) / 2, centre(line, u), radius)
 
 
-by_weight = Factor(factor(v), factor(v))
-slope = Factor(divided(line, v, c), chord(line, v), chord_off(line, v))
-PROGRAM = program(
+weight_factor = UncertainFactor(factor(v), factor(v))
+slope_factor = UncertainFactor(divided(line, v, c), chord(line, v), chord_off(line, v))
+PROGRAM = program_assumption(
     4,
     (p, q),
     "a step is a program: each unit is a leaf, or comes from units before it as a product, an "
@@ -81,8 +83,8 @@ PROGRAM = program(
     "than the program has",
 )
 VALUES = assume("values", "the values of products and sums", forall=(v, a, b)).that(
-    Clause(eq(unit_at(v, a, b), unit_at(p, a, b) * unit_at(q, a, b)), (of_kind(PRODUCT),)),
-    Clause(eq(unit_at(v, a, b), unit_at(p, a, b) + factor(v) * unit_at(q, a, b)), (of_kind(SUM),)),
+    Clause(eq(unit_at(v, a, b), unit_at(p, a, b) * unit_at(q, a, b)), (has_kind(PRODUCT),)),
+    Clause(eq(unit_at(v, a, b), unit_at(p, a, b) + factor(v) * unit_at(q, a, b)), (has_kind(SUM),)),
 )
 RUNNING = assume(
     "running errors",
@@ -91,7 +93,7 @@ RUNNING = assume(
     forall=(line, v, i),
     inclusion=True,
 ).that(
-    le(Abs(exact(v) - centre(line, v)), error(line, v)),
+    le(Abs(exact_value(v) - centre(line, v)), error(line, v)),
     eq(part(anchor(later(line)), i), centre(line, shown(i))),
 )
 LEAVES = assume(
@@ -99,18 +101,20 @@ LEAVES = assume(
     "the affine form of a leaf: the generators of its entry of the state, δ along a coordinate of "
     "its own of an entry of the input, none of what is the same for all runs",
     forall=(line, v, c),
-).that(Clause(off(v).known, (of_kind(LEAF),)))
+).that(Clause(deviation(v).enclosure, (has_kind(LEAF),)))
 
 
-def gathered(of: Affine, *parts: tuple[Affine, ...]) -> tuple[Clause, ...]:
+def operation_clauses(form: AffineForm, *parts: tuple[AffineForm, ...]) -> tuple[Clause, ...]:
     """Clauses: the affine form of a sum, product or activation sums up its operands' `parts`."""
     kinds = zip((SUM, PRODUCT, ACTIVATION), parts, strict=True)
-    return tuple(Clause(of.gathers(*each), (of_kind(number),)) for number, each in kinds)
+    return tuple(
+        Clause(form.collects(*operands), (has_kind(number),)) for number, operands in kinds
+    )
 
 
-OF_SUM = (off(p), off(q).times(by_weight))
-OF_PRODUCT = (off(p).times(mean(q)), off(q).times(mean(p)))
-OF_ACTIVATION = (off(p).times(slope),)
+OF_SUM = (deviation(p), deviation(q).scale(weight_factor))
+OF_PRODUCT = (deviation(p).scale(mean_factor(q)), deviation(q).scale(mean_factor(p)))
+OF_ACTIVATION = (deviation(p).scale(slope_factor),)
 FORMS = assume(
     "affine forms",
     "Σ |g_j| bounds ⟨g, c⟩; the generators of a sum, a product or an activation are those of its "
@@ -120,13 +124,13 @@ FORMS = assume(
     forall=(line, v, c),
 ).that(
     le(Abs(linear(line, v, c)), width(line, v)),
-    *gathered(off(v), OF_SUM, OF_PRODUCT, OF_ACTIVATION),
+    *operation_clauses(deviation(v), OF_SUM, OF_PRODUCT, OF_ACTIVATION),
 )
 
 
-def located(u: Expr, on: Expr = line) -> Statement:
-    """The unit is no further from its computed value than the reachtube is wide, and rounding."""
-    return le(Abs(value(u, on) - centre(on, u)), error(on, u) + off(u, on).reach)
+def in_tube(u: Expr, on: Expr = line) -> Statement:
+    """Statement that the unit's value is in the reachtube around its computed value."""
+    return le(Abs(tube_value(u, on) - centre(on, u)), error(on, u) + deviation(u, on).size)
 
 
 CHORDS = assume(
@@ -135,8 +139,10 @@ CHORDS = assume(
     "radius of the known slope for arguments in the reachtube",
     forall=(line, v, c),
 ).that(
-    Clause(eq(off(v).value, slope.exact * off(p).value), (of_kind(ACTIVATION),)),
-    Clause(slope.within, (of_kind(ACTIVATION), located(p))),
+    Clause(
+        eq(deviation(v).value, slope_factor.exact * deviation(p).value), (has_kind(ACTIVATION),)
+    ),
+    Clause(slope_factor.is_near, (has_kind(ACTIVATION), in_tube(p))),
 )
 NEXT_STATE = assume(
     "next state",
@@ -157,64 +163,73 @@ NEXT_STATE = assume(
 ASSUMED = (PROGRAM, VALUES, RUNNING, LEAVES, FORMS, CHORDS, NEXT_STATE)
 
 
-known = off(v).known
-_all = (line, v, c)
-_operands = (off(p).known, off(q).known)
-_forms = at("affine forms", *_all)
+enclosure = deviation(v).enclosure
+_variables = (line, v, c)
+_operands = (deviation(p).enclosure, deviation(q).enclosure)
+_forms = at("affine forms", *_variables)
 _values = (at("values", v, spot(line, c), fed(line, c)), at("values", v, anchor(line), met(line)))
 
 
-def _by_mean(name: str, u: Expr, by: Expr) -> Step:
-    """How far an operand is off, times the mean of the other one."""
-    return step(name, off(u).times(mean(by)).known, _all, _operands).by(
-        at("means", line, by, c), at("affine forms", line, u, c), off(u).scaled(mean(by))
+def _half_product_step(name: str, u: Expr, by: Expr) -> Step:
+    """Step: affine form of an operand's deviation times the mean of the other one."""
+    return step(name, deviation(u).scale(mean_factor(by)).enclosure, _variables, _operands).by(
+        at("means", line, by, c),
+        at("affine forms", line, u, c),
+        deviation(u).scaling_use(mean_factor(by)),
     )
 
 
 OPERATIONS = (
-    step("off of a sum", known, _all, (of_kind(SUM), *_operands)).by(
+    step("off of a sum", enclosure, _variables, (has_kind(SUM), *_operands)).by(
         *_values,
         _forms,
         at("affine forms", line, q, c),
-        off(q).scaled(by_weight),
-        *written_out(OF_SUM[1]),
+        deviation(q).scaling_use(weight_factor),
+        *product_uses(OF_SUM[1]),
     ),
-    step("off of a product", known, _all, (of_kind(PRODUCT), *_operands)).by(
+    step("off of a product", enclosure, _variables, (has_kind(PRODUCT), *_operands)).by(
         _forms,
-        at("a product moves", *_all),
-        at("first by second", *_all),
-        at("second by first", *_all),
+        at("a product moves", *_variables),
+        at("first by second", *_variables),
+        at("second by first", *_variables),
     ),
-    step("off of an activation", known, _all, (of_kind(ACTIVATION), off(p).known)).by(
+    step(
+        "off of an activation",
+        enclosure,
+        _variables,
+        (has_kind(ACTIVATION), deviation(p).enclosure),
+    ).by(
         _forms,
         at("affine forms", line, p, c),
         at("running errors", line, p, 0),
-        at("divided differences", *_all),
-        off(p).scaled(slope),
-        *written_out(*OF_ACTIVATION),
+        at("divided differences", *_variables),
+        deviation(p).scaling_use(slope_factor),
+        *product_uses(*OF_ACTIVATION),
     ),
 )
-_made = tuple(at(operation.id, *_all) for operation in OPERATIONS)
+_operations = tuple(at(operation.id, *_variables) for operation in OPERATIONS)
 UNITS = (
     MULTIPLES,
-    step("means", mean(v).within, _all, (known,)).by(at("running errors", line, v, 0), _forms),
-    _by_mean("first by second", p, q),
-    _by_mean("second by first", q, p),
+    step("means", mean_factor(v).is_near, _variables, (enclosure,)).by(
+        at("running errors", line, v, 0), _forms
+    ),
+    _half_product_step("first by second", p, q),
+    _half_product_step("second by first", q, p),
     step(
         "a product moves",
-        eq(off(v).value, OF_PRODUCT[0].value + OF_PRODUCT[1].value),
-        _all,
-        (of_kind(PRODUCT),),
-    ).by(*_values, *written_out(*OF_PRODUCT)),
+        eq(deviation(v).value, OF_PRODUCT[0].value + OF_PRODUCT[1].value),
+        _variables,
+        (has_kind(PRODUCT),),
+    ).by(*_values, *product_uses(*OF_PRODUCT)),
     *OPERATIONS,
-    *of_all_units("offs", known, _all, at("leaves", *_all), _made, p, q),
+    *all_unit_steps("offs", enclosure, _variables, at("leaves", *_variables), _operations, p, q),
 )
 
 
 def residual_steps(
     name: str, residual: Expr, box: Expr, forall: tuple[Expr, ...], *uses: Use
 ) -> tuple[Step, Step]:
-    """No entry of what is left of a vector is larger than that of the box, for each of them is."""
+    """Steps: each entry of the residual is within the box, and so is the whole."""
     return (
         step(f"{name}, each entry", le(Abs(part(box * residual, i)), ONE), (i,)).by(*uses),
         step(name, le(max_norm(box * residual), ONE), forall).by(
@@ -223,8 +238,8 @@ def residual_steps(
     )
 
 
-moved, ahead = phi(spot(line, c), fed(line, c)), anchor(later(line))
-RESIDUAL = moved - ahead - carried(line, c)
+next_state, next_anchor = phi(spot(line, c), fed(line, c)), anchor(later(line))
+RESIDUAL = next_state - next_anchor - carried(line, c)
 LINES = (
     *UNITS,
     *residual_steps(
@@ -232,8 +247,8 @@ LINES = (
         RESIDUAL,
         unboxed(line),
         (line, c),
-        DIFFERENCES.at(moved - ahead, carried(line, c), i),
-        DIFFERENCES.at(moved, ahead, i),
+        DIFFERENCES.at(next_state - next_anchor, carried(line, c), i),
+        DIFFERENCES.at(next_state, next_anchor, i),
         at("next state", line, spot(line, c), fed(line, c), c, RESIDUAL, i),
         at("running errors", line, shown(i), i),
         at("offs", line, shown(i), c),

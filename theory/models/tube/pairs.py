@@ -39,76 +39,78 @@ from rnnbounds.theory.language.terms.tubes import (
 from rnnbounds.theory.language.terms.unitary import part
 from rnnbounds.theory.language.terms.variables import c, i, v
 from rnnbounds.theory.language.terms.vectors import phi
-from rnnbounds.theory.models.jets.model import of_all_units, of_kind
-from rnnbounds.theory.models.tube.affine import Affine, Factor, written_out
+from rnnbounds.theory.models.jets.model import all_unit_steps, has_kind
+from rnnbounds.theory.models.tube.affine import AffineForm, UncertainFactor, product_uses
 from rnnbounds.theory.models.tube.lines import (
-    by_weight,
-    exact,
-    gathered,
-    located,
-    off,
+    deviation,
+    exact_value,
+    in_tube,
+    operation_clauses,
     p,
     q,
     residual_steps,
+    weight_factor,
 )
 from rnnbounds.theory.proof import Step, step
 
 TWO = (one(pair), two(pair))
 
 
-def gap(u: Expr) -> Affine:
-    """D."""
-    first, second = (off(u, on).value for on in TWO)
+def gap(u: Expr) -> AffineForm:
+    """Affine form of D = (u − u′) − (û − û′)."""
+    first, second = (deviation(u, on).value for on in TWO)
     forms = (gap_linear(pair, u, c), gap_rest(pair, u), gap_width(pair, u))
-    return Affine(first - second, *forms)
+    return AffineForm(first - second, *forms)
 
 
-def middle(u: Expr) -> Factor:
-    """½(û + û′)."""
-    return Factor(
-        Add(*(exact(u, on) for on in TWO)) / 2,
+def middle(u: Expr) -> UncertainFactor:
+    """The factor ½(û + û′), within a radius of the computed one."""
+    return UncertainFactor(
+        Add(*(exact_value(u, on) for on in TWO)) / 2,
         Add(*(centre(on, u) for on in TWO)) / 2,
         Add(*(error(on, u) for on in TWO)) / 2,
     )
 
 
-def half_apart(u: Expr) -> Factor:
-    """½(û − û′)."""
-    return Factor(
-        (exact(u, TWO[0]) - exact(u, TWO[1])) / 2,
+def half_gap(u: Expr) -> UncertainFactor:
+    """The factor ½(û − û′), within a radius of the computed one."""
+    return UncertainFactor(
+        (exact_value(u, TWO[0]) - exact_value(u, TWO[1])) / 2,
         (centre(TWO[0], u) - centre(TWO[1], u)) / 2,
         Add(*(error(on, u) for on in TWO)) / 2,
     )
 
 
-def half_off(u: Expr) -> Factor:
-    """½(o + o′)."""
-    values = Add(*(off(u, on).value for on in TWO)) / 2
-    return Factor(values, ZERO, Add(*(off(u, on).reach for on in TWO)) / 2)
+def half_off(u: Expr) -> UncertainFactor:
+    """The factor ½(o + o′), within a radius of 0."""
+    values = Add(*(deviation(u, on).value for on in TWO)) / 2
+    return UncertainFactor(values, ZERO, Add(*(deviation(u, on).size for on in TWO)) / 2)
 
 
-def half(by: Expr, u: Expr) -> tuple[Affine, ...]:
-    """H(by, u), in parts."""
-    turned = (off(by, on).times(half_apart(u)) for on in TWO)
-    return (gap(u).times(middle(by)), *turned, gap(u).times(half_off(by)))
+def product_half(by: Expr, u: Expr) -> tuple[AffineForm, ...]:
+    """Parts of H(by, u), whose sum over both orders is D of a product."""
+    deviations = (deviation(by, on).scale(half_gap(u)) for on in TWO)
+    return (gap(u).scale(middle(by)), *deviations, gap(u).scale(half_off(by)))
 
 
-def _turned(m: int, z: Affine) -> tuple[Affine, Factor]:
-    return z, Factor(turn(pair, v, m, c), turn_at(pair, v, m), turn_off(pair, v, m))
+def _slope_term(m: int, z: AffineForm) -> tuple[AffineForm, UncertainFactor]:
+    return z, UncertainFactor(turn(pair, v, m, c), turn_at(pair, v, m), turn_off(pair, v, m))
 
 
-TURNS = tuple(_turned(m, z) for m, z in enumerate((gap(p), *(off(p, on) for on in TWO))))
-_turns = tuple(z.times(by) for z, by in TURNS)
-remainder = gap(v).value - Add(*(part.value for part in _turns))
-OF_SUM = (gap(p), gap(q).times(by_weight))
-OF_PRODUCT = (*half(p, q), *half(q, p))
-OF_ACTIVATION = (*_turns, Affine(remainder, ZERO, lost(pair, v)))
+SLOPE_TERMS = tuple(
+    _slope_term(m, z) for m, z in enumerate((gap(p), *(deviation(p, on) for on in TWO)))
+)
+_slope_forms = tuple(z.scale(by) for z, by in SLOPE_TERMS)
+remainder = gap(v).value - Add(*(part.value for part in _slope_forms))
+OF_SUM = (gap(p), gap(q).scale(weight_factor))
+OF_PRODUCT = (*product_half(p, q), *product_half(q, p))
+OF_ACTIVATION = (*_slope_forms, AffineForm(remainder, ZERO, lost(pair, v)))
 LEAVES = assume(
     "leaves of two runs",
     "the affine form of how far two runs are apart in a leaf: the generators of the difference of "
     "the states in its entry, none of an input, which both meet",
     forall=(pair, v, c),
-).that(Clause(gap(v).known, (of_kind(LEAF),)))
+).that(Clause(gap(v).enclosure, (has_kind(LEAF),)))
 FORMS = assume(
     "affine forms of two runs",
     "Σ |g_j| bounds ⟨g, c⟩; the generators of a sum, a product or an activation are those of the "
@@ -118,9 +120,9 @@ FORMS = assume(
     forall=(pair, v, c),
 ).that(
     le(Abs(gap_linear(pair, v, c)), gap_width(pair, v)),
-    *gathered(gap(v), OF_SUM, OF_PRODUCT, OF_ACTIVATION),
+    *operation_clauses(gap(v), OF_SUM, OF_PRODUCT, OF_ACTIVATION),
 )
-_there = (of_kind(ACTIVATION), *(located(p, on) for on in TWO), le(Abs(gap(p).value), gap(p).reach))
+_there = (has_kind(ACTIVATION), *(in_tube(p, on) for on in TWO), le(Abs(gap(p).value), gap(p).size))
 CHORDS = assume(
     "divided differences of two runs",
     "for arguments in the reachtube (f(u) − f(u′)) − (f(û) − f(û′)) is D, o and o′ times mean "
@@ -129,7 +131,7 @@ CHORDS = assume(
     forall=(pair, v, c),
 ).that(
     Clause(le(Abs(remainder), lost(pair, v)), _there),
-    *(Clause(by.within, _there) for _, by in TURNS),
+    *(Clause(by.is_near, _there) for _, by in SLOPE_TERMS),
 )
 NEXT_STATE = assume(
     "next difference",
@@ -149,9 +151,12 @@ NEXT_STATE = assume(
 ASSUMED = (LEAVES, FORMS, CHORDS, NEXT_STATE)
 
 
-known = gap(v).known
-_all = (pair, v, c)
-_forms, _operands = at("affine forms of two runs", *_all), (gap(p).known, gap(q).known)
+enclosure = gap(v).enclosure
+_variables = (pair, v, c)
+_forms, _operands = (
+    at("affine forms of two runs", *_variables),
+    (gap(p).enclosure, gap(q).enclosure),
+)
 _values = tuple(
     at("values", v, *at_place)
     for on in TWO
@@ -159,29 +164,31 @@ _values = tuple(
 )
 
 
-def _both(law: str, *terms: Expr) -> tuple[Use, ...]:
-    """The law of both lines."""
+def _use_both_lines(law: str, *terms: Expr) -> tuple[Use, ...]:
+    """Uses of the law for both runs."""
     return tuple(at(law, on, *terms) for on in TWO)
 
 
-def _part(name: str, z: Affine, by: Factor, given: tuple[Statement, ...], *uses: Use) -> Step:
-    """One part of a half, from what is known of the factor and of the form."""
-    return step(name, z.times(by).known, _halved, given).by(*uses, z.scaled(by))
+def _half_part_step(
+    name: str, z: AffineForm, by: UncertainFactor, given: tuple[Statement, ...], *uses: Use
+) -> Step:
+    """Step: one part of H has its affine form."""
+    return step(name, z.scale(by).enclosure, _halved, given).by(*uses, z.scaling_use(by))
 
 
-_halved, _parts = (pair, unit, other_unit, c), half(unit, other_unit)
-_apart = gap(other_unit)
-_given = (_apart.known,)
-_of_gap = at("affine forms of two runs", pair, other_unit, c)
+_halved, _parts = (pair, unit, other_unit, c), product_half(unit, other_unit)
+_other_gap = gap(other_unit)
+_given = (_other_gap.enclosure,)
+_gap_use = at("affine forms of two runs", pair, other_unit, c)
 HALF_PARTS = (
-    _part(
-        "gap by middles", gap(other_unit), middle(unit), _given, _of_gap, at("middles", pair, unit)
+    _half_part_step(
+        "gap by middles", gap(other_unit), middle(unit), _given, _gap_use, at("middles", pair, unit)
     ),
     *(
-        _part(
+        _half_part_step(
             f"{name} by half the difference",
-            off(unit, on),
-            half_apart(other_unit),
+            deviation(unit, on),
+            half_gap(other_unit),
             (),
             at("offs", on, unit, c),
             at("affine forms", on, unit, c),
@@ -189,20 +196,22 @@ HALF_PARTS = (
         )
         for name, on in zip(("first", "second"), TWO, strict=True)
     ),
-    _part(
+    _half_part_step(
         "gap by halves",
         gap(other_unit),
         half_off(unit),
         _given,
-        _of_gap,
+        _gap_use,
         at("halves off", pair, unit, c),
     ),
 )
 HALF = (
-    step("middles", middle(v).within, (pair, v)).by(*_both("running errors", v, 0)),
-    step("halves apart", half_apart(v).within, (pair, v)).by(*_both("running errors", v, 0)),
-    step("halves off", half_off(v).within, _all).by(
-        *_both("offs", v, c), *_both("affine forms", v, c)
+    step("middles", middle(v).is_near, (pair, v)).by(*_use_both_lines("running errors", v, 0)),
+    step("halves apart", half_gap(v).is_near, (pair, v)).by(
+        *_use_both_lines("running errors", v, 0)
+    ),
+    step("halves off", half_off(v).is_near, _variables).by(
+        *_use_both_lines("offs", v, c), *_use_both_lines("affine forms", v, c)
     ),
     *HALF_PARTS,
     step(
@@ -217,43 +226,49 @@ HALF = (
     step(
         "a product moves apart",
         eq(gap(v).value, Add(*(z.value for z in OF_PRODUCT))),
-        _all,
-        (of_kind(PRODUCT),),
-    ).by(*_values, *written_out(*OF_PRODUCT)),
+        _variables,
+        (has_kind(PRODUCT),),
+    ).by(*_values, *product_uses(*OF_PRODUCT)),
 )
 OPERATIONS = (
-    step("gap of a sum", known, _all, (of_kind(SUM), *_operands)).by(
+    step("gap of a sum", enclosure, _variables, (has_kind(SUM), *_operands)).by(
         *_values,
         _forms,
         at("affine forms of two runs", pair, q, c),
-        gap(q).scaled(by_weight),
-        *written_out(OF_SUM[1]),
+        gap(q).scaling_use(weight_factor),
+        *product_uses(OF_SUM[1]),
     ),
-    step("gap of a product", known, _all, (of_kind(PRODUCT), *_operands)).by(
+    step("gap of a product", enclosure, _variables, (has_kind(PRODUCT), *_operands)).by(
         _forms,
-        at("a product moves apart", *_all),
+        at("a product moves apart", *_variables),
         at("half of a product", pair, p, q, c),
         at("half of a product", pair, q, p, c),
     ),
-    step("gap of an activation", known, _all, (of_kind(ACTIVATION), gap(p).known)).by(
+    step(
+        "gap of an activation", enclosure, _variables, (has_kind(ACTIVATION), gap(p).enclosure)
+    ).by(
         _forms,
         at("affine forms of two runs", pair, p, c),
-        *_both("offs", p, c),
-        *_both("affine forms", p, c),
-        *_both("running errors", p, 0),
-        at("divided differences of two runs", *_all),
-        *(z.scaled(by) for z, by in TURNS),
+        *_use_both_lines("offs", p, c),
+        *_use_both_lines("affine forms", p, c),
+        *_use_both_lines("running errors", p, 0),
+        at("divided differences of two runs", *_variables),
+        *(z.scaling_use(by) for z, by in SLOPE_TERMS),
     ),
 )
-_made = tuple(at(operation.id, *_all) for operation in OPERATIONS)
+_operations = tuple(at(operation.id, *_variables) for operation in OPERATIONS)
 UNITS = (
     *HALF,
     *OPERATIONS,
-    *of_all_units("gaps", known, _all, at("leaves of two runs", *_all), _made, p, q),
+    *all_unit_steps(
+        "gaps", enclosure, _variables, at("leaves of two runs", *_variables), _operations, p, q
+    ),
 )
-_moved = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
-_ahead = tuple(anchor(later(on)) for on in TWO)
-RESIDUAL = _moved[0] - _moved[1] - _ahead[0] + _ahead[1] - gap_carried(pair, c)
+_next_states = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
+_next_anchors = tuple(anchor(later(on)) for on in TWO)
+RESIDUAL = (
+    _next_states[0] - _next_states[1] - _next_anchors[0] + _next_anchors[1] - gap_carried(pair, c)
+)
 PAIRS = (
     *UNITS,
     *residual_steps(
@@ -261,13 +276,17 @@ PAIRS = (
         RESIDUAL,
         gap_unboxed(pair),
         (pair, c),
-        DIFFERENCES.at(_moved[0] - _moved[1] - _ahead[0] + _ahead[1], gap_carried(pair, c), i),
-        DIFFERENCES.at(_moved[0] - _moved[1], _ahead[0] - _ahead[1], i),
-        DIFFERENCES.at(*_moved, i),
-        DIFFERENCES.at(*_ahead, i),
+        DIFFERENCES.at(
+            _next_states[0] - _next_states[1] - _next_anchors[0] + _next_anchors[1],
+            gap_carried(pair, c),
+            i,
+        ),
+        DIFFERENCES.at(_next_states[0] - _next_states[1], _next_anchors[0] - _next_anchors[1], i),
+        DIFFERENCES.at(*_next_states, i),
+        DIFFERENCES.at(*_next_anchors, i),
         at("next difference", pair, c, RESIDUAL, i),
         *(at("next state", on, spot(on, c), fed(on, c), c, RESIDUAL, i) for on in TWO),
-        *_both("running errors", shown(i), i),
+        *_use_both_lines("running errors", shown(i), i),
         at("gaps", pair, shown(i), c),
     ),
 )

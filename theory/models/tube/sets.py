@@ -39,26 +39,26 @@ delta, states = symbols("near_delta near_states_told")
 
 
 def close(inputs: Expr, to: Expr) -> Statement:
-    """The input is near the recorded one."""
+    """Statement that each number of the input is within δ of the recorded one."""
     return le(max_norm(inputs - to), delta)
 
 
-def held(on: Expr, state: Expr) -> Statement:
-    """The state is in the line."""
+def in_line(on: Expr, state: Expr) -> Statement:
+    """Statement that the state is in the set around one run."""
     return le(ONE, near(on, state))
 
 
-def held_both(of: Expr, first: Expr, second: Expr) -> Statement:
-    """The states are in the pair."""
+def in_pair(of: Expr, first: Expr, second: Expr) -> Statement:
+    """Statement that the two states are in the set around two runs."""
     return le(ONE, together(of, first, second))
 
 
-def boxed(on: Expr, state: Expr) -> Statement:
-    """A next state is within the box of what the line takes along."""
+def in_next_box(on: Expr, state: Expr) -> Statement:
+    """Statement that a next state is within the box around the carried set."""
     return le(max_norm(unboxed(on) * (state - anchor(later(on)) - carried(on, c))), ONE)
 
 
-def apart(first: Expr, second: Expr) -> Expr:
+def gap_residual(first: Expr, second: Expr) -> Expr:
     """Difference of two next states, less the computed difference and its carried linear part."""
     return first - second - anchor(later(TWO[0])) + anchor(later(TWO[1])) - gap_carried(pair, c)
 
@@ -70,18 +70,20 @@ STARTS = assume("starts", "no entry of the states that the runs start in is larg
     le(max_norm(a), states), le(max_norm(b), states)
 )
 FIRST = assume("first set", "the first line has the states |s_i| ≤ r", forall=(v,)).that(
-    Clause(held(alone(0), v), (le(max_norm(v), states),))
+    Clause(in_line(alone(0), v), (le(max_norm(v), states),))
 )
 POINTS = assume(
     "points", "the states of a line are ŝ + G c for coordinates |c_j| ≤ 1", forall=(line, c)
-).that(held(line, spot(line, c)))
+).that(in_line(line, spot(line, c)))
 COORDINATES = assume(
     "coordinates",
     "a state of a line and an input within δ of the recorded one have coordinates",
     forall=(line, v, b),
 ).that(
     *(
-        Clause(eq(told(line, coordinates(line, v, b)), what), (held(line, v), close(b, met(line))))
+        Clause(
+            eq(told(line, coordinates(line, v, b)), what), (in_line(line, v), close(b, met(line)))
+        )
         for told, what in ((spot, v), (fed, b))
     )
 )
@@ -90,18 +92,18 @@ NEXT = assume(
     "the next line has the states ŝ + K c + r, K c what is kept of the generators and r in the "
     "box, whose entries become coordinates",
     forall=(line, v, c),
-).that(Clause(eq(spot(later(line), regrouped(line, v, c)), v), (boxed(line, v),)))
+).that(Clause(eq(spot(later(line), regrouped(line, v, c)), v), (in_next_box(line, v),)))
 FIRST_OF_TWO = assume(
     "first pair",
     "a pair begins with a state of the line and a start state, the coordinates of both beside one "
     "another",
     forall=(a, b, s),
-).that(Clause(held_both(both(s, 0), a, b), (held(alone(s), a), le(max_norm(b), states))))
+).that(Clause(in_pair(both(s, 0), a, b), (in_line(alone(s), a), le(max_norm(b), states))))
 POINTS_OF_TWO = assume(
     "points of two runs",
     "the states of a pair are ŝ + G c and ŝ′ + G′c, their difference ŝ − ŝ′ + G″c",
     forall=(pair, c),
-).that(held_both(pair, *(spot(on, c) for on in TWO)))
+).that(in_pair(pair, *(spot(on, c) for on in TWO)))
 COORDINATES_OF_TWO = assume(
     "coordinates of two runs",
     "two states of a pair and an input within δ of the recorded one have coordinates",
@@ -110,7 +112,7 @@ COORDINATES_OF_TWO = assume(
     *(
         Clause(
             eq(told(on, shared(pair, a, b, v)), what),
-            (held_both(pair, a, b), *(close(v, met(of)) for of in TWO)),
+            (in_pair(pair, a, b), *(close(v, met(of)) for of in TWO)),
         )
         for on, state in zip(TWO, (a, b), strict=True)
         for told, what in ((spot, state), (fed, v))
@@ -126,8 +128,8 @@ NEXT_OF_TWO = assume(
         Clause(
             eq(spot(on(later(pair)), shared_regrouped(pair, a, b, c)), state),
             (
-                *(boxed(of, next_state) for of, next_state in zip(TWO, (a, b), strict=True)),
-                le(max_norm(gap_unboxed(pair) * apart(a, b)), ONE),
+                *(in_next_box(of, next_state) for of, next_state in zip(TWO, (a, b), strict=True)),
+                le(max_norm(gap_unboxed(pair) * gap_residual(a, b)), ONE),
             ),
         )
         for on, state in ((one, a), (two, b))
@@ -153,19 +155,19 @@ TIMES_OF_TWO = assume(
 OF_LINES = (FIRST, POINTS, COORDINATES, NEXT, TIMES)
 OF_PAIRS = (FIRST_OF_TWO, POINTS_OF_TWO, COORDINATES_OF_TWO, NEXT_OF_TWO, TIMES_OF_TWO)
 
-_moved = phi(spot(line, c), fed(line, c))
+_next_state = phi(spot(line, c), fed(line, c))
 _run, _line, _input = begun(v, x, 0, j), alone(j), entry(x, j + 1)
 STAY = (
     *LINES,
-    step("one step", held(later(line), _moved), (line, c)).by(
+    step("one step", in_line(later(line), _next_state), (line, c)).by(
         at("next state in the box", line, c),
-        at("next set", line, _moved, c),
-        at("points", later(line), regrouped(line, _moved, c)),
+        at("next set", line, _next_state, c),
+        at("points", later(line), regrouped(line, _next_state, c)),
     ),
     step("inputs of the line", close(_input, met(_line)), (j,)).by(
         at("near", j), at("recorded run", j)
     ),
-    step("runs stay", held(_line, _run), (v, j), (le(max_norm(v), states),)).inductively(
+    step("runs stay", in_line(_line, _run), (v, j), (le(max_norm(v), states),)).inductively(
         base=("given 1", BEGUN.at(v, x, 0, 0), at("first set", v)),
         step=(
             HYPOTHESIS,
@@ -183,14 +185,14 @@ _full, _fresh, _both, _now = (
     both(s, j),
     entry(x, s + j + 1),
 )
-_next = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
+_next_states = tuple(phi(spot(on, c), fed(on, c)) for on in TWO)
 TOGETHER = (
     *PAIRS,
-    step("one step of both", held_both(later(pair), *_next), (pair, c)).by(
+    step("one step of both", in_pair(later(pair), *_next_states), (pair, c)).by(
         *(at("next state in the box", on, c) for on in TWO),
         at("next difference in the box", pair, c),
-        at("next pair", pair, *_next, c),
-        at("points of two runs", later(pair), shared_regrouped(pair, *_next, c)),
+        at("next pair", pair, *_next_states, c),
+        at("points of two runs", later(pair), shared_regrouped(pair, *_next_states, c)),
     ),
     *(
         step(f"inputs of the {name}", close(_now, met(on(_both))), (s, j)).by(
@@ -198,7 +200,7 @@ TOGETHER = (
         )
         for name, on in (("first", one), ("second", two))
     ),
-    step("both runs stay", held_both(_both, _full, _fresh), (s, j)).by_induction(
+    step("both runs stay", in_pair(_both, _full, _fresh), (s, j)).by_induction(
         base=(
             "starts",
             BEGUN.at(b, x, s, 0),

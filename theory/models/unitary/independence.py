@@ -18,12 +18,12 @@ sign_classes, sample_rank = symbols("sign_classes sample_rank")
 t_0 = Symbol("t_0", integer=True)  # the time of the units that are sampled
 # values v = v·t_k as a function of the inputs; representatives selects units
 values, representatives = operator("H_units"), operator("S_classes")
-units = tangents(history(t_0))
-chosen = present(t_0) * representatives * v
+unit_functions = tangents(history(t_0))
+selected_unit = present(t_0) * representatives * v
 
 
-def _chosen(one: Symbol) -> tuple[Statement, ...]:
-    return (eq(unit(one), ONE), ne(inner(chosen, one), ZERO))
+def _selection(one: Symbol) -> tuple[Statement, ...]:
+    return (eq(unit(one), ONE), ne(inner(selected_unit, one), ZERO))
 
 
 NETWORK = assume(
@@ -33,24 +33,31 @@ NETWORK = assume(
     "constant",
     forall=(v, a, b, z),
 ).that(
-    eq(norm(values * v), norm(units * present(t_0) * v)),
+    eq(norm(values * v), norm(unit_functions * present(t_0) * v)),
     le(norm(v), norm(present(t_0) * v)),
     eq(rank(representatives), sign_classes),
-    Clause(ne(norm(units * a), ZERO), _chosen(a)),
+    Clause(ne(norm(unit_functions * a), ZERO), _selection(a)),
     Clause(
         ne(inner(a, b), ZERO),
-        (*_chosen(a), *_chosen(b), eq(z**2, ONE), eq(norm(units * (b - z * a)), ZERO)),
+        (
+            *_selection(a),
+            *_selection(b),
+            eq(z**2, ONE),
+            eq(norm(unit_functions * (b - z * a)), ZERO),
+        ),
     ),
 )
 
 
-def _now(*terms: Expr) -> tuple[Expr, ...]:
+def _at_sample(*terms: Expr) -> tuple[Expr, ...]:
     """The terms of the weights that are chosen, at the time of the sample."""
-    return tuple(term.subs(i, t_0).subs(c, chosen) for term in terms)
+    return tuple(term.subs(i, t_0).subs(c, selected_unit) for term in terms)
 
 
 RELATED = (eq(norm(values * representatives * v), ZERO),)
-P, Y, u, other, sign, *pole = _now(model.P, model.Y, model.u, model.v, model.sign, *model.at_pole)
+P, Y, u, other, sign, *pole = _at_sample(
+    model.P, model.Y, model.u, model.v, model.sign, *model.at_pole
+)
 INDEPENDENT = theorem(
     "independence",
     le(sign_classes, sample_rank),
@@ -60,25 +67,25 @@ INDEPENDENT = theorem(
         *PAIRS,
         step(
             "a pole is shared",
-            eq(support(chosen), ZERO),
+            eq(support(selected_unit), ZERO),
             forall=(v,),
             given=(*RELATED, ne(slope(lines(P, Y), u), ZERO)),
         ).by(
             at("tanh network", representatives * v, 0, 0, 0),
             at("tanh network", v, u, other, sign),
-            analytic.LARGEST.at(P, Y, chosen, u),
+            analytic.LARGEST.at(P, Y, selected_unit, u),
             analytic.TANH_POLES.at(P, Y, u, *pole),
-            analytic.NO_LONELY_POLE.at(P, Y, chosen, u, *pole),
-            at("lines", t_0, chosen),
-            at("slopes up to the sign", t_0, chosen),
-            at("the same unit", t_0, chosen),
+            analytic.NO_LONELY_POLE.at(P, Y, selected_unit, u, *pole),
+            at("lines", t_0, selected_unit),
+            at("slopes up to the sign", t_0, selected_unit),
+            at("the same unit", t_0, selected_unit),
         ),
         step("no relation", eq(norm(representatives * v), ZERO), (v,), RELATED).by(
             at("a pole is shared", v),
             at("tanh network", representatives * v, 0, 0, 0),
             at("tanh network", v, u, 0, 0),
-            analytic.EMPTY.at(P, chosen),
-            analytic.LARGEST.at(P, Y, chosen, u),
+            analytic.EMPTY.at(P, selected_unit),
+            analytic.LARGEST.at(P, Y, selected_unit, u),
             analytic.HOMOMORPHISM.at(P, Y, u, u, 1),
             at("unrolled", t_0),
             analytic.BASIS.at(P, inputs(t_0)),

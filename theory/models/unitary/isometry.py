@@ -18,14 +18,14 @@ SLOPE = Assumption("slope at most one", "L_ρ ≤ 1", le(L_rho, ONE))
 
 
 def isometry(name: str, matrix: Expr) -> Assumption:
-    """The matrix, of the states, is orthogonal."""
+    """Assumption that the matrix of this name is orthogonal."""
     identity = eq(transpose(matrix) * matrix, eye)
     text = f"{name}ᵀ{name} = I, for {name} of the states"
     return assume("isometry", text).that(identity, eq(matrix * eye, matrix))
 
 
 def isometric(matrix: Expr) -> tuple[Step, ...]:
-    """‖V‖ = 1, as the least eigenvalue of I − VᵀV = 0 is 0."""
+    """Steps: ‖V‖ = 1, as the least eigenvalue of I − VᵀV = 0 is 0."""
     return (
         step("no defect", eq(least(eye - transpose(matrix) * matrix), least(0))).by(
             "isometry", method=Words

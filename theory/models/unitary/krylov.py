@@ -30,10 +30,10 @@ from rnnbounds.theory.models.unitary.local_maps import (
     scalar_W,
     states,
 )
-from rnnbounds.theory.models.unitary.moves import Affine, G_n, I_n, bias, candidate, d, network
+from rnnbounds.theory.models.unitary.moves import AffineRun, G_n, I_n, bias, candidate, d, network
 
 (active,) = symbols("active")
-idle = operator("D_idle")
+idle_pattern = operator("D_idle")
 
 # krylov(A, B, z, j) = (B, (A − z) B, …, (A − z)^j B)
 krylov = function("krylov", Operator, __name__, defined=True)
@@ -62,14 +62,16 @@ MOVED = define(
 FADED = define(
     "faded by", (z, v, j), eq(faded(z, v, 0), v), eq(faded(z, v, j + 1), z * faded(z, v, j))
 )
-OF_CANDIDATE = Affine("candidate", candidate, V, G_n, d, lambda _: D, "constant pattern")
-OF_NETWORK = Affine("network", network, rho, I_n, bias, lambda _: ONE, "scalar")
+OF_CANDIDATE = AffineRun("candidate", candidate, V, G_n, d, lambda _: D, "constant pattern")
+OF_NETWORK = AffineRun("network", network, rho, I_n, bias, lambda _: ONE, "scalar")
 CONSTANT = replace(OF_CANDIDATE.assumption, condition=eq(pattern_constant, ONE))
 SELECTS = assume("pattern", "D and I − D select the active units and the others", forall=(v,)).that(
-    Clause(eq(norm(D * v) ** 2 + norm(idle * v) ** 2, norm(v) ** 2), (le(rows(v), states),)),
-    le(rank(D) + rank(idle), states),
+    Clause(
+        eq(norm(D * v) ** 2 + norm(idle_pattern * v) ** 2, norm(v) ** 2), (le(rows(v), states),)
+    ),
+    le(rank(D) + rank(idle_pattern), states),
     le(rows(D), states),
-    eq(rank(idle * D), ZERO),
+    eq(rank(idle_pattern * D), ZERO),
 )
 SCALAR = replace(OF_NETWORK.assumption, condition=eq(scalar_W, ONE))
 FACTOR = assume("factor", "0 ≤ ρ < 1").that(le(ZERO, rho), lt(rho, ONE))
@@ -83,28 +85,28 @@ CROWDED = lt(states, active + n)
 first, A_1 = D * G_n, D * V
 
 
-def seen(index: Expr) -> Expr:
-    """E (D V)^j."""
+def observed_row(index: Expr) -> Expr:
+    """The row E (D V)^j by which outputs observe the state of j steps before."""
     return seen_through(E, A_1, index)
 
 
-def moved(index: Expr) -> Expr:
-    """(D V)^j D G."""
+def response_column(index: Expr) -> Expr:
+    """The response (D V)^j D G of the state to an input of j steps before."""
     return moved_by(A_1, first, index)
 
 
-def space(index: Expr) -> Expr:
-    """X_j."""
+def krylov_space(index: Expr) -> Expr:
+    """The Krylov space X_j of (D V − ρ) and D G."""
     return krylov(A_1, first, rho, index)
 
 
-X, X_next = space(j), space(j + 1)
+X, X_next = krylov_space(j), krylov_space(j + 1)
 
 
-def shifted(left: Expr, right: Expr) -> Expr:
-    """left (D V − ρ) right."""
+def shifted_product(left: Expr, right: Expr) -> Expr:
+    """The product left (D V − ρ) right."""
     return left * A_1 * right - rho * left * right
 
 
-image = A_1 * X - rho * X
-definition = KRYLOV.at(A_1, first, rho, j)
+krylov_image = A_1 * X - rho * X
+krylov_use = KRYLOV.at(A_1, first, rho, j)

@@ -102,17 +102,17 @@ _POLES_MET = (
 )
 
 
-def _same(name: str, of: Expr, *found: str) -> Step:
+def _same_line_step(name: str, of: Expr, *found: str) -> Step:
     """The lines of two units that share a pole agree, up to the sign."""
     return step(f"the same {name}", eq(norm(of * (v - sign * u)), ZERO), (i, c), SHARED).by(
         *POLES, *GROUP, *(at(lemma, i, c) for lemma in found), HOMOMORPHISM.at(P, Y, v, u, sign)
     )
 
 
-PAIRS = (*_POLES_MET, _same("unit", T, "slopes up to the sign", "offsets"))
+PAIRS = (*_POLES_MET, _same_line_step("unit", T, "slopes up to the sign", "offsets"))
 INDEPENDENCE = (
     *PAIRS,
-    _same("argument", P, "slopes up to the sign"),
+    _same_line_step("argument", P, "slopes up to the sign"),
     step(
         "without a part",
         eq(norm(A * (c - z * b)), ZERO),

@@ -32,61 +32,67 @@ G_n = G * I_n  # inputs have n entries
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineRun:
     """A network on the cell, s_t = D_t (A s_{t−1} + B x_t + d), from one state."""
 
     name: str
     run: Callable[..., Expr]
     recurrent: Expr
-    fed: Expr
+    input_matrix: Expr
     bias: Expr
-    active: Callable[[Expr], Expr]
+    pattern: Callable[[Expr], Expr]
     law: str = ""
 
     @property
-    def id(self) -> str:
-        """The name of what is assumed of it."""
+    def assumption_id(self) -> str:
+        """Id of the assumption on the network."""
         return self.law or f"{self.name} on the cell"
 
     @property
     def assumption(self) -> Assumption:
         """Assumption that the network is affine on the cell: s_t = D_t (A s_{t−1} + B x_t + d)."""
-        moved = nudged(m, v)
-        inner = self.recurrent * self.run(moved, j) + self.fed * entry(moved, j) + self.bias
-        return assume(self.id, TEXTS[self.id], forall=(m, v, j), inclusion=True).that(
-            eq(self.run(moved, 0), vector(f"{self.name}_start")),
-            eq(self.run(moved, j + 1), self.active(j) * inner),
+        nudged_x = nudged(m, v)
+        preactivation = (
+            self.recurrent * self.run(nudged_x, j)
+            + self.input_matrix * entry(nudged_x, j)
+            + self.bias
+        )
+        return assume(
+            self.assumption_id, TEXTS[self.assumption_id], forall=(m, v, j), inclusion=True
+        ).that(
+            eq(self.run(nudged_x, 0), vector(f"{self.name}_start")),
+            eq(self.run(nudged_x, j + 1), self.pattern(j) * preactivation),
         )
 
-    def on_cell(self, moved: Expr, now: Expr) -> tuple[Use, ...]:
-        """Uses of the affine recursion at time `now`, with input `moved` shifted by v and by 0."""
-        return tuple(at(self.id, moved, by, now) for by in (v, ZERO))
+    def on_cell(self, time: Expr, later: Expr) -> tuple[Use, ...]:
+        """Uses of the affine recursion at time `later`, with input `time` shifted by v and by 0."""
+        return tuple(at(self.assumption_id, time, by, later) for by in (v, ZERO))
 
     @property
-    def before(self) -> Step:
-        """Up to time m no state moves."""
+    def unmoved_step(self) -> Step:
+        """Step: an input at time m moves no state up to time m."""
         runs = (self.run(nudged(j + i, by), j) for by in (v, ZERO))
         inputs = (at("inputs before", by, i, j) for by in (v, ZERO))
-        again = Identity(at(HYPOTHESIS, i + 1), *self.on_cell(i + j + 1, j), *inputs)
-        method = Induction(j, Identity(*self.on_cell(i, ZERO)), again, (), (i,))
+        induction_step = Identity(at(HYPOTHESIS, i + 1), *self.on_cell(i + j + 1, j), *inputs)
+        method = Induction(j, Identity(*self.on_cell(i, ZERO)), induction_step, (), (i,))
         return Step(f"{self.name} before", eq(*runs), method, (v, i, j))
 
     @property
-    def moves(self) -> tuple[Step, Step]:
-        """By how much one input moves the states after it, and after the next one."""
-        still, moved = (nudged(m, by) for by in (ZERO, v))
-        first = small(m, v) * self.active(m) * self.fed * v
-        second = self.active(m + 1) * self.recurrent * first
+    def move_steps(self) -> tuple[Step, Step]:
+        """Steps: how far an input at time m moves the states m + 1 and m + 2."""
+        unmoved, nudged_x = (nudged(m, by) for by in (ZERO, v))
+        first = small(m, v) * self.pattern(m) * self.input_matrix * v
+        second = self.pattern(m + 1) * self.recurrent * first
         inputs = tuple(at("inputs", m, by, ZERO) for by in (v, ZERO))
         return (
             step(
                 f"{self.name} moves",
-                eq(self.run(moved, m + 1), self.run(still, m + 1) + first),
+                eq(self.run(nudged_x, m + 1), self.run(unmoved, m + 1) + first),
                 (m, v),
             ).by(*self.on_cell(m, m), at(f"{self.name} before", v, 0, m), *inputs, method=Identity),
             step(
                 f"{self.name} moves on",
-                eq(self.run(moved, m + 2), self.run(still, m + 2) + second),
+                eq(self.run(nudged_x, m + 2), self.run(unmoved, m + 2) + second),
                 (m, v),
             ).by(*self.on_cell(m, m + 1), at(f"{self.name} moves", m, v), *inputs, method=Identity),
         )
@@ -104,8 +110,8 @@ TEXTS = {
     "network on the cell": "on the cell all units of the network are active, so that "
     "h_t = W h_{t−1} + x_t + b there",
 }
-CANDIDATE = Affine("candidate", candidate, V, G_n, d, pattern)
-NETWORK = Affine("network", network, W, I_n, bias, lambda _: ONE)
+CANDIDATE = AffineRun("candidate", candidate, V, G_n, d, pattern)
+NETWORK = AffineRun("network", network, W, I_n, bias, lambda _: ONE)
 INPUTS = assume(
     "inputs", "the cell is open: x_m can move a little in any direction", forall=(m, v, j)
 ).that(
@@ -118,35 +124,35 @@ INPUTS_BEFORE = assume("inputs before", "the inputs before do not", forall=(v, i
 )
 
 
-def outputs_apart(inputs: Expr, time: Expr) -> Expr:
-    """ŷ − y."""
+def output_difference(inputs: Expr, time: Expr) -> Expr:
+    """Difference ŷ − y of the outputs of candidate and network."""
     return E * candidate(inputs, time + 1) + offset - network(inputs, time + 1)
 
 
 AGREEMENT = assume(
     "agreement", "the candidate agrees with the network on all inputs of the cell", forall=(m, v, j)
-).that(Clause(eq(norm(outputs_apart(nudged(m, v), j)), ZERO), (SAME, le(j + 1, T))))
+).that(Clause(eq(norm(output_difference(nudged(m, v), j)), ZERO), (SAME, le(j + 1, T))))
 ON_CELL = (CANDIDATE.assumption, NETWORK.assumption, INPUTS, INPUTS_BEFORE, AGREEMENT)
 
 
-def answered(id: str, time: Expr, difference: Expr, law: str) -> Step:
+def agreement_step(id: str, time: Expr, difference: Expr, suffix: str) -> Step:
     """Step: E maps each move of the candidate to the network's move (their difference is 0)."""
-    moved, still = (outputs_apart(nudged(m, by), time) for by in (v, ZERO))
+    nudged_outputs, unmoved = (output_difference(nudged(m, by), time) for by in (v, ZERO))
     return step(id, eq(norm(difference), ZERO), (m, v), (SAME, le(time + 1, T))).by(
-        at(f"candidate {law}", m, v),
-        at(f"network {law}", m, v),
+        at(f"candidate {suffix}", m, v),
+        at(f"network {suffix}", m, v),
         at("agreement", m, v, time),
         at("agreement", m, 0, time),
-        TRIANGLE.at(moved, -still),
+        TRIANGLE.at(nudged_outputs, -unmoved),
         HOMOGENEITY.at(small(m, v), difference),
         at("inputs", m, v, 0),
     )
 
 
-SEEN = (E * pattern(m) * G_n - I_n) * v
-REMEMBERED = (E * pattern(m + 1) * V * pattern(m) * G_n - W * I_n) * v
+RESPONSE = (E * pattern(m) * G_n - I_n) * v
+LATER_RESPONSE = (E * pattern(m + 1) * V * pattern(m) * G_n - W * I_n) * v
 MOVES = (
-    *(step for run in (CANDIDATE, NETWORK) for step in (run.before, *run.moves)),
-    answered("a move is seen", m, SEEN, "moves"),
-    answered("a move is remembered", m + 1, REMEMBERED, "moves on"),
+    *(step for run in (CANDIDATE, NETWORK) for step in (run.unmoved_step, *run.move_steps)),
+    agreement_step("a move is seen", m, RESPONSE, "moves"),
+    agreement_step("a move is remembered", m + 1, LATER_RESPONSE, "moves on"),
 )

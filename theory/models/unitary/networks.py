@@ -29,10 +29,10 @@ from rnnbounds.theory.models.system import CONTRACTIVE
 lam, S_0, B_h = symbols("lam S_0 B_h")
 
 h, x_next = network(x, j), entry(x, j + 1)
-inside = W * h + U * x_next + bias
+preactivation_term = W * h + U * x_next + bias
 
 NETWORK = assume("network", "h_t = ρ(W h_{t−1} + U x_t + b)", forall=(j,)).that(
-    eq(network(x, 0), start), eq(network(x, j + 1), activation(inside))
+    eq(network(x, 0), start), eq(network(x, j + 1), activation(preactivation_term))
 )
 RELU = assume("relu", "ρ is ReLU, entry by entry", forall=(v, i), ties=True).that(
     eq(part(activation(v), i), Max(part(v, i), 0))
@@ -60,7 +60,7 @@ DILATION = assume("dilation", "V has W above W₃ in its first n columns").that(
 
 
 @dataclass(frozen=True)
-class Equivalent:
+class EquivalentNetwork:
     """An equivalent of the network with the states D h_j, and what is read of it."""
 
     law: str
@@ -69,28 +69,30 @@ class Equivalent:
     scale: Expr = ONE
     unscale: Expr = ONE
 
-    def terms(self, time: Expr | int) -> Iterator[Expr]:
-        """The state at the time, what the activation then makes the next one of, what is read."""
+    def state_terms(self, time: Expr | int) -> Iterator[Expr]:
+        """(state, next pre-activation, output) at the time."""
         return (of(*self.biased, x, time) for of in self.functions)
 
-    def at(self, time: Expr | int) -> Instance:
-        """Its law at the time."""
+    def law_at(self, time: Expr | int) -> Instance:
+        """Use of the equivalent's law at a time."""
         return at(self.law, *self.biased, time)
 
-    def runs(self, low: Expr, text: str) -> Assumption:
-        """The law, with the bias `low` of the added units."""
-        (first, *_), (now, fed, seen), (later, *_) = map(self.terms, (0, j, j + 1))
-        drive = J * self.scale * U * x_next + J * self.scale * bias + J_2 * low
+    def run_assumption(self, added_bias: Expr, text: str) -> Assumption:
+        """The law, with the bias `added_bias` of the added units."""
+        (first, *_), (state, preactivation, output), (next_state, *_) = map(
+            self.state_terms, (0, j, j + 1)
+        )
+        drive = J * self.scale * U * x_next + J * self.scale * bias + J_2 * added_bias
         return assume(self.law, text, forall=(*self.biased, j)).that(
             eq(first, J * self.scale * start),
-            eq(later, activation(fed)),
-            eq(fed, V * now + drive),
-            eq(seen, self.unscale * transpose(J) * now),
+            eq(next_state, activation(preactivation)),
+            eq(preactivation, V * state + drive),
+            eq(output, self.unscale * transpose(J) * state),
         )
 
 
-PLAIN = Equivalent("unitary equivalent", (urnn, preactivation, upper), (b,))
-EQUIVALENT = PLAIN.runs(
+PLAIN = EquivalentNetwork("unitary equivalent", (urnn, preactivation, upper), (b,))
+EQUIVALENT = PLAIN.run_assumption(
     b, "s_t = ρ(V s_{t−1} + (U x_t + b, b₂)) from s_0 = (h_0, 0); the first n units are read"
 )
 BELOW = assume(

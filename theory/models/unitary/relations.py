@@ -53,13 +53,13 @@ factor, factor_other = multiple(vector("rho_candidate")), multiple(vector("rho_o
 share = Symbol("share", real=True)  # pre-activations are by this share of Uᵀ and Wᵀ
 
 
-def units(time: Expr) -> Expr:
-    """units(j) v = v·τ_j."""
+def candidate_units(time: Expr) -> Expr:
+    """The map v ↦ v·τ_j of the candidate's units at time j."""
     return tangents(history(time)) * present(time) * J
 
 
-def others(time: Expr) -> Expr:
-    """others(j) b = b·r_j."""
+def other_units(time: Expr) -> Expr:
+    """The map b ↦ b·r_j of the other network's units at time j."""
     return tangents(history(time)) * present(time) * J_2
 
 
@@ -80,7 +80,8 @@ SIGMOIDAL = assume(
     ties=True,
 ).that(
     Clause(
-        le(norm(factor * units(j) * e - factor_other * others(j) * c), sigmoid_gap), (NORMAL_FORM,)
+        le(norm(factor * candidate_units(j) * e - factor_other * other_units(j) * c), sigmoid_gap),
+        (NORMAL_FORM,),
     ),
     Clause(le(HALF, factor), (NORMAL_FORM,)),
 )
@@ -89,14 +90,16 @@ ORTHOGONAL = assume("orthogonal", "U is an orthogonal m × m matrix", forall=(b,
 )
 
 
-def combined(time: Expr, first: Expr, second: Expr) -> Expr:
-    """v·τ_j + b·r_j."""
-    return units(time) * first + others(time) * second
+def combined_units(time: Expr, first: Expr, second: Expr) -> Expr:
+    """The function v·τ_j + b·r_j of the inputs."""
+    return candidate_units(time) * first + other_units(time) * second
 
 
-def networks(matrix: str, *more: Statement, scalar: Statement | None = None) -> Assumption:
+def networks_assumption(
+    matrix: str, *more: Statement, scalar: Statement | None = None
+) -> Assumption:
     """Both networks, and what more is known of the one with this recurrent matrix."""
-    before = combined(j, back * v, back_other * b)
+    earlier = combined_units(j, back * v, back_other * b)
     return assume(
         "networks",
         f"pre-activations at time j + 1 are by U and {matrix} of the states at time j, and of "
@@ -108,13 +111,13 @@ def networks(matrix: str, *more: Statement, scalar: Statement | None = None) -> 
         eq(
             norm(
                 history(j + 1) * present(j + 1) * (J * v + J_2 * b)
-                - share * before
+                - share * earlier
                 - latest(j + 1) * (J * v + J_2 * b)
             ),
             ZERO,
         ),
         lt(ZERO, share),
-        le(norm(combined(j, v, b)), norm(combined(j, v, b) + latest(j + 1) * a)),
+        le(norm(combined_units(j, v, b)), norm(combined_units(j, v, b) + latest(j + 1) * a)),
         le(support(present(j) * a), states + n),
         le(rows(back), states),
         le(rows(e), states),
@@ -123,49 +126,53 @@ def networks(matrix: str, *more: Statement, scalar: Statement | None = None) -> 
 
 
 weights = J * v + J_2 * b
-arguments = history(j + 1) * present(j + 1) * weights
-moved_back = combined(j, back * v, back_other * b)
+preactivations = history(j + 1) * present(j + 1) * weights
+earlier_units = combined_units(j, back * v, back_other * b)
 # Relations, with the other network's units too, move back by a step.
 RELATIONS = (
     step("normal form", NORMAL_FORM, forall=(z,)).by(SIGMOID.at(z), TANH.at(z / 2)),
-    step("outputs", eq(norm(units(j) * e - others(j) * c), ZERO), (j, z), (EQUAL,)).by(
+    step(
+        "outputs", eq(norm(candidate_units(j) * e - other_units(j) * c), ZERO), (j, z), (EQUAL,)
+    ).by(
         "same activation",
         at("normal form", z),
         at("sigmoidal", j, z),
-        HOMOGENEITY.at(factor, units(j) * e - others(j) * c),
+        HOMOGENEITY.at(factor, candidate_units(j) * e - other_units(j) * c),
     ),
     *INDEPENDENCE,
     step(
         "relations of arguments",
-        eq(norm(arguments), ZERO),
+        eq(norm(preactivations), ZERO),
         (j, v, b),
-        (eq(norm(combined(j + 1, v, b)), ZERO),),
+        (eq(norm(combined_units(j + 1, v, b)), ZERO),),
     ).by(
         at("networks", j + 1, 0, 0, weights),
         at("independence", j + 1, states + n, present(j + 1) * weights),
     ),
     step(
         "relations move back",
-        eq(norm(moved_back), ZERO),
+        eq(norm(earlier_units), ZERO),
         (j, v, b),
-        (eq(norm(combined(j + 1, v, b)), ZERO),),
+        (eq(norm(combined_units(j + 1, v, b)), ZERO),),
     ).by(
         at("relations of arguments", j, v, b),
         at("networks", j, v, b, 0),
         at("networks", j, share * back * v, share * back_other * b, weights),
-        HOMOGENEITY.at(share, moved_back),
-        TRIANGLE.at(share * moved_back + latest(j + 1) * weights - arguments, arguments),
+        HOMOGENEITY.at(share, earlier_units),
+        TRIANGLE.at(
+            share * earlier_units + latest(j + 1) * weights - preactivations, preactivations
+        ),
     ),
 )
 
 
 def moved(steps: Expr) -> Expr:
-    """(Uᵀ)^j e."""
+    """The weights (Uᵀ)^j e."""
     return power(back, e, steps)
 
 
 def faded(steps: Expr) -> Expr:
-    """(Wᵀ)^j c."""
+    """The weights (Wᵀ)^j c."""
     return power(back_other, c, steps)
 
 
@@ -177,7 +184,7 @@ MOVED_BACK = (
     *RELATIONS,
     step(
         "outputs move back",
-        eq(norm(units(i) * moved(j) - others(i) * faded(j)), ZERO),
+        eq(norm(candidate_units(i) * moved(j) - other_units(i) * faded(j)), ZERO),
         forall=(i, j),
         given=(EQUAL,),
     ).inductively(

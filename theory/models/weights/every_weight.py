@@ -12,49 +12,54 @@ from rnnbounds.theory.kernel import door
 from rnnbounds.theory.language import Assumption, Clause, Law, Statement
 from rnnbounds.theory.language.terms.variables import w, w_other
 from rnnbounds.theory.language.vocabulary import unfold
-from rnnbounds.theory.proof.everywhere import OF_WEIGHTS, Everywhere
+from rnnbounds.theory.proof.everywhere import WEIGHT_POSITIONS, WeightSet
 
 OF_ALL = ", for all weights of Ω"
 
 
-def stated(law: Law) -> tuple[object, ...]:
+def content(law: Law) -> tuple[object, ...]:
     """(variables, clauses) of the law as terms of the kernel, without its name."""
-    found = door.unfolded(law)
-    return found.variables, found.clauses
+    unfolded = door.unfolded(law)
+    return unfolded.variables, unfolded.clauses
 
 
-def written_out(statement: Statement, weights: Symbol) -> Statement:
+def insert_weights(statement: Statement, weights: Symbol) -> Statement:
     """The statement with these weights in every term of the model's own."""
 
-    def put(term: Expr) -> Expr:
-        args = tuple(map(put, term.args))
-        own = OF_WEIGHTS.get(term.func) == len(args)
-        return term.func(*args, *((weights,) if own else ())) if args else term
+    def insert(term: Expr) -> Expr:
+        args = tuple(map(insert, term.args))
+        is_own = WEIGHT_POSITIONS.get(term.func) == len(args)
+        return term.func(*args, *((weights,) if is_own else ())) if args else term
 
-    return Statement(put(statement.lhs), statement.relation, put(statement.rhs))
-
-
-def _of_all(every: Everywhere, statement: Statement) -> Statement:
-    return written_out(unfold(statement).replace(dict(every.constants)), w)
+    return Statement(insert(statement.lhs), statement.relation, insert(statement.rhs))
 
 
-def law_everywhere(every: Everywhere, law: Law) -> Law:
+def _extend_statement(omega: WeightSet, statement: Statement) -> Statement:
+    return insert_weights(unfold(statement).replace(dict(omega.constants)), w)
+
+
+def extend_law(omega: WeightSet, law: Law) -> Law:
     """The law for all weights of the set that it speaks of: w, or w and w′."""
     clauses = tuple(
-        Clause(_of_all(every, c.conclusion), tuple(_of_all(every, given) for given in c.given))
+        Clause(
+            _extend_statement(omega, c.conclusion),
+            tuple(_extend_statement(omega, given) for given in c.given),
+        )
         for c in law.clauses
     )
-    free = frozenset[Symbol]().union(*(clause.symbols for clause in clauses))
-    spoken = tuple(symbol for symbol in (w, w_other) if symbol in free)
-    bound = (w, w_other)[: len(spoken)]
-    members = tuple(every.member.replace({w: symbol}) for symbol in bound)
-    put = (clause.replace(dict(zip(spoken, bound, strict=True))) for clause in clauses)
-    ranged = tuple(replace(clause, given=(*members, *clause.given)) for clause in put)
-    return Law(law.id, (*bound, *law.variables), ranged)
+    free_symbols = frozenset[Symbol]().union(*(clause.symbols for clause in clauses))
+    own_weights = tuple(symbol for symbol in (w, w_other) if symbol in free_symbols)
+    bound_weights = (w, w_other)[: len(own_weights)]
+    memberships = tuple(omega.membership.replace({w: symbol}) for symbol in bound_weights)
+    instances = (
+        clause.replace(dict(zip(own_weights, bound_weights, strict=True))) for clause in clauses
+    )
+    restricted = tuple(replace(clause, given=(*memberships, *clause.given)) for clause in instances)
+    return Law(law.id, (*bound_weights, *law.variables), restricted)
 
 
-def assumed_everywhere(
-    every: Everywhere, assumption: Assumption, id: str = "", text: str = ""
+def extend_assumption(
+    omega: WeightSet, assumption: Assumption, id: str = "", text: str = ""
 ) -> Assumption:
     """Assumption restated for all weights of the set, under `id` and `text` if given."""
     condition = assumption.condition
@@ -62,6 +67,6 @@ def assumed_everywhere(
         assumption,
         id=id or assumption.id,
         text=text or f"{assumption.text.removesuffix(OF_ALL)}{OF_ALL}",
-        condition=None if condition is None else _of_all(every, condition),
-        law=None if assumption.law is None else law_everywhere(every, assumption.law),
+        condition=None if condition is None else _extend_statement(omega, condition),
+        law=None if assumption.law is None else extend_law(omega, assumption.law),
     )

@@ -22,9 +22,9 @@ from rnnbounds.theory.language.terms.gradients import d_loss, d_state, d_weights
 from rnnbounds.theory.language.terms.variables import a, b, c, j, w, w_other, x
 from rnnbounds.theory.language.terms.vectors import RUN, entry, norm, phi, state, weighted
 from rnnbounds.theory.models.box_geometry import BoxGeometry, inside
-from rnnbounds.theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, in_norm
+from rnnbounds.theory.models.geometry import EUCLIDEAN, EUCLIDEAN_GRADIENTS, Geometry, make_geometry
 from rnnbounds.theory.models.system import DIFFERENTIABLE
-from rnnbounds.theory.models.weights.every_weight import written_out
+from rnnbounds.theory.models.weights.every_weight import insert_weights
 from rnnbounds.theory.proof import Step, step
 
 T, beta_rho = symbols("T beta_rho")
@@ -38,24 +38,27 @@ B, B_other = d_weights(h, x_next), d_weights(h_other, x_next, w_other)
 A_mixed, B_mixed = d_state(h, x_next, w_other), d_weights(h, x_next, w_other)
 
 SOME_INPUT = Assumption("some input", "the sequence is not empty: T ≥ 1", le(ONE, T))
-_gradients = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity(x, 0, j, c)
+_gradient_gap = d_loss(a) * sensitivity(x, 0, j) - d_loss(b) * sensitivity(x, 0, j, c)
 GRADIENT_NORM_OTHER = EUCLIDEAN_GRADIENTS(forall=(a, b, c, x, j)).that(
-    eq(norm(_gradients), weighted(_gradients))
+    eq(norm(_gradient_gap), weighted(_gradient_gap))
 )
 
 
-def of_other(assumption: Assumption) -> Assumption:
+def for_other_weights(assumption: Assumption) -> Assumption:
     """Assumption restated for the other weights w′."""
-    said = assumption.law or law("", ())
+    base_law = assumption.law or law("", ())
     clauses = (
-        Clause(written_out(c.conclusion, w_other), tuple(written_out(g, w_other) for g in c.given))
-        for c in said.clauses
+        Clause(
+            insert_weights(c.conclusion, w_other),
+            tuple(insert_weights(g, w_other) for g in c.given),
+        )
+        for c in base_law.clauses
     )
     return replace(
         assumption,
         id=f"{assumption.id}, other weights",
         text=f"with the other weights too {assumption.text}",
-        law=replace(said, id=f"{assumption.id}, other weights", clauses=tuple(clauses)),
+        law=replace(base_law, id=f"{assumption.id}, other weights", clauses=tuple(clauses)),
         ties=False,
     )
 
@@ -69,25 +72,25 @@ class OtherWeights:
     beta_ww: Expr
 
     @property
-    def moved(self) -> Expr:
-        """‖h_t − h′_t‖."""
+    def state_gap(self) -> Expr:
+        """Distance ‖h_t − h′_t‖ of the states with both weights."""
         return self.g.norm(h - h_other)
 
     # How the contraction is used, of the run with the other weights.
 
     @property
-    def before(self) -> tuple[Step, ...]:
-        """Steps that must precede the main step."""
+    def setup_steps(self) -> tuple[Step, ...]:
+        """Steps that must precede the main step; none in a norm that holds everywhere."""
         return ()
 
     @property
-    def together(self) -> tuple[Use, ...]:
-        """‖φ′(h, x) − φ′(h′, x)‖ ≤ λ‖h − h′‖."""
+    def contraction_of_runs(self) -> tuple[Use, ...]:
+        """Uses: ‖φ′(h, x) − φ′(h′, x)‖ ≤ λ‖h − h′‖."""
         return (at("contraction, other weights", h, h_other, x_next),)
 
     @property
-    def slope(self) -> tuple[Use, ...]:
-        """‖∂φ′/∂h‖ ≤ λ along the other run."""
+    def derivative_bound(self) -> tuple[Use, ...]:
+        """Uses: ‖∂φ′/∂h‖ ≤ λ along the other run."""
         return (
             DERIVATIVE_IN_STATE_OTHER.at(self.g.lam, h_other, x_next),
             "contraction, other weights",
@@ -95,7 +98,7 @@ class OtherWeights:
         )
 
     @property
-    def gradient_norm(self) -> tuple[Use, ...]:
+    def gradient_norm_uses(self) -> tuple[Use, ...]:
         """Use of the assumption that gradients are Euclidean; none if states are measured so."""
         if self.g.norm is norm:
             return ()
@@ -103,21 +106,21 @@ class OtherWeights:
         return (at("gradient norm", *ends, w_other, x, j + 1),)
 
     @property
-    def measured(self) -> tuple[Assumption, ...]:
-        """That assumption, where it is needed."""
+    def gradient_assumptions(self) -> tuple[Assumption, ...]:
+        """Assumption that gradients are Euclidean; none if states are measured so."""
         return () if self.g.norm is norm else (GRADIENT_NORM_OTHER,)
 
     # What is presupposed of both models.
 
     @property
-    def contracts(self) -> tuple[Assumption, ...]:
-        """The slopes of the one, and of the other what its states do too."""
-        others = dict.fromkeys((*self.g.contracts, *self.g.slopes))
-        return (*self.g.slopes, *map(of_other, others))
+    def contraction_assumptions(self) -> tuple[Assumption, ...]:
+        """Assumptions: slopes of the model, slopes and contraction with the other weights."""
+        assumptions = dict.fromkeys((*self.g.contraction_assumptions, *self.g.slopes))
+        return (*self.g.slopes, *map(for_other_weights, assumptions))
 
     @property
     def between(self) -> Assumption:
-        """L_w, between the weights."""
+        """Assumption: φ is L_w-Lipschitz between the two weights."""
         change = self.g.norm(phi(h, x_next) - phi(h, x_next, w_other))
         return assume(
             "lipschitz between weights",
@@ -128,7 +131,7 @@ class OtherWeights:
 
     @property
     def smooth(self) -> Assumption:
-        """All four constants of second order."""
+        """Assumption: the four Lipschitz constants of ∂φ/∂h and ∂φ/∂w."""
         g = self.g
         return assume(
             "smooth",
@@ -139,14 +142,14 @@ class OtherWeights:
             ties=True,
         ).that(
             le(g.norm(A - A_mixed), self.beta_hw * distance),
-            le(g.norm(A_mixed - A_other), g.beta_hh * self.moved),
+            le(g.norm(A_mixed - A_other), g.beta_hh * self.state_gap),
             le(g.norm(B - B_mixed), self.beta_ww * distance),
-            le(g.norm(B_mixed - B_other), g.beta_wh * self.moved),
+            le(g.norm(B_mixed - B_other), g.beta_wh * self.state_gap),
         )
 
     @property
     def loss(self) -> tuple[Assumption, ...]:
-        """L_p and β_p."""
+        """Assumptions: L_p bounds ‖∇p‖, and ∇p is β_p-Lipschitz."""
         g = self.g
         change = g.norm(d_loss(h) - d_loss(h_other))
         return (
@@ -154,23 +157,23 @@ class OtherWeights:
                 "lipschitz loss", "L_p bounds ‖∇p(h_t)‖ with the other weights", forall=(j,)
             ).that(le(g.norm(d_loss(h_other)), g.L_p)),
             assume("smooth loss", "∇p is β_p-Lipschitz along the runs", forall=(j,)).that(
-                le(change, g.beta_p * self.moved)
+                le(change, g.beta_p * self.state_gap)
             ),
         )
 
     @property
     def model(self) -> tuple[Assumption, ...]:
-        """All of it."""
+        """All assumptions on the model with both weights."""
         return (
-            *self.contracts,
+            *self.contraction_assumptions,
             self.g.contractive,
             self.g.weights,
             self.between,
             DIFFERENTIABLE,
-            of_other(DIFFERENTIABLE),
+            for_other_weights(DIFFERENTIABLE),
             self.smooth,
             *self.loss,
-            *self.measured,
+            *self.gradient_assumptions,
             SOME_INPUT,
         )
 
@@ -180,7 +183,7 @@ class OtherInBox(OtherWeights):
 
     @property
     def smooth(self) -> Assumption:
-        """Of any cell."""
+        """Assumption: the four Lipschitz constants of ∂φ/∂s and ∂φ/∂w, of any cell."""
         return replace(
             super().smooth,
             text="φ is smooth on Ω, β_hh_omega is finite: ∂φ/∂s is β_hh_omega-Lipschitz in the "
@@ -190,14 +193,14 @@ class OtherInBox(OtherWeights):
         )
 
     @property
-    def before(self) -> tuple[Step, ...]:
-        """Both runs stay in the box."""
-        zero = at("invariant box, other weights", 0, 0)
-        stays = at("invariant box, other weights", h_other, j)
+    def setup_steps(self) -> tuple[Step, ...]:
+        """Steps: both runs stay in the box."""
+        zero_use = at("invariant box, other weights", 0, 0)
+        box_use = at("invariant box, other weights", h_other, j)
         return (
-            *self.g.before,
+            *self.g.setup_steps,
             step("runs stay in the box, other weights", inside(h_other), forall=(j,)).by_induction(
-                base=(RUN.at(w_other, x, 0, 0), zero), step=(RUN.at(w_other, x, 0, j), stays)
+                base=(RUN.at(w_other, x, 0, 0), zero_use), step=(RUN.at(w_other, x, 0, j), box_use)
             ),
         )
 
@@ -206,13 +209,13 @@ class OtherInBox(OtherWeights):
         return (at("runs stay in the box", 0, j), at("runs stay in the box, other weights", j))
 
     @property
-    def together(self) -> tuple[Use, ...]:
-        """Of two runs."""
+    def contraction_of_runs(self) -> tuple[Use, ...]:
+        """Uses: the contraction between two runs in the box."""
         return (at("contraction, other weights", h, h_other, j), *self._both)
 
     @property
-    def slope(self) -> tuple[Use, ...]:
-        """Along the other run."""
+    def derivative_bound(self) -> tuple[Use, ...]:
+        """Uses: ‖∂φ′/∂s‖ ≤ λ along the other run."""
         return (
             at("slopes, other weights", h_other, j),
             at("runs stay in the box, other weights", j),
@@ -221,7 +224,7 @@ class OtherInBox(OtherWeights):
 
 
 ANYWHERE = OtherWeights(EUCLIDEAN, *symbols("beta_hw beta_ww"))
-_OMEGA = in_norm(
-    " in the norm max |·|_j/v_j of states, for all weights of Ω", "omega", kind=BoxGeometry
+_OMEGA = make_geometry(
+    " in the norm max |·|_j/v_j of states, for all weights of Ω", "omega", geometry_type=BoxGeometry
 )
 ON_OMEGA = OtherInBox(_OMEGA, *symbols("beta_wh_omega beta_ww_omega"))

@@ -14,9 +14,11 @@ PROJECTS = assume(
     forall=(v,),
 ).that(eq(projects(v), ONE))
 
-moved, before = project(a) - project(b), a - b
+projected_gap, gap = project(a) - project(b), a - b
 MOVES_ALONG = step(
-    "the projections move along", le(norm(moved) ** 2, inner(before, moved)), forall=(a, b)
+    "the projections move along",
+    le(norm(projected_gap) ** 2, inner(gap, projected_gap)),
+    forall=(a, b),
 ).by(
     at("projection", a),
     at("projection", b),
@@ -24,8 +26,8 @@ MOVES_ALONG = step(
     PROJECTION.at(b, project(a)),
     PROJECTION_INSIDE.at(a),
     PROJECTION_INSIDE.at(b),
-    INNER_PRODUCT.at(a - project(a), b - project(b), moved),
-    INNER_PRODUCT.at(before, moved, moved),
+    INNER_PRODUCT.at(a - project(a), b - project(b), projected_gap),
+    INNER_PRODUCT.at(gap, projected_gap, projected_gap),
 )
 # 0 ≤ ‖a − c‖² = ‖a‖² − 2⟨a, c⟩ + ‖c‖²
 SQUARE = step(
@@ -40,5 +42,5 @@ SQUARE = step(
 )
 NON_EXPANSIVE = step(
     "non-expansive", le(norm(project(a) - project(b)), norm(a - b)), forall=(a, b)
-).by(at("the projections move along", a, b), at("square of a difference", before, moved))
+).by(at("the projections move along", a, b), at("square of a difference", gap, projected_gap))
 LEMMAS = (MOVES_ALONG, SQUARE, NON_EXPANSIVE)

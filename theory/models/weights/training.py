@@ -45,8 +45,8 @@ def _feasible(point: Expr) -> Statement:
     return eq(feasible(point), ONE)
 
 
-def moved(point: Expr, gradient: Expr, size: Expr) -> Expr:
-    """w − α ∇p, before the projection."""
+def gradient_step(point: Expr, gradient: Expr, size: Expr) -> Expr:
+    """The gradient step w − α ∇p, before its projection."""
     return point - size * gradient
 
 
@@ -55,10 +55,10 @@ DESCENT = assume(
 ).that(
     eq(weights(0), weights_hat(0)),
     _feasible(weights_hat(0)),
-    eq(weights(j + 1), project(moved(weights(j), loss_gradient(weights(j)), step_size(j)))),
+    eq(weights(j + 1), project(gradient_step(weights(j), loss_gradient(weights(j)), step_size(j)))),
     eq(
         weights_hat(j + 1),
-        project(moved(weights_hat(j), truncated_gradient(weights_hat(j)), step_size(j))),
+        project(gradient_step(weights_hat(j), truncated_gradient(weights_hat(j)), step_size(j))),
     ),
 )
 INVERSE_STEPS = assume(
@@ -92,7 +92,7 @@ beta, eps_k = symbols("beta eps_k")
 
 here, there, size = weights(j), weights_hat(j), step_size(j)
 gradient, same, other = loss_gradient(here), loss_gradient(there), truncated_gradient(there)
-after, after_hat = moved(here, gradient, size), moved(there, other, size)
+after, after_hat = gradient_step(here, gradient, size), gradient_step(there, other, size)
 
 FEASIBLE = tuple(
     step(f"the {name} weights are feasible", eq(feasible(point(j)), ONE), forall=(j,)).inductively(

@@ -6,17 +6,20 @@ from rnnbounds.theory.language.terms.gradients import feasible, weights, weights
 from rnnbounds.theory.language.terms.variables import j, v, w, x
 from rnnbounds.theory.language.terms.vectors import RUN, entry, norm, phi, readout, state
 from rnnbounds.theory.models.geometry import EUCLIDEAN
-from rnnbounds.theory.models.sensitivity import forgetting, states
+from rnnbounds.theory.models.sensitivity import forgetting_steps, state_steps
 from rnnbounds.theory.proof import step
 
 N, T, k, lam, S_0, L_f, L_w = symbols("N T k lam S_0 L_f L_w")
 
-one, other = state(x, 0, j, v), state(x, 0, j, w)
+run_one, run_two = state(x, 0, j, v), state(x, 0, j, w)
 given = (eq(feasible(v), ONE), eq(feasible(w), ONE))
-OF_ONE = (*states(EUCLIDEAN, of=v, given=given[:1]), *forgetting(EUCLIDEAN, of=v, given=given[:1]))
+OF_ONE = (
+    *state_steps(EUCLIDEAN, weights=v, given=given[:1]),
+    *forgetting_steps(EUCLIDEAN, weights=v, given=given[:1]),
+)
 SENSITIVITY = step(
     "states of other weights",
-    le(norm(one - other), L_w * (1 - lam**j) / (1 - lam) * norm(v - w)),
+    le(norm(run_one - run_two), L_w * (1 - lam**j) / (1 - lam) * norm(v - w)),
     forall=(v, w, j),
     given=given,
 ).by_induction(
@@ -25,11 +28,11 @@ SENSITIVITY = step(
         RUN.at(v, x, 0, j),
         RUN.at(w, x, 0, j),
         TRIANGLE.at(
-            phi(one, entry(x, j + 1), v) - phi(one, entry(x, j + 1), w),
-            phi(one, entry(x, j + 1), w) - phi(other, entry(x, j + 1), w),
+            phi(run_one, entry(x, j + 1), v) - phi(run_one, entry(x, j + 1), w),
+            phi(run_one, entry(x, j + 1), w) - phi(run_two, entry(x, j + 1), w),
         ),
         at("lipschitz between weights", v, w, j),
-        at("contraction", w, one, other, entry(x, j + 1)),
+        at("contraction", w, run_one, run_two, entry(x, j + 1)),
         "contractive",
     ),
 )

@@ -30,10 +30,10 @@ from rnnbounds.theory.models.weights.other_weights import (
 from rnnbounds.theory.proof import Step, step
 
 
-def change_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:
+def lemma_factors(g: Geometry, steps: Expr, last: Expr) -> tuple[Expr, Expr]:
     """Σ λ^{t−1−i} g(i)² and Σ λ^{t−1−i} g(i) over i < t, for t = `steps` and last = λ^{t−1}."""
-    bent = (g.total(steps) * (1 + last) - 2 * steps * last) / (1 - g.lam) ** 2
-    return bent, (g.total(steps) - steps * last) / (1 - g.lam)
+    bent = (g.geometric_sum(steps) * (1 + last) - 2 * steps * last) / (1 - g.lam) ** 2
+    return bent, (g.geometric_sum(steps) - steps * last) / (1 - g.lam)
 
 
 def change(o: OtherWeights, steps: Expr, last: Expr) -> Expr:
@@ -42,29 +42,29 @@ def change(o: OtherWeights, steps: Expr, last: Expr) -> Expr:
     d_t = λ d_{t−1} + (β_hh L_w g + β_hw + β_wh) L_w g + β_ww with g = g(t − 1), and d_0 = 0.
     """
     g = o.g
-    bent, mixed = change_factors(g, steps, last)
-    turned = (o.beta_hw + g.beta_wh) * g.L_w * mixed
-    return g.beta_hh * g.L_w**2 * bent + turned + o.beta_ww * g.total(steps)
+    bent, mixed = lemma_factors(g, steps, last)
+    linear_part = (o.beta_hw + g.beta_wh) * g.L_w * mixed
+    return g.beta_hh * g.L_w**2 * bent + linear_part + o.beta_ww * g.geometric_sum(steps)
 
 
-def smoothness(o: OtherWeights, steps: Expr) -> Expr:
-    """β_T, for T ≥ 1."""
+def gradient_smoothness(o: OtherWeights, steps: Expr) -> Expr:
+    """The Lipschitz constant β_T of ∇p_T in the weights, for T ≥ 1."""
     g = o.g
     last = g.lam ** (steps - 1)
-    return g.beta_p * (g.L_w * g.total(steps)) ** 2 + g.L_p * change(o, steps, last)
+    return g.beta_p * (g.L_w * g.geometric_sum(steps)) ** 2 + g.L_p * change(o, steps, last)
 
 
 h_next, h_next_other = state(x, 0, j + 1), state(x, 0, j + 1, w_other)
 S_next, S_next_other = sensitivity(x, 0, j + 1), sensitivity(x, 0, j + 1, w_other)
 
 
-def states(o: OtherWeights) -> tuple[Step, ...]:
-    """‖h_t − h′_t‖ ≤ L_w g(t)‖w − w′‖."""
-    g, moved = o.g, o.moved
+def state_change_steps(o: OtherWeights) -> tuple[Step, ...]:
+    """Steps: ‖h_t − h′_t‖ ≤ L_w g(t)‖w − w′‖."""
+    g, state_gap = o.g, o.state_gap
     return (
         step(
             "states, one step",
-            le(g.norm(h_next - h_next_other), g.lam * moved + g.L_w * distance),
+            le(g.norm(h_next - h_next_other), g.lam * state_gap + g.L_w * distance),
             forall=(j,),
         ).by(
             RECURSION.at(x, 0, j),
@@ -73,35 +73,41 @@ def states(o: OtherWeights) -> tuple[Step, ...]:
                 phi(h, x_next) - phi(h, x_next, w_other),
                 phi(h, x_next, w_other) - phi(h_other, x_next, w_other),
             ),
-            *o.together,
+            *o.contraction_of_runs,
             at("lipschitz between weights", j),
         ),
-        step("states", le(moved, g.L_w * g.total(j) * distance), forall=(j,)).by_induction(
+        step(
+            "states", le(state_gap, g.L_w * g.geometric_sum(j) * distance), forall=(j,)
+        ).by_induction(
             base=(RECURSION.at(x, 0, j), RUN.at(w_other, x, 0, j)),
             step=(at("states, one step", j), "contractive"),
         ),
     )
 
 
-def jacobians(o: OtherWeights) -> tuple[Step, ...]:
-    """‖S_t − S′_t‖ ≤ d_t‖w − w′‖."""
-    g, moved = o.g, o.moved
-    added = (g.beta_hh * moved + o.beta_hw * distance) * g.norm(S)
-    added += g.beta_wh * moved + o.beta_ww * distance
-    reach = g.L_w * g.total(j)
-    total = (g.beta_hh * reach + o.beta_hw + g.beta_wh) * reach + o.beta_ww
+def jacobian_change_steps(o: OtherWeights) -> tuple[Step, ...]:
+    """Steps: ‖S_t − S′_t‖ ≤ d_t‖w − w′‖."""
+    g, state_gap = o.g, o.state_gap
+    added = (g.beta_hh * state_gap + o.beta_hw * distance) * g.norm(S)
+    added += g.beta_wh * state_gap + o.beta_ww * distance
+    sensitivity_bound = g.L_w * g.geometric_sum(j)
+    change_bound = (
+        g.beta_hh * sensitivity_bound + o.beta_hw + g.beta_wh
+    ) * sensitivity_bound + o.beta_ww
     return (
         step(
             "jacobians",
-            le(g.norm(A - A_other), g.beta_hh * moved + o.beta_hw * distance),
+            le(g.norm(A - A_other), g.beta_hh * state_gap + o.beta_hw * distance),
             forall=(j,),
         ).by(g.triangle.at(A - A_mixed, A_mixed - A_other), at("smooth", j)),
         step(
             "weights' derivatives",
-            le(g.norm(B - B_other), g.beta_wh * moved + o.beta_ww * distance),
+            le(g.norm(B - B_other), g.beta_wh * state_gap + o.beta_ww * distance),
             forall=(j,),
         ).by(g.triangle.at(B - B_mixed, B_mixed - B_other), at("smooth", j)),
-        step("factor, other weights", le(g.norm(A_other), g.lam), forall=(j,)).by(*o.slope),
+        step("factor, other weights", le(g.norm(A_other), g.lam), forall=(j,)).by(
+            *o.derivative_bound
+        ),
         step(
             "change, one step",
             le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + added),
@@ -121,14 +127,16 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
         ),
         step(
             "change, bounded",
-            le(g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + total * distance),
+            le(
+                g.norm(S_next - S_next_other), g.lam * g.norm(S - S_other) + change_bound * distance
+            ),
             forall=(j,),
         ).by(at("change, one step", j), at("states", j), at("sensitivity", 0, j), "contractive"),
         step(
             "adding",
             le(g.norm(S_next - S_next_other), z * distance),
             forall=(y, z, j),
-            given=(le(g.norm(S - S_other), y * distance), eq(z, g.lam * y + total)),
+            given=(le(g.norm(S - S_other), y * distance), eq(z, g.lam * y + change_bound)),
         ).by(at("change, bounded", j), "contractive"),
         step(
             "change",
@@ -149,47 +157,51 @@ def jacobians(o: OtherWeights) -> tuple[Step, ...]:
     )
 
 
-def losses(o: OtherWeights) -> tuple[Step, ...]:
-    """‖∇p_T(w) − ∇p_T(w′)‖ ≤ β_T‖w − w′‖."""
+def loss_change_steps(o: OtherWeights) -> tuple[Step, ...]:
+    """Steps: ‖∇p_T(w) − ∇p_T(w′)‖ ≤ β_T‖w − w′‖."""
     g = o.g
-    curved = d_loss(h_next) - d_loss(h_next_other)
-    gap = norm(d_loss(h_next) * S_next - d_loss(h_next_other) * S_next_other)
+    loss_change = d_loss(h_next) - d_loss(h_next_other)
+    gradient_change = norm(d_loss(h_next) * S_next - d_loss(h_next_other) * S_next_other)
     return (
         step(
             "gradients",
             le(
-                gap,
+                gradient_change,
                 g.beta_p * g.norm(h_next - h_next_other) * g.norm(S_next)
                 + g.L_p * g.norm(S_next - S_next_other),
             ),
             forall=(j,),
         ).by(
-            g.triangle.at(curved * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
-            g.submultiplicative.at(curved, S_next),
+            g.triangle.at(loss_change * S_next, d_loss(h_next_other) * (S_next - S_next_other)),
+            g.submultiplicative.at(loss_change, S_next),
             g.submultiplicative.at(d_loss(h_next_other), S_next - S_next_other),
             at("lipschitz loss", j + 1),
             at("smooth loss", j + 1),
-            *o.gradient_norm,
+            *o.gradient_norm_uses,
         ),
         step(
             "curvature",
             le(
                 g.norm(h_next - h_next_other) * g.norm(S_next),
-                (g.L_w * g.total(j + 1)) ** 2 * distance,
+                (g.L_w * g.geometric_sum(j + 1)) ** 2 * distance,
             ),
             forall=(j,),
         ).by(at("states", j + 1), at("sensitivity", 0, j + 1), "contractive"),
         step(
             "together",
-            le(gap, (g.beta_p * y + g.L_p * z) * distance),
+            le(gradient_change, (g.beta_p * y + g.L_p * z) * distance),
             forall=(y, z, j),
             given=(
                 le(g.norm(h_next - h_next_other) * g.norm(S_next), y * distance),
                 le(g.norm(S_next - S_next_other), z * distance),
             ),
         ).by(at("gradients", j)),
-        step("gradients bounded", le(gap, smoothness(o, j + 1) * distance), forall=(j,)).by(
-            at("together", (g.L_w * g.total(j + 1)) ** 2, change(o, j + 1, g.lam**j), j),
+        step(
+            "gradients bounded",
+            le(gradient_change, gradient_smoothness(o, j + 1) * distance),
+            forall=(j,),
+        ).by(
+            at("together", (g.L_w * g.geometric_sum(j + 1)) ** 2, change(o, j + 1, g.lam**j), j),
             at("curvature", j),
             at("change", j),
             "contractive",

@@ -23,8 +23,8 @@ class Scope(Entailed, Protocol):
     def clauses(self, uses: tuple[Use, ...]) -> tuple[Clause, ...]:
         """The used statements; raises Gap if one is not at hand or its side conditions fail."""
 
-    def supposing(self, id: str, statement: Statement) -> Scope:
-        """Scope with one more hypothesis."""
+    def with_hypothesis(self, id: str, statement: Statement) -> Scope:
+        """Scope with the statement as one more hypothesis, under this name."""
 
     def with_law(self, law: Law) -> Scope:
         """Scope with one more law."""
@@ -39,20 +39,20 @@ class Method(ABC):
     @property
     @abstractmethod
     def uses(self) -> tuple[Use, ...]:
-        """Everything that the method may use."""
+        """All facts that the method may use."""
 
     @abstractmethod
     def prove(self, goal: Statement, scope: Scope) -> str:
         """A line on how the goal follows; raises Gap if it does not."""
 
     @abstractmethod
-    def reduced(self) -> Iterator[tuple[str, Method]]:
+    def reductions(self) -> Iterator[tuple[str, Method]]:
         """The method without each of its uses in turn, and the name of the one left out."""
 
 
 @dataclass(frozen=True)
 class Direct(Method):
-    """A method that uses all its hypotheses at once."""
+    """Proof method that uses all its hypotheses at once."""
 
     hypotheses: tuple[Use, ...]
 
@@ -61,48 +61,48 @@ class Direct(Method):
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """The hypotheses."""
+        """Hypotheses, in the order in which they were given."""
         return self.hypotheses
 
-    def reduced(self) -> Iterator[tuple[str, Direct]]:
-        """Leave out each hypothesis in turn."""
+    def reductions(self) -> Iterator[tuple[str, Direct]]:
+        """Yield (name, method without that hypothesis) for each hypothesis."""
         for index, use in enumerate(self.hypotheses):
             rest = self.hypotheses[:index] + self.hypotheses[index + 1 :]
             yield use_name(use), type(self)(*rest)
 
 
 @dataclass(frozen=True)
-class Composed(Method):
+class Composite(Method):
     """A method of several parts, fields of these names, each with hypotheses of its own."""
 
-    parts: ClassVar[tuple[str, ...]]
+    part_names: ClassVar[tuple[str, ...]]
 
     @property
     def uses(self) -> tuple[Use, ...]:
         """Uses of the parts, without the hypotheses that the method itself provides."""
-        both = (use for part in self.parts for use in getattr(self, part).uses)
-        return tuple(dict.fromkeys(use for use in both if not self.supposes(use)))
+        part_uses = (use for part in self.part_names for use in getattr(self, part).uses)
+        return tuple(dict.fromkeys(use for use in part_uses if not self.provides(use)))
 
     @abstractmethod
-    def supposes(self, use: Use) -> bool:
+    def provides(self, use: Use) -> bool:
         """True if the method itself provides the hypothesis that the use names."""
 
-    def reduced(self) -> Iterator[tuple[str, Method]]:
-        """Leave out each use of each part."""
-        for part in self.parts:
-            for use, fewer in getattr(self, part).reduced():
+    def reductions(self) -> Iterator[tuple[str, Method]]:
+        """Yield (name, method without that use) for each use of each part."""
+        for part in self.part_names:
+            for use, fewer in getattr(self, part).reductions():
                 yield f"{part}: {use}", replace(self, **{part: fewer})
 
 
 @contextmanager
-def part_of(what: str) -> Iterator[None]:
-    """A gap within says of which part of the step it is one."""
+def in_part(part_name: str) -> Iterator[None]:
+    """Prefix the message of a Gap that is raised within by the name of the part."""
     try:
         yield
     except Gap as gap:
-        raise Gap(f"{what}: {gap}") from gap
+        raise Gap(f"{part_name}: {gap}") from gap
 
 
 def use_name(use: Use) -> str:
-    """How the ledger prints a use."""
+    """Text of a use in a ledger: its name, or the law with its terms."""
     return use if isinstance(use, str) else use.name

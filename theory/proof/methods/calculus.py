@@ -28,21 +28,21 @@ from rnnbounds.theory.language import Instance, Use
 from rnnbounds.theory.language.terms.variables import z
 from rnnbounds.theory.proof.methods.base import (
     RANGE,
-    Composed,
+    Composite,
     Direct,
     Gap,
     Method,
     Scope,
-    part_of,
+    in_part,
     use_name,
 )
 from rnnbounds.theory.proof.methods.identity import Identity
 
 PRECISIONS = (64, 256, 1024)
 PRECISION = 128  # of balls around peaks and in boxes
-MOST_BOXES = 2_000
+MAX_BOXES = 2_000
 PARTS = 4  # of the reach around a peak, on either side
-BELOW = 1024  # on the tails |f| is shown to stay below a multiple of 1/1024
+DENOMINATOR = 1024  # on the tails |f| is shown to stay below a multiple of 1/1024
 Z = door.term(z)
 
 
@@ -63,13 +63,13 @@ class Elementary(Direct):
 def derivatives(term: Term, point: Term, order: int, scope: Scope) -> list[Term]:
     """The term and its derivatives up to this order; raises Gap unless, by their ranges, all have a
     value for all reals."""
-    found, conditions = [term], list(domains((term,)))
+    terms, conditions = [term], list(domains((term,)))
     for _ in range(order):
-        found.append(derivative(found[-1], point, conditions))
+        terms.append(derivative(terms[-1], point, conditions))
     for condition in dict.fromkeys(conditions):
-        with part_of(f"{term} is not shown to be smooth, {condition}"):
+        with in_part(f"{term} is not shown to be smooth, {condition}"):
             Elementary().prove(condition, scope)
-    return found
+    return terms
 
 
 class Exact(Direct):
@@ -86,30 +86,30 @@ class Exact(Direct):
             raise Gap(f"not a statement about numbers: {names} are free")
         p, q = map(rational, goal.sides)
         if p is not None and q is not None:
-            return _decide(goal, p, q, "rationals")
+            return _decide_numbers(goal, p, q, "rationals")
         for precision in PRECISIONS:
             with ctx.workprec(precision):
                 left, right = map(ball, goal.sides)
             if left < right or left > right:
-                return _decide(goal, left, right, f"balls of {precision} bits")
+                return _decide_numbers(goal, left, right, f"balls of {precision} bits")
         raise Gap(f"{goal} is undecided at {PRECISIONS[-1]} bits")
 
 
-def _decide(goal: Statement, lhs: arb | fmpq, rhs: arb | fmpq, where: str) -> str:
-    truth = {
+def _decide_numbers(goal: Statement, lhs: arb | fmpq, rhs: arb | fmpq, arithmetic: str) -> str:
+    outcomes = {
         "<=": lhs <= rhs,
         "exists": lhs <= rhs,
         "<": lhs < rhs,
         "==": lhs == rhs,
         "!=": lhs != rhs,
     }
-    if not truth[goal.relation]:
+    if not outcomes[goal.relation]:
         raise Gap(f"counter-model: {goal} is false, {lhs} against {rhs}")
-    return f"decided in {where}"
+    return f"decided in {arithmetic}"
 
 
 @dataclass(frozen=True)
-class Monotone(Composed):
+class Monotone(Composite):
     """lhs <= rhs for `over` >= start: at the start, and by the derivative of rhs - lhs.
 
     The derivative's sign is shown at a fresh point, which stands for `over` in what `slope` uses;
@@ -123,10 +123,10 @@ class Monotone(Composed):
     inside: Direct  # shows start <= over
 
     name: ClassVar[str] = "monotone"
-    parts: ClassVar[tuple[str, ...]] = ("base", "slope", "inside")
+    part_names: ClassVar[tuple[str, ...]] = ("base", "slope", "inside")
 
-    def supposes(self, use: Use) -> bool:
-        """RANGE."""
+    def provides(self, use: Use) -> bool:
+        """True for RANGE, the fact `start <= over` at the fresh point."""
         return use == RANGE
 
     def prove(self, goal: Statement, scope: Scope) -> str:
@@ -146,8 +146,8 @@ class Monotone(Composed):
         rise = minus(
             derivative(moved.rhs, point, conditions), derivative(moved.lhs, point, conditions)
         )
-        within = scope.supposing(RANGE, le(start, point))
-        slope = type(self.slope)(*(_at(use, self.over, fresh) for use in self.slope.uses))
+        within = scope.with_hypothesis(RANGE, le(start, point))
+        slope = type(self.slope)(*(_use_at(use, self.over, fresh) for use in self.slope.uses))
         parts: list[tuple[str, Direct, Statement, Scope]] = [
             ("inside", self.inside, le(start, over), scope),
             ("base", self.base, goal.replace({over: start}), scope),
@@ -155,12 +155,12 @@ class Monotone(Composed):
             ("slope", slope, le(ZERO, rise), within),
         ]
         for part, method, conclusion, known in parts:
-            with part_of(f"{part} ({conclusion})"):
+            with in_part(f"{part} ({conclusion})"):
                 method.prove(conclusion, known)
         return f"holds at {self.start} by {self.base.name}, and the difference does not decrease"
 
 
-def _at(use: Use, variable: Symbol, point: Symbol) -> Use:
+def _use_at(use: Use, variable: Symbol, point: Symbol) -> Use:
     """The instance at the point; a fact with no terms stays a fact about the variable.
 
     SymPy's replacement proposes terms of a law, which holds at all terms.
@@ -189,61 +189,61 @@ class BallMaximum(Method):
 
     @property
     def uses(self) -> tuple[Use, ...]:
-        """The equations."""
+        """Equations that hold at the peaks."""
         return self.hypotheses
 
-    def reduced(self) -> Iterator[tuple[str, Method]]:
-        """Leave out each equation."""
+    def reductions(self) -> Iterator[tuple[str, Method]]:
+        """Yield (name, method without that equation) for each equation."""
         for use in self.hypotheses:
             rest = tuple(other for other in self.hypotheses if other != use)
             yield use_name(use), replace(self, hypotheses=rest)
 
     def prove(self, goal: Statement, scope: Scope) -> str:
-        """Prove |f(z)| <= c."""
+        """Prove |f(z)| <= c for all real z: at the peaks, between them and on the tails."""
         if goal.relation != "<=" or goal.lhs.variables != {Z} or goal.rhs.variables:
             raise Gap(f"{goal} does not bound |f(z)|")
-        search = _Search(self, goal, scope)
+        search = _MaximumSearch(self, goal, scope)
         with ctx.workprec(PRECISION):
             for peak in map(door.term, self.peaks):
-                search.peak(peak)
-            boxes = search.compact()
-            search.tails()
+                search.check_peak(peak)
+            boxes = search.check_interior()
+            search.check_tails()
         return f"{len(self.peaks)} peaks, {boxes} boxes, tails beyond |z| = {self.radius} by ranges"
 
 
-class _Search:
+class _MaximumSearch:
     """One function, its first two derivatives and the bound.
 
-    A product is as large as that of its factors without their moduli, which is differentiated.
+    A bare is as large as that of its factors without their moduli, which is differentiated.
     """
 
     def __init__(self, method: BallMaximum, goal: Statement, scope: Scope) -> None:
         self.method, self.goal, self.scope, self.bound = method, goal, scope, goal.rhs
         factors = goal.lhs.args if goal.lhs.head is PRODUCT else (goal.lhs,)
-        bare = times(*map(_bare, factors))
+        bare = times(*map(_without_moduli, factors))
         self.function, self.first, self.second = derivatives(bare, Z, 2, scope)
 
-    def peak(self, peak: Term) -> None:
-        """|f| <= c within reach of the peak."""
-        slope, value = (rebuilt(one, {Z: peak}) for one in (self.first, self.function))
-        with part_of(f"the derivative is not shown to vanish at z = {peak}"):
-            self._equal(slope, ZERO)
+    def check_peak(self, peak: Term) -> None:
+        """Show |f| <= c within `reach` of the peak; raise Gap otherwise."""
+        slope, value = (rebuilt(term, {Z: peak}) for term in (self.first, self.function))
+        with in_part(f"the derivative is not shown to vanish at z = {peak}"):
+            self._require_equal(slope, ZERO)
         sign = 1 if ball(value) > 0 else -1
         height = ball(value) * sign
         if height > self._limit:
-            told = f"counter-model: f = {height.str(8)} against {self.bound}"
-            raise Gap(f"{told} at z = {peak}")
+            excess = f"counter-model: f = {height.str(8)} against {self.bound}"
+            raise Gap(f"{excess} at z = {peak}")
         if not height < self._limit:
-            self._equal(times(number(sign), value), self.bound)
+            self._require_equal(times(number(sign), value), self.bound)
         reach = self.method.reach
         for part in range(-PARTS, PARTS):
             box = ball(peak) + arb((part + 0.5) * reach / PARTS, reach / PARTS)
-            if not sign * self._at(self.second, box) < 0:
+            if not sign * self._on(self.second, box) < 0:
                 raise Gap(f"the second derivative keeps no sign around z = {peak}")
-            if not sign * self._at(self.function, box) > -self._limit:
+            if not sign * self._on(self.function, box) > -self._limit:
                 raise Gap(f"the other sign is not excluded around z = {peak}")
 
-    def compact(self) -> int:
+    def check_interior(self) -> int:
         """|f| <= c on [-radius, radius] but within reach of the peaks; the number of boxes."""
         centres = [ball(door.term(peak)) for peak in self.method.peaks]
         boxes = [(fmpq(0), fmpq(self.method.radius))]
@@ -251,48 +251,48 @@ class _Search:
         while boxes:
             middle, half = boxes.pop()
             count += 1
-            at, offset = arb(middle), arb(0, 1) * arb(half)
-            if count > MOST_BOXES:
-                raise Gap(f"undecided after {MOST_BOXES} boxes, near z = {at.str(8)}")
-            if any(abs(at - centre) + half <= self.method.reach for centre in centres):
+            point, offset = arb(middle), arb(0, 1) * arb(half)
+            if count > MAX_BOXES:
+                raise Gap(f"undecided after {MAX_BOXES} boxes, near z = {point.str(8)}")
+            if any(abs(point - centre) + half <= self.method.reach for centre in centres):
                 continue
-            if self._taylor(at, offset) <= self._limit:
+            if self._taylor_bound(point, offset) <= self._limit:
                 continue
-            if abs(self._at(self.function, at)) > self._limit:
-                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {at.str(8)}")
+            if abs(self._on(self.function, point)) > self._limit:
+                raise Gap(f"counter-model: |f(z)| > {self.bound} at z = {point.str(8)}")
             boxes += [(middle - half / 2, half / 2), (middle + half / 2, half / 2)]
         return count
 
-    def tails(self) -> None:
-        """|f| is below a rational below c beyond the radius."""
-        below = (self._limit * BELOW).lower().floor().unique_fmpz()
-        if below is None:
+    def check_tails(self) -> None:
+        """Show |f| <= c beyond the radius, by the ranges of elementary functions."""
+        largest = (self._limit * DENOMINATOR).lower().floor().unique_fmpz()
+        if largest is None:
             raise Gap(f"the value of {self.bound} is not known")
-        most, radius = number(Fraction(int(below), BELOW)), number(self.method.radius)
-        for outside in (le(radius, Z), le(Z, times(number(-1), radius))):
-            within = self.scope.supposing(RANGE, outside)
-            with part_of(f"where {outside}"):
-                Elementary(RANGE).prove(le(self.goal.lhs, most), within)
+        bound, radius = (number(Fraction(int(largest), DENOMINATOR)), number(self.method.radius))
+        for tail in (le(radius, Z), le(Z, times(number(-1), radius))):
+            within = self.scope.with_hypothesis(RANGE, tail)
+            with in_part(f"where {tail}"):
+                Elementary(RANGE).prove(le(self.goal.lhs, bound), within)
 
     @property
     def _limit(self) -> arb:
         return ball(self.bound)
 
-    def _at(self, term: Term, box: arb) -> arb:
+    def _on(self, term: Term, box: arb) -> arb:
         return ball(term, {Z: box})
 
-    def _taylor(self, centre: arb, offset: arb) -> arb:
-        """|f| on the box."""
-        slope, curvature = self._at(self.first, centre), self._at(self.second, centre + offset)
+    def _taylor_bound(self, centre: arb, offset: arb) -> arb:
+        """Bound |f| on the box by its second-order Taylor form."""
+        slope, curvature = (self._on(self.first, centre), self._on(self.second, centre + offset))
         return abs(
-            self._at(self.function, centre) + slope * offset + curvature * offset * offset / 2
+            self._on(self.function, centre) + slope * offset + curvature * offset * offset / 2
         )
 
-    def _equal(self, one: Term, other: Term) -> None:
-        """By the normal form, the equations applied; raises Gap."""
+    def _require_equal(self, one: Term, other: Term) -> None:
+        """Raise Gap unless both terms have one normal form under the equations."""
         Identity(*self.method.hypotheses).prove(eq(one, other), self.scope)
 
 
-def _bare(term: Term) -> Term:
-    """The term without its moduli."""
-    return _bare(term.args[0]) if term.head is ABS else term
+def _without_moduli(term: Term) -> Term:
+    """Remove |·| from the term: |f| becomes f."""
+    return _without_moduli(term.args[0]) if term.head is ABS else term

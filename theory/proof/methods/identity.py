@@ -39,9 +39,9 @@ class Identity(Direct):
         powers = Powers(goal.sides)
         for exponent in powers.exponents:
             scope.require_natural(exponent, facts)
-        left = difference(goal, powers)
-        if left is not ZERO:
-            raise Gap(f"counter-model: the sides differ by {left}")
+        remainder = difference(goal, powers)
+        if remainder is not ZERO:
+            raise Gap(f"counter-model: the sides differ by {remainder}")
         for divisor in divisors(goal):
             require_nonzero(divisor, facts, scope)
         for radicand in radicands(goal):
@@ -61,7 +61,7 @@ class Words(Direct):
             raise Gap(f"a {goal.relation} is no identity")
         rules = word_rules(scope.clauses(self.hypotheses))
         require_polynomial(goal)
-        left = fully_expanded(minus(*(word_form(side, rules) for side in goal.sides)))
-        if left is not ZERO:
-            raise Gap(f"counter-model: by the rules the sides differ by {left}")
+        remainder = fully_expanded(minus(*(word_form(side, rules) for side in goal.sides)))
+        if remainder is not ZERO:
+            raise Gap(f"counter-model: by the rules the sides differ by {remainder}")
         return f"the same words by {len(rules)} rules"

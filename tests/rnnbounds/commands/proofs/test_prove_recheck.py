@@ -30,7 +30,8 @@ def test_recheck_accepts_a_shipped_claim(call):
 def test_recheck_refuses(call, monkeypatch):
     """With the reason, and exit code 1."""
     pytest.importorskip("cvc5")
-    monkeypatch.setattr(command, "check", lambda document, laws: Verdict("step 'claim': no"))
+    refuse = Verdict("step 'claim': no")
+    monkeypatch.setattr(command, "check_document", lambda document, laws: refuse)
     outcome = call("prove", "truncation", "--recheck")
     assert outcome.code == 1
     assert "truncation/uniform: REFUSED: step 'claim': no\n" in outcome.out

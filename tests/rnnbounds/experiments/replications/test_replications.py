@@ -7,7 +7,7 @@ from small_runs import chosen
 
 from rnnbounds.experiments import HOMES, find_experiment
 from rnnbounds.experiments.engine.record import Run
-from rnnbounds.experiments.engine.running import page_of
+from rnnbounds.experiments.engine.running import experiment_page
 from rnnbounds.experiments.tasks import load_tasks
 from rnnbounds.experiments.tasks.files import DataError
 from rnnbounds.properties.errors import UnknownChoiceError
@@ -33,7 +33,7 @@ def test_stable_ones_are_certified(small_run):
     broken = replace(kept[0], certificate=replace(kept[0].certificate, verdict="undecided"))
     (problem,) = experiment.judge([broken, *record.runs], None).problems
     assert "the stable RNN of seed 0 is undecided" in problem
-    assert b"not at hand" in render_page(page_of(record, experiment))
+    assert b"not at hand" in render_page(experiment_page(record, experiment))
 
 
 def made_up(task, model, variant, *values, name="held out, perplexity"):

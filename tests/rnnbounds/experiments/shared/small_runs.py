@@ -9,9 +9,9 @@ import torch
 from msgspec.structs import replace
 
 from rnnbounds.experiments import find_experiment
-from rnnbounds.experiments.engine.experiment import Loaded
+from rnnbounds.experiments.engine.experiment import LoadedData
 from rnnbounds.experiments.tasks.idx import NAMES
-from rnnbounds.experiments.tasks.score import Slots, Symbols
+from rnnbounds.experiments.tasks.score import SlotScore, SymbolScore
 from rnnbounds.experiments.tasks.task import PARTS, Part, Task
 
 
@@ -64,10 +64,10 @@ def chosen(name):
         return experiment
     x = torch.arange(8)[None].repeat(4, 1) % 3
     parts = dict.fromkeys(PARTS, Part(x, (x + 1) % 3))
-    words = Task("words", "here", Symbols("perplexity"), 3, 3, 3, parts, size=2)
-    slots = Task("slots", "here", Slots(("B-a", "I-a", "O")), 3, 3, 3, parts, size=2)
+    words = Task("words", "here", SymbolScore("perplexity"), 3, 3, 3, parts, size=2)
+    slots = Task("slots", "here", SlotScore(("B-a", "I-a", "O")), 3, 3, 3, parts, size=2)
     made = {"words": words, "slots": slots}
-    return changed(experiment, load=lambda *_: Loaded(made, dict.fromkeys(made, "here")))
+    return changed(experiment, load=lambda *_: LoadedData(made, dict.fromkeys(made, "here")))
 
 
 def idx_bytes(values: np.ndarray) -> bytes:

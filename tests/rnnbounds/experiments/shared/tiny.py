@@ -4,21 +4,21 @@ from math import tau
 
 import torch
 
-from rnnbounds.experiments.engine.common import chance
-from rnnbounds.experiments.engine.experiment import Experiment, Loaded, Unit
+from rnnbounds.experiments.engine.common import seeded_generator
+from rnnbounds.experiments.engine.experiment import Experiment, LoadedData, Unit
 from rnnbounds.experiments.engine.figures import Chart
-from rnnbounds.experiments.engine.record import Outcome, Setting, certified, curve
-from rnnbounds.experiments.engine.trainer import Plan, losses
+from rnnbounds.experiments.engine.record import Outcome, Setting, certify_summary, make_curve
+from rnnbounds.experiments.engine.trainer import Plan, part_losses
 
 
 class Sines:
     """The next value of a sine of a random phase."""
 
     def batch(self, seed, step):
-        return self.drawn(chance(seed, step))
+        return self.drawn(seeded_generator(seed, step))
 
-    def whole(self, part):
-        yield self.drawn(chance(99, len(part)))
+    def batches(self, part):
+        yield self.drawn(seeded_generator(99, len(part)))
 
     def drawn(self, by):
         path = torch.sin(torch.rand(4, 1, generator=by) * tau + torch.arange(9) / 2)[..., None]
@@ -65,15 +65,15 @@ def work(job):
                     model.rnn.weight_hh_l0.clamp_(-0.1, 0.1)
 
         trained = job.train(model, job.data, plan, name=name, project=small)
-        yield job.run(
-            {"held-out loss": losses(model, job.data, "held out")[0], "never": float("nan")},
-            {"validation": curve(trained.steps, trained.validation[:, 0].tolist())},
-            certificate=certified(model.rnn, 1.0, norm="spectral"),
+        yield job.make_run(
+            {"held-out loss": part_losses(model, job.data, "held out")[0], "never": float("nan")},
+            {"validation": make_curve(trained.steps, trained.validation[:, 0].tolist())},
+            certificate=certify_summary(model.rnn, 1.0, norm="spectral"),
             model=name,
             times={"training": torch.rand(1).item()},
-            told={"way": job.unit.variant},
+            notes={"way": job.unit.variant},
         )
-        job.keep(f"{name}-{job.unit.variant}-{job.unit.seed}.txt", b"kept")
+        job.keep_file(f"{name}-{job.unit.variant}-{job.unit.seed}.txt", b"kept")
 
 
 def judge(runs, setting):
@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     units=units,
     work=work,
     judge=judge,
-    load=lambda setting, data: Loaded(Sines(), {"data": data or "sines"}),
+    load=lambda setting, data: LoadedData(Sines(), {"data": data or "sines"}),
     takes_data=True,
     charts=(Chart(title="Loss", curves=("validation",), x="step", y="loss", log_y=True),),
 )

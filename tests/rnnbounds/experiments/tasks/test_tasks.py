@@ -13,9 +13,14 @@ import torch
 from rnnbounds.experiments.tasks import TASKS, matlab
 from rnnbounds.experiments.tasks import files as data_files
 from rnnbounds.experiments.tasks.files import DataError
-from rnnbounds.experiments.tasks.music import bach, sampled
-from rnnbounds.experiments.tasks.score import Classes
-from rnnbounds.experiments.tasks.text import CHARACTERS, TREEBANK, TREEBANK_CHARACTERS, WIKITEXT
+from rnnbounds.experiments.tasks.music import load_bach, sample_notes
+from rnnbounds.experiments.tasks.score import ClassScore
+from rnnbounds.experiments.tasks.text import (
+    MOST_CHARACTERS,
+    TREEBANK,
+    TREEBANK_CHARACTERS,
+    WIKITEXT,
+)
 
 ATIS = "BOS flights from boston EOS\tO O O B-from.city atis_flight\n"
 
@@ -95,7 +100,7 @@ def test_published_forms(name, form, symbols, tables):
     task = TASKS[name](path, True)
     assert task.symbols == symbols
     assert task.source in {one.name for one in (path.iterdir() if path.is_dir() else [path])}
-    for part in task.all:
+    for part in task.all_parts:
         assert part.x.shape[:2] == part.y.shape[:2]
         if name in ("words", "characters"):
             assert torch.equal(part.x[:, 1:], part.y[:, :-1])
@@ -123,7 +128,7 @@ def test_music_of_json(tables):
     assert part.x[0].nonzero().tolist() == [[0, 39], [0, 43]]
     assert part.y[0, :2].nonzero().tolist() == [[1, 41]]
     assert bool(part.y[0, 2:].isnan().all())
-    roll = sampled([(0.0, 1.5, 60), (1.5, 2.0, 61), (2.0, 4.0, 108), (0, 9, 109)], 4.0)
+    roll = sample_notes([(0.0, 1.5, 60), (1.5, 2.0, 61), (2.0, 4.0, 108), (0, 9, 109)], 4.0)
     assert roll.nonzero().tolist() == [[0, 39], [1, 39], [2, 87], [3, 87]]
 
 
@@ -207,9 +212,9 @@ def fifo(folder):
 @pytest.mark.parametrize("case", bad(None))
 def test_what_is_wrong(case, tmp_path, monkeypatch):
     """A wrong or hostile file is refused in a line that ends with what to give."""
-    monkeypatch.setattr(data_files, "LARGEST", 20_000)
+    monkeypatch.setattr(data_files, "LARGEST_FILE", 20_000)
     monkeypatch.setattr(matlab, "LARGEST", 20_000)
-    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST", 99)
+    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST_FRAMES", 99)
     name, make, words = bad(tmp_path)[case]
     with pytest.raises(DataError) as told:
         TASKS[name](make(tmp_path), False)
@@ -221,7 +226,7 @@ def test_what_is_wrong(case, tmp_path, monkeypatch):
 
 def test_a_short_chorale_fills_a_sequence(tables, monkeypatch):
     """Memory is taken by sequences of 48 frames, of which a chorale of two fills one."""
-    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST", 305)
+    monkeypatch.setattr(import_module("rnnbounds.experiments.tasks.music"), "MOST_FRAMES", 305)
     with pytest.raises(DataError, match=r"fill 306 frames, more than 305"):  # of six with three
         TASKS["music"](tables("mat"), True)
 
@@ -230,18 +235,18 @@ def test_a_vocabulary_is_bounded(monkeypatch):
     """The most frequent words, ties by spelling; never more than so many."""
     words = ["b", "a", "c", "c"]
     assert data_files.vocabulary(words, 3, "<unk>") == {"<unk>": 0, "c": 1, "a": 2}
-    monkeypatch.setattr(data_files, "MOST", 2)
+    monkeypatch.setattr(data_files, "MOST_SYMBOLS", 2)
     assert data_files.vocabulary(words, 9, "<unk>") == {"<unk>": 0, "c": 1}
 
 
 def test_nothing_is_read_beyond_the_limit(tmp_path, monkeypatch):
     """A file of the limit is read, one byte more is not."""
-    monkeypatch.setattr(data_files, "LARGEST", 3)
+    monkeypatch.setattr(data_files, "LARGEST_FILE", 3)
     (tmp_path / "a").write_bytes(b"abc")
-    assert data_files.content(tmp_path / "a", "x") == b"abc"
+    assert data_files.read_file(tmp_path / "a", "x") == b"abc"
     (tmp_path / "a").write_bytes(b"abcd")
     with pytest.raises(DataError, match="larger than 3 bytes"):
-        data_files.content(tmp_path / "a", "x")
+        data_files.read_file(tmp_path / "a", "x")
 
 
 def test_what_packages_ship():
@@ -249,25 +254,27 @@ def test_what_packages_ship():
     paragraph is in two parts."""
     words, characters = TASKS["words"](None, False), TASKS["characters"](None, False)
     assert words.symbols == 1000
-    assert characters.symbols <= CHARACTERS
+    assert characters.symbols <= MOST_CHARACTERS
     assert words.bound == 1
     nats = torch.zeros(2, 3, 1000)
-    assert words.judge.of(words.judge.tally(nats, torch.zeros(2, 3).long())) == pytest.approx(1000)
+    assert words.judge.from_tally(
+        words.judge.tally(nats, torch.zeros(2, 3).long())
+    ) == pytest.approx(1000)
     assert characters.score(math.log(2)) == pytest.approx(1)
 
 
 def test_scores(tables):
     """A tally of all is the sum of the tallies of batches; a model that is right scores best."""
     slots = TASKS["slots"](tables("iob"), True)
-    _, y = next(iter(slots.whole("held out")))
+    _, y = next(iter(slots.batches("held out")))
     told = torch.nn.functional.one_hot(y.clamp(min=0), slots.outputs).float()
     right = slots.judge.tally(told, y)
-    assert slots.judge.of(right + right) == 100
-    assert slots.judge.of(slots.judge.tally(told.roll(1, 2), y)) == 0
+    assert slots.judge.from_tally(right + right) == 100
+    assert slots.judge.from_tally(slots.judge.tally(told.roll(1, 2), y)) == 0
     music = TASKS["music"](tables("json"), True)
-    _, y = next(iter(music.whole("validation")))
+    _, y = next(iter(music.batches("validation")))
     tally = music.judge.tally(torch.zeros_like(y), y)
-    assert music.judge.of(tally) == pytest.approx(88 * math.log(2))
+    assert music.judge.from_tally(tally) == pytest.approx(88 * math.log(2))
     assert float(music.loss(torch.zeros_like(y), y)) == pytest.approx(88 * math.log(2))
 
 
@@ -275,7 +282,7 @@ def test_scores(tables):
 def test_chorales_of_music21():
     """A chorale in four parts sounds at most four notes a quarter, mostly four."""
     pytest.importorskip("music21")
-    (roll,) = bach(1)["training"]
+    (roll,) = load_bach(1)["training"]
     assert roll.shape[1] == 88
     assert roll.sum(1).max() <= 8
     assert roll.sum(1).median() == 4
@@ -285,4 +292,4 @@ def test_classes():
     """How many of those asked are right, in per cent."""
     y = torch.tensor([[0, -1], [1, 2]])
     told = torch.nn.functional.one_hot(torch.tensor([[0, 0], [1, 0]]), 3).float()
-    assert Classes().of(Classes().tally(told, y)) == pytest.approx(200 / 3)
+    assert ClassScore().from_tally(ClassScore().tally(told, y)) == pytest.approx(200 / 3)

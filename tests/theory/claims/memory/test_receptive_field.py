@@ -4,7 +4,7 @@ import pytest
 from sympy import Integer
 
 from rnnbounds.theory.claims.memory.receptive_field import RECEPTIVE_FIELD
-from rnnbounds.theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, SEEN_FORM, wide
+from rnnbounds.theory.claims.memory.receptive_field_causal import CAUSAL_FORMS, SEEN_FORM, covers
 from rnnbounds.theory.language import eq, law, le, symbols
 from rnnbounds.theory.language.terms.causal import REACH, apart, delay, reach
 from rnnbounds.theory.language.terms.variables import j, x, x_past, z
@@ -28,7 +28,7 @@ def test_every_kind_of_model_is_proved(form) -> None:
 def test_a_window_one_longer_is_still_enough() -> None:
     """The ledger is about windows at least as long as the field, not about one of them."""
     form = CAUSAL_FORMS[0]
-    assumptions = (wide(R + 1), *form.assumptions[1:])
+    assumptions = (covers(R + 1), *form.assumptions[1:])
     assert check(form.proof, form.statement, assumptions, minimal=False).proved
 
 
@@ -50,7 +50,7 @@ def test_agreement_alone_says_nothing_of_earlier_times() -> None:
     form = CAUSAL_FORMS[0]
     agreement = form.proof.steps[0]
     early = Step("claim", eq(causal_gap, Integer(0)), Smt(*form.proof.steps[1].method.hypotheses))
-    shorter = (wide(R - 1), *form.assumptions[1:])
+    shorter = (covers(R - 1), *form.assumptions[1:])
     ledger = check(Proof((agreement, early)), early.conclusion, shorter, minimal=False)
     assert ledger.failures[0].id == "claim"
     assert "counter-model" in ledger.failures[0].detail

@@ -21,8 +21,8 @@ from rnnbounds.theory.language.terms.gradients import (
     weights_hat,
 )
 from rnnbounds.theory.language.terms.vectors import norm
-from rnnbounds.theory.models.lemmas.window import elementary, level, long_enough, surplus
-from rnnbounds.theory.numbers.evaluate import ball, certain, enclose, rational
+from rnnbounds.theory.models.lemmas.window import elementary, lambert_window, level, surplus
+from rnnbounds.theory.numbers.evaluate import ball, enclose, is_certain, rational
 from rnnbounds.theory.numbers.interval import exact
 from rnnbounds.theory.proof import Form, Proof, Step, check
 from rnnbounds.theory.proof.methods import Smt
@@ -48,7 +48,7 @@ def test_only_a_projection_is_non_expansive() -> None:
     ledger = check(form.proof, form.statement, ())
     assert "'projection' is neither granted nor proved" in ledger.failures[0].detail
     for step in form.proof.steps:
-        for use in step.needs:
+        for use in step.method_uses:
             if isinstance(use, Instance) and use.law in (PROJECTION, PROJECTION_INSIDE):
                 assert all(clause.given for clause in use.law.clauses)
 
@@ -57,7 +57,7 @@ def test_the_projection_axiom_needs_a_point_of_the_set() -> None:
     """⟨a − Πa, z − Πa⟩ ≤ 0 is false for z = a outside of the set."""
     form = CLAIMS["projection"].form("nearest")
     rest = tuple(a for a in form.assumptions if a.id != "feasible")
-    uses = tuple(use for use in form.proof.steps[-1].needs if use != "feasible")
+    uses = tuple(use for use in form.proof.steps[-1].method_uses if use != "feasible")
     end = Step("claim", form.statement, Smt(*uses))
     ledger = check(Proof((*form.proof.steps[:-1], end)), form.statement, rest, minimal=False)
     assert "counter-model" in ledger.failures[0].detail
@@ -188,7 +188,7 @@ def test_lambert_windows_are_the_least() -> None:
         "lam": exact(rates), "K_0": exact(still), "K_1": exact(drift), "epsilon": exact(targets),
     }  # fmt: skip
     levels = enclose(level(K_0, K_1), env)
-    windows = enclose(long_enough(K_0, K_1), env)
+    windows = enclose(lambert_window(K_0, K_1), env)
     simple = enclose(elementary(K_0, K_1), env)
     positive = enclose(surplus(K_0, K_1), env).lo >= 0
     applied = 0
@@ -216,7 +216,7 @@ def test_the_first_window_may_be_shorter() -> None:
     """(k + K_0/K_1) λ^k rises before it falls: 1 meets the bound by chance, 2 and all later do."""
     numbers = {"lam": 0.5118, "K_0": 1.229, "K_1": 29.395, "epsilon": 16.222}
     env = {name: exact(value) for name, value in numbers.items()}
-    window = enclose(long_enough(K_0, K_1), env)
+    window = enclose(lambert_window(K_0, K_1), env)
     assert 1 < float(window.lo) <= float(window.hi) <= 2
     assert bound(0.5118, 1.229, 29.395, 1) <= 16.222
 
@@ -235,7 +235,7 @@ def test_constants_at_lambda_zero() -> None:
     env |= {"lam": exact(0.0), "K_1": exact(inf)}
     long = next(a for a in form.assumptions if a.id == "long window")
     assert long.condition is not None
-    assert not certain(long.condition, env)
+    assert not is_certain(long.condition, env)
     first = CLAIMS["end-to-end"].form("bound").statement.rhs
     names = {str(symbol): exact(0.5) for symbol in first.free_symbols}
     names |= {"lam": exact(0.0), "N": exact(3), "k": exact(2)}

@@ -130,17 +130,17 @@ def _complex(statement: Statement, rules: rewriting.Rules) -> Statement:
     return _through(rewrite(statement, rules))
 
 
-def _of_sympy(method: BallMaximum, goal: Statement, known: scope.Known) -> str:
+def _of_sympy(method: BallMaximum, goal: Statement, known: scope.StepScope) -> str:
     """Of |f| ≤ c the bound of what SymPy makes of f."""
-    bare = Statement(calculus._bare(goal.lhs), goal.relation, goal.rhs)
+    bare = Statement(calculus._without_moduli(goal.lhs), goal.relation, goal.rhs)
     return bounds(method, _through(bare), known)
 
 
-def _monotone(search: calculus._Search) -> None:
+def _monotone(search: calculus._MaximumSearch) -> None:
     """Beyond the radius every function lies between its value there and its limit: so e to an
     imaginary power, taken for positive, had it."""
     for end in (search.method.radius, -search.method.radius, FAR, -FAR):
-        if not abs(search._at(search.function, arb(end))) <= search._limit:
+        if not abs(search._value(search.function, arb(end))) <= search._limit:
             raise Gap("the value at an end")
 
 
@@ -166,7 +166,7 @@ def _unmarked(name: str, over: Range, mark: int = 0) -> Term:
 
 FAULTS: dict[str, tuple[Patch, ...]] = {
     "logarithms are split": ((identity, "difference", _of_split_logs),),
-    "e to an imaginary power is positive": ((calculus._Search, "tails", _monotone),),
+    "e to an imaginary power is positive": ((calculus._MaximumSearch, "check_tails", _monotone),),
     "a recursion counts anywhere": ((definitions, "_comes_before", _any_count),),
     "quantities are unfolded late": ((Statement, "replace", _late), (Law, "at", _late_at)),
     "rewriting leaves the reals": ((rewriting, "rewrite", _complex),),
@@ -200,5 +200,7 @@ def planted(name: str) -> Iterator[None]:
 
 
 def _caches() -> tuple[Callable[[], None], ...]:
-    kept = (door.term, door.statement, door.clause, door.goal, door._definitions, scope.unfolded)
-    return tuple(one.cache_clear for one in (*kept, proof.check, proof.before, together.contradict))
+    kept = (door.term, door.statement, door.clause, door.goal, door._definitions, scope.kernel_law)
+    return tuple(
+        one.cache_clear for one in (*kept, proof.check, proof.scopes_of, together.are_contradictory)
+    )

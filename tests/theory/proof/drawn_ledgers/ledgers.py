@@ -30,7 +30,7 @@ from drawn_ledgers.models import S_0, Chance, lam, some, steps, values
 from drawn_ledgers.said import Family, Said, witness
 from drawn_ledgers.values import Model
 from rnnbounds.theory.language import Assumption, Statement, at, enter, eq, le, lt
-from rnnbounds.theory.language.definitions import DEFINED, Definition
+from rnnbounds.theory.language.definitions import REGISTRY, Definition
 from rnnbounds.theory.language.vocabulary import DEFINITIONS, VOCABULARY, unfold
 from rnnbounds.theory.proof import Proof, Step, proof
 from rnnbounds.theory.proof.methods import Direct, Exact, Method, Smt
@@ -101,7 +101,7 @@ def _ledger(
     meant = said.model or model
     if said.true:
         goal = eq(1, 1)
-        end = Step("claim", goal, Exact(), where="drawn")
+        end = Step("claim", goal, Exact(), location="drawn")
         return Ledger(family.__name__, said, (*said.before, said.step, end), goal, known, meant)
     terms = witness(meant, said.step)
     if terms is None:
@@ -110,7 +110,7 @@ def _ledger(
     if known and not chance.one(range(3)):
         said = replace(said, method=_more(said.method, known))
     use = at("s", *terms) if said.forall or chance.one((True, False)) else "s"
-    end = Step("claim", goal, chance.one((Smt, Smt, Exact))(use), where="drawn")
+    end = Step("claim", goal, chance.one((Smt, Smt, Exact))(use), location="drawn")
     between = _chained(chance, said)
     return Ledger(
         family.__name__, said, (*said.before, said.step, *between, end), goal, known, meant
@@ -131,7 +131,7 @@ def _chained(chance: Chance, said: Said) -> tuple[Step, ...]:
         return ()
     doubled = Statement(2 * said.conclusion.lhs, said.conclusion.relation, 2 * said.conclusion.rhs)
     uses = at("s", *said.forall) if said.forall else "s"
-    return (Step("t", doubled, Smt(uses), said.forall, where="drawn"),)
+    return (Step("t", doubled, Smt(uses), said.forall, location="drawn"),)
 
 
 def _false(model: Model, said: Said, terms: tuple[Expr, ...]) -> Statement:
@@ -165,11 +165,11 @@ def _defining(found: Definition | None) -> Iterator[None]:
     if found is None:
         yield
         return
-    DEFINED[found.id] = found
+    REGISTRY[found.id] = found
     try:
         yield
     finally:
-        del DEFINED[found.id]
+        del REGISTRY[found.id]
 
 
 @contextmanager
@@ -177,8 +177,9 @@ def attacked() -> Iterator[None]:
     """The prover with the quantities that are drawn, and without what it tells of failures: no
     counter-models worth printing are sought, and no ledger is kept for a second time."""
     with ExitStack() as stack:
-        stack.enter_context(patch.object(proof, "before", proof.before.__wrapped__))
-        stack.enter_context(patch.object(proof, "Known", partial(proof.Known, explains=False)))
+        stack.enter_context(patch.object(proof, "scopes_of", proof.scopes_of.__wrapped__))
+        silent = partial(proof.StepScope, explains=False)
+        stack.enter_context(patch.object(proof, "StepScope", silent))
         stack.enter_context(ctx.workprec(BITS))
         stack.callback(_withdraw)
         enter(*QUANTITIES)

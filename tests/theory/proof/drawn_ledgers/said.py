@@ -52,7 +52,7 @@ class Said:
     @property
     def step(self) -> Step:
         """The step."""
-        return Step("s", self.conclusion, self.method, self.forall, self.given, where="drawn")
+        return Step("s", self.conclusion, self.method, self.forall, self.given, location="drawn")
 
 
 Family: TypeAlias = Callable[[Chance, Model], Said | None]

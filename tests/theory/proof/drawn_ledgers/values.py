@@ -18,7 +18,7 @@ from sympy import Basic, Expr
 
 from drawn_ledgers.matrices import Matrix, NoValueError, Number, largest, root
 from rnnbounds.theory.language import Statement
-from rnnbounds.theory.language.constants import silu_peak
+from rnnbounds.theory.language.constants import silu_peak_ball
 
 Value: TypeAlias = Number | Matrix
 MOST = 64  # of a whole exponent, and of the terms of a sum
@@ -53,7 +53,7 @@ class Model:
         if isinstance(term, sympy.Symbol):
             return self._symbol(term)
         if isinstance(term, sympy.NumberSymbol):
-            return CONSTANTS.get(term, silu_peak)()
+            return CONSTANTS.get(term, silu_peak_ball)()
         if term.func in self.functions:
             return self.functions[term.func](*map(self.of, term.args))
         if term.func in HEADS:

@@ -39,7 +39,7 @@ from rnnbounds.theory.language.terms.gradients import feasible
 from rnnbounds.theory.language.terms.variables import a, eye, j, operator, w, w_other, x, y, z
 from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, state, transpose
 from rnnbounds.theory.proof import Proof, Step
-from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.everywhere import WeightSet
 from rnnbounds.theory.proof.lemma import Lemma, lemma
 from rnnbounds.theory.proof.methods import (
     BallMaximum,
@@ -56,7 +56,7 @@ from rnnbounds.theory.proof.methods import (
 lam, S_0, h_norm, T, k = symbols("lam S_0 h_norm T k")
 final = norm(state(x, 0, T))
 NOT_SMOOTH, NO_VARIABLE = "not shown to be smooth", "is no variable"
-ALL = Everywhere(eq(feasible(w), 1))
+ALL = WeightSet(eq(feasible(w), 1))
 values = function("values", Scalar)  # a sequence
 
 
@@ -68,7 +68,7 @@ class OfLemma:
     says: Callable[[Expr], Statement]
     goal: Statement
     terms: tuple[Expr, ...] = (T,)
-    everywhere: Everywhere | None = None
+    everywhere: WeightSet | None = None
     by: type[Direct] = Elementary
     reason: str = CUT
 

@@ -11,7 +11,7 @@ from rnnbounds.theory.axioms.base import (
     TRIANGLE,
     gamma,
 )
-from rnnbounds.theory.claims.rounding.certified_norm import FORM, matrix, s_gate, shift, true_matrix
+from rnnbounds.theory.claims.rounding.certified_norm import FORM, exact_gram, gram, s_gate, shift
 from rnnbounds.theory.claims.rounding.rounding_state import STATE, L_rho, d, e_rho, n, u
 from rnnbounds.theory.kernel import door
 from rnnbounds.theory.language import Statement, at, eq, le
@@ -91,7 +91,7 @@ def of_gram(goal: Statement, *uses: object, reason: str = CUT) -> Attack:
 
 
 few = gamma(2)
-off_by = norm(matrix - true_matrix)
+off_by = norm(gram - exact_gram)
 ROUNDING: dict[str, Attack | Forgery] = {
     "a sum is one vector": Attack(STEPS, FALSE, granted, STORED),
     "a sum of states is one": of_step(le(error, 0), W, h + a, U, x_2, bias, n, d),
@@ -122,12 +122,12 @@ ROUNDING: dict[str, Attack | Forgery] = {
         le(off_by, 0), ROUNDED_GRAM.at(W, s_gate + 1, shift, n), reason=STORED
     ),
     "a Cholesky factorisation of one row": of_gram(
-        le(-gamma(3) * trace(matrix), (1 - gamma(3)) * least(matrix)), CHOLESKY.at(matrix, 1)
+        le(-gamma(3) * trace(gram), (1 - gamma(3)) * least(gram)), CHOLESKY.at(gram, 1)
     ),
     # The factorisation is of the computed matrix.
     "a factorisation of the true matrix": of_gram(
-        le(-gamma(n + 2) * trace(true_matrix), (1 - gamma(n + 2)) * least(true_matrix)),
-        CHOLESKY.at(true_matrix, n),
+        le(-gamma(n + 2) * trace(exact_gram), (1 - gamma(n + 2)) * least(exact_gram)),
+        CHOLESKY.at(exact_gram, n),
         reason=STORED,
     ),
     "a library's value of a sum": Forgery(lambda: door.term(library(a + bias)), STORED),

@@ -24,7 +24,7 @@ from rnnbounds.theory.language import (
 from rnnbounds.theory.language.terms.variables import a, b, c, j, m, operator, s, vector, x, y, z
 from rnnbounds.theory.language.terms.vectors import exponential, norm, phi, state
 from rnnbounds.theory.proof.methods import HYPOTHESIS, Exact, Gap, Identity, Induction, Smt
-from rnnbounds.theory.proof.scope import Known
+from rnnbounds.theory.proof.scope import StepScope
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
 A, B, v = operator("A"), operator("B"), vector("v")
@@ -68,7 +68,7 @@ def test_identity_refuses(goal: Statement, given: tuple[Statement, ...], reason:
 
 def test_induction_needs_base_and_step() -> None:
     """A false base and a false step are named as such."""
-    known = Known({})
+    known = StepScope({})
     grows = Induction(j, base=Smt(), step=Smt(HYPOTHESIS))
     assert prove(grows, le(0, lam**j), known) == "base by smt, step by smt"
     with pytest.raises(Gap, match=r"base \(1 <= 0\)"):
@@ -83,7 +83,7 @@ def test_induction_lists_its_uses() -> None:
     """The induction hypothesis is not among them, and each part is reduced on its own."""
     method = Induction(j, base=Smt("one"), step=Smt(HYPOTHESIS, "one", at("two", j)))
     assert method.uses == ("one", at("two", j))
-    assert [name for name, _ in method.reduced()] == [
+    assert [name for name, _ in method.reductions()] == [
         "base: one",
         f"step: {HYPOTHESIS}",
         "step: one",
@@ -133,7 +133,7 @@ def test_conditional_vector_equations_need_their_premises() -> None:
     """The premise must be stated in the same step."""
     conditional = Law("l", (), (Clause(eq(v, 0), (eq(y, 1),)),))
     laws = {"l": conditional, "p": law("p", (), eq(y, 1))}
-    known = Known({}, {name: door.law(one) for name, one in laws.items()})
+    known = StepScope({}, {name: door.law(one) for name, one in laws.items()})
     assert prove(Identity("l", "p"), eq(v, 0), known)
     with pytest.raises(Gap, match="no granted equation"):
         prove(Identity("l"), eq(v, 0), known)

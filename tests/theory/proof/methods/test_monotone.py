@@ -216,7 +216,7 @@ def test_redundant_uses_are_found() -> None:
     """Each part is reduced on its own, and RANGE is no use."""
     method = Monotone(y, ZERO, Smt("one"), Smt(RANGE, "two"), Smt("given 1"))
     assert method.uses == ("one", "two", "given 1")
-    assert [name for name, _ in method.reduced()] == [
+    assert [name for name, _ in method.reductions()] == [
         "base: one",
         "slope: range",
         "slope: two",

@@ -10,7 +10,7 @@ from rnnbounds.theory.language import Statement, eq, exists, le, lt, ne, symbols
 from rnnbounds.theory.language.terms.variables import a, b, c, j, operator, vector, y, z
 from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, phi
 from rnnbounds.theory.proof.methods import Gap, Identity, Smt
-from rnnbounds.theory.proof.scope import Known
+from rnnbounds.theory.proof.scope import StepScope
 
 lam, S_0, L_x, epsilon, T, k = symbols("lam S_0 L_x epsilon T k")
 A, v = operator("A"), vector("v")
@@ -124,7 +124,7 @@ def test_counter_models_meet_conditions_that_no_step_uses() -> None:
 
 def test_counter_models_without_explanation() -> None:
     """Without the search no model is asked for."""
-    known = Known({}, explains=False)
+    known = StepScope({}, explains=False)
     with pytest.raises(Gap, match=r"^counter-model$"):
         prove(Smt(), le(lam**T, 1), known)
 

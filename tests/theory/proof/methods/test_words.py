@@ -15,7 +15,7 @@ from rnnbounds.theory.language.terms.unitary import rank
 from rnnbounds.theory.language.terms.variables import operator, v
 from rnnbounds.theory.language.terms.vectors import frobenius, least, norm, transpose
 from rnnbounds.theory.proof.methods import Gap, Words
-from rnnbounds.theory.proof.scope import Known
+from rnnbounds.theory.proof.scope import StepScope
 
 A, B, C, V, P = (operator(name) for name in "ABCVP")
 n, k, lam = symbols("n k lam")
@@ -26,7 +26,7 @@ def proves(goal: Statement, *rules: Statement) -> str:
     """Prove the goal from equations."""
     names = [f"h{index}" for index in range(len(rules))]
     granted = (Assumption(name, "", rule) for name, rule in zip(names, rules, strict=True))
-    return prove(Words(*names), goal, Known({part.id: part for part in granted}))
+    return prove(Words(*names), goal, StepScope({part.id: part for part in granted}))
 
 
 ISOMETRY = eq(transpose(V) * V * A, A)
@@ -98,14 +98,14 @@ def test_premises_must_be_granted() -> None:
     rule = Assumption("rule", "", law=law("rule", (), Clause(eq(A, B), (small,))))
     goal = eq(A * C, B * C)
     with pytest.raises(Gap, match="no granted equation"):
-        prove(Words("rule"), goal, Known({"rule": rule}))
+        prove(Words("rule"), goal, StepScope({"rule": rule}))
     granted = {"rule": rule, "small": Assumption("small", "", small)}
-    assert prove(Words("rule", "small"), goal, Known(granted))
+    assert prove(Words("rule", "small"), goal, StepScope(granted))
 
 
 def test_a_redundant_rule_is_found() -> None:
     """Each use is left out in turn."""
-    names = [name for name, _ in Words("h0", "h1").reduced()]
+    names = [name for name, _ in Words("h0", "h1").reductions()]
     assert names == ["h0", "h1"]
 
 

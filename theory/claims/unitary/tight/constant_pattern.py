@@ -44,14 +44,14 @@ from rnnbounds.theory.models.unitary.krylov import (
     X,
     X_next,
     active,
-    definition,
     faded,
     first,
-    idle,
-    image,
-    moved,
-    seen,
-    shifted,
+    idle_pattern,
+    krylov_image,
+    krylov_use,
+    observed_row,
+    response_column,
+    shifted_product,
 )
 from rnnbounds.theory.models.unitary.local_maps import (
     MATCH,
@@ -72,49 +72,53 @@ from rnnbounds.theory.proof.methods import HYPOTHESIS, Identity, Induction
 _small = moves.small(0, v)
 
 
-def _over_steps(of: moves.Affine, answer: Expr, *uses: Use) -> Step:
-    """Step: moving x_0 by z v moves the state j steps later by z `answer` (a term in v and j)."""
-    runs = (of.run(moves.nudged(0, by), j + 1) for by in (v, ZERO))
-    lhs, rhs = next(runs), next(runs) + _small * answer
+def _all_steps_step(network: moves.AffineRun, response: Expr, *uses: Use) -> Step:
+    """Step: moving x_0 by z v moves the state j steps later by z `response` (a term in v and j)."""
+    runs = (network.run(moves.nudged(0, by), j + 1) for by in (v, ZERO))
+    lhs, rhs = next(runs), next(runs) + _small * response
     inputs = [at("inputs", 0, by, 0) for by in (v, ZERO)]
     later = [at("inputs", 0, by, j) for by in (v, ZERO)]
-    base = Identity(*of.on_cell(ZERO, ZERO), *inputs, *uses)
-    again = Identity(HYPOTHESIS, *of.on_cell(ZERO, j + 1), *later, *uses)
-    return Step(f"{of.name} moves over steps", eq(lhs, rhs), Induction(j, base, again), (v, j))
+    base = Identity(*network.on_cell(ZERO, ZERO), *inputs, *uses)
+    induction_step = Identity(HYPOTHESIS, *network.on_cell(ZERO, j + 1), *later, *uses)
+    return Step(
+        f"{network.name} moves over steps", eq(lhs, rhs), Induction(j, base, induction_step), (v, j)
+    )
 
 
 def kept(index: Expr) -> Expr:
-    """ρ^j v."""
+    """The term ρ^j v."""
     return faded(rho, moves.I_n * v, index)
 
 
 def answered(index: Expr) -> Expr:
     """E (D V)^j D G v − ρ^j v: the candidate's output response to a move v, less the network's."""
-    return E * moved(index) * v - kept(index)
+    return E * response_column(index) * v - kept(index)
 
 
 def through(index: Expr) -> Expr:
     """E (D V)^j D G v − ρ^j v, with E (D V)^j as one operator (`seen`) on D G v."""
-    return seen(index) * first * v - kept(index)
+    return observed_row(index) * first * v - kept(index)
 
 
-_moved_out, _still_out = (moves.outputs_apart(moves.nudged(0, by), j) for by in (v, ZERO))
-_none_left = Max(i + 2 - T, 0)  # 0 where there are so many steps
+_nudged_output, _unmoved_output = (
+    moves.output_difference(moves.nudged(0, by), j) for by in (v, ZERO)
+)
+_missing_steps = Max(i + 2 - T, 0)  # 0 where there are so many steps
 RESPONSES = (
-    _over_steps(OF_CANDIDATE, moved(j) * v, MOVED.at(A_1, first, j)),
-    _over_steps(OF_NETWORK, kept(j), FADED.at(rho, moves.I_n * v, j)),
+    _all_steps_step(OF_CANDIDATE, response_column(j) * v, MOVED.at(A_1, first, j)),
+    _all_steps_step(OF_NETWORK, kept(j), FADED.at(rho, moves.I_n * v, j)),
     step("answers", eq(norm(answered(j)), ZERO), (v, j), (SAME, le(j + 1, T))).by(
         at("candidate moves over steps", v, j),
         at("network moves over steps", v, j),
         at("agreement", 0, v, j),
         at("agreement", 0, 0, j),
-        TRIANGLE.at(_moved_out, -_still_out),
+        TRIANGLE.at(_nudged_output, -_unmoved_output),
         HOMOGENEITY.at(_small, answered(j)),
         at("inputs", 0, v, 0),
     ),
     step(
         "seen from the start",
-        eq(norm((seen(i) * moved(j) - E * moved(i + j)) * v), ZERO),
+        eq(norm((observed_row(i) * response_column(j) - E * response_column(i + j)) * v), ZERO),
         (v, i, j),
     ).inductively(
         base=(SEEN.at(A_1, E, 0),),
@@ -127,7 +131,7 @@ RESPONSES = (
         at("answers", v, i),
         at("seen from the start", v, i, 0),
         MOVED.at(A_1, first, 0),
-        TRIANGLE.at((seen(i) * first - E * moved(i)) * v, answered(i)),
+        TRIANGLE.at((observed_row(i) * first - E * response_column(i)) * v, answered(i)),
     ),
 )
 FACTOR_STEPS = (
@@ -144,9 +148,9 @@ FACTOR_STEPS = (
     ),
     step(
         "no other move is seen",
-        eq(norm(shifted(seen(i), first) * v), ZERO),
+        eq(norm(shifted_product(observed_row(i), first) * v), ZERO),
         (v,),
-        (eq(_none_left, ZERO),),
+        (eq(_missing_steps, ZERO),),
     ).by(
         at("seen and answered", v, i),
         at("seen and answered", v, i + 1),
@@ -158,65 +162,70 @@ FACTOR_STEPS = (
     ),
     step(
         "nothing else is",
-        eq(rank(shifted(seen(i), first)), ZERO),
+        eq(rank(shifted_product(observed_row(i), first)), ZERO),
         forall=(i,),
         given=(le(i + 2, T),),
-    ).by("no other move is seen", RANK_ZERO.at(shifted(seen(i), first), _none_left)),
+    ).by(
+        "no other move is seen",
+        RANK_ZERO.at(shifted_product(observed_row(i), first), _missing_steps),
+    ),
     step(
         "E takes B X to 0",
-        eq(rank(shifted(seen(i), X)), ZERO),
+        eq(rank(shifted_product(observed_row(i), X)), ZERO),
         forall=(i, j),
         given=(le(i + j + 2, T),),
     ).inductively(
-        base=(definition, at("nothing else is", i), "given 1"),
+        base=(krylov_use, at("nothing else is", i), "given 1"),
         step=(
             "given 1",
-            definition,
+            krylov_use,
             SEEN.at(A_1, E, i),
             at(HYPOTHESIS, i),
             at(HYPOTHESIS, i + 1),
             at("nothing else is", i),
-            RANK_BESIDE.at(seen(i) * A_1 - rho * seen(i), first, image),
-            RANK_SUM.at(shifted(seen(i + 1), X), -rho * shifted(seen(i), X)),
-            RANK_SCALED.at(rho, shifted(seen(i), X)),
+            RANK_BESIDE.at(observed_row(i) * A_1 - rho * observed_row(i), first, krylov_image),
+            RANK_SUM.at(
+                shifted_product(observed_row(i + 1), X), -rho * shifted_product(observed_row(i), X)
+            ),
+            RANK_SCALED.at(rho, shifted_product(observed_row(i), X)),
         ),
         others=(i,),
     ),
 )
 FRAME = (
     step("rows", le(rows(X), states), forall=(j,)).by_induction(
-        base=(definition, ROWS_OF_PRODUCT.at(D, moves.G_n), "pattern"),
+        base=(krylov_use, ROWS_OF_PRODUCT.at(D, moves.G_n), "pattern"),
         step=(
-            definition,
+            krylov_use,
             "pattern",
-            ROWS_BESIDE.at(first, image, states),
+            ROWS_BESIDE.at(first, krylov_image, states),
             ROWS_OF_SUM.at(A_1 * X, X, states, -rho),
             ROWS_OF_PRODUCT.at(D, moves.G_n),
             ROWS_OF_PRODUCT.at(D, V * X),
         ),
     ),
-    step("no inactive unit", eq(rank(idle * X), ZERO), forall=(j,)).by_induction(
-        base=(definition, RANK_PRODUCT.at(idle * D, moves.G_n), "pattern"),
+    step("no inactive unit", eq(rank(idle_pattern * X), ZERO), forall=(j,)).by_induction(
+        base=(krylov_use, RANK_PRODUCT.at(idle_pattern * D, moves.G_n), "pattern"),
         step=(
-            definition,
+            krylov_use,
             "pattern",
-            RANK_BESIDE.at(idle, first, image),
-            RANK_SUM.at(idle * A_1 * X, -rho * idle * X),
-            RANK_SCALED.at(rho, idle * X),
-            RANK_PRODUCT.at(idle * D, moves.G_n),
-            RANK_PRODUCT.at(idle * D, V * X),
+            RANK_BESIDE.at(idle_pattern, first, krylov_image),
+            RANK_SUM.at(idle_pattern * A_1 * X, -rho * idle_pattern * X),
+            RANK_SCALED.at(rho, idle_pattern * X),
+            RANK_PRODUCT.at(idle_pattern * D, moves.G_n),
+            RANK_PRODUCT.at(idle_pattern * D, V * X),
         ),
     ),
     step(
         "active or not",
         eq(norm(X * v), ZERO),
         forall=(v,),
-        given=(eq(norm(D * X * v), ZERO), eq(norm(idle * X * v), ZERO)),
+        given=(eq(norm(D * X * v), ZERO), eq(norm(idle_pattern * X * v), ZERO)),
     ).by(at("pattern", X * v), at("rows", j), ROWS_OF_PRODUCT.at(X, v)),
     step("at most the active units", le(rank(X), rank(D)), forall=(j,)).by(
         at("no inactive unit", j),
         "active or not",
-        RANK_KERNELS.at(D * X, idle * X, X),
+        RANK_KERNELS.at(D * X, idle_pattern * X, X),
         RANK_PRODUCT.at(D, X),
     ),
 )
@@ -225,9 +234,9 @@ GROWTH = (
         "eigenvectors are seen by the rest",
         eq(norm(X * v), ZERO),
         forall=(v,),
-        given=(eq(norm(image * v), ZERO), eq(norm(idle * V * X * v), ZERO)),
+        given=(eq(norm(krylov_image * v), ZERO), eq(norm(idle_pattern * V * X * v), ZERO)),
     ).by(
-        TRIANGLE.at(image * v, rho * X * v),
+        TRIANGLE.at(krylov_image * v, rho * X * v),
         HOMOGENEITY.at(rho, X * v),
         "factor",
         at("pattern", V * X * v),
@@ -242,20 +251,20 @@ GROWTH = (
         forall=(j,),
         given=(le(j + 2, T),),
     ).by(
-        definition,
+        krylov_use,
         "the input is seen",
         at("E takes B X to 0", 0, j),
         SEEN.at(A_1, E, 0),
-        RANK_BESIDE.at(E, first, image),
+        RANK_BESIDE.at(E, first, krylov_image),
         "eigenvectors are seen by the rest",
-        RANK_KERNELS.at(image, idle * V * X, X),
-        RANK_PRODUCT.at(idle, V * X),
+        RANK_KERNELS.at(krylov_image, idle_pattern * V * X, X),
+        RANK_PRODUCT.at(idle_pattern, V * X),
         "pattern",
     ),
     step(
         "growth by one", le(n + j, rank(X)), forall=(j,), given=(CROWDED, le(j + 1, T))
     ).inductively(
-        base=(definition, RANK_PRODUCT.at(E, first), "the input is seen"),
+        base=(krylov_use, RANK_PRODUCT.at(E, first), "the input is seen"),
         step=(HYPOTHESIS, "given 1", "given 2", at("growth", j), RANK_WHOLE.at(D, n, states)),
     ),
     step("with fewer states", le(n + T - 1, rank(D)), given=(CROWDED,)).by(

@@ -35,21 +35,21 @@ from rnnbounds.theory.proof import Step, step, theorem
 FORGETFUL = Assumption("forgetful", "W = 0", eq(W_rank, ZERO))
 FEWER = Assumption("fewer states", "m < 2n", lt(states, 2 * n))
 
-first, second, idle = pattern(0), pattern(1), rest(1)
+first, second, idle_pattern = pattern(0), pattern(1), rest(1)
 moved = V * first * G_n
 apart = DEFINITIONS[separation]  # as laws that are required state it
 
 
-def vanishing(id: str, difference: Expr, *uses: Use) -> Step:
+def vanishing_step(id: str, difference: Expr, *uses: Use) -> Step:
     """Of two answers that are the same, the difference takes each vector to 0."""
     return step(id, eq(norm(difference * v), ZERO), (v,), (SAME,)).by(*uses, "two steps")
 
 
-def seen(name: str, time: int) -> tuple[Step, Step]:
-    """The input of that time is seen as a whole."""
+def seen_steps(name: str, time: int) -> tuple[Step, Step]:
+    """Steps: the input of that time is seen as a whole by the outputs."""
     answer = E * pattern(time) * G_n
     return (
-        vanishing(f"{name} move is seen", answer - I_n, at("a move is seen", time, v)),
+        vanishing_step(f"{name} move is seen", answer - I_n, at("a move is seen", time, v)),
         step(f"{name} input is seen", le(n, rank(answer)), given=(SAME,)).by(
             f"{name} move is seen",
             ranks.RANK_ZERO.at(answer - I_n, apart),
@@ -62,9 +62,9 @@ def seen(name: str, time: int) -> tuple[Step, Step]:
 answer = E * second * moved
 LEMMAS = (
     *MOVES,
-    *seen("first", 0),
-    *seen("second", 1),
-    vanishing("first move is remembered", answer - W * I_n, at("a move is remembered", 0, v)),
+    *seen_steps("first", 0),
+    *seen_steps("second", 1),
+    vanishing_step("first move is remembered", answer - W * I_n, at("a move is remembered", 0, v)),
     step("what is remembered", le(rank(answer), rank(W)), given=(SAME,)).by(
         "first move is remembered",
         ranks.RANK_ZERO.at(answer - W * I_n, apart),
@@ -75,7 +75,7 @@ LEMMAS = (
         "nothing is lost",
         eq(norm(first * G_n * v), ZERO),
         forall=(v,),
-        given=(eq(norm(second * moved * v), ZERO), eq(norm(idle * moved * v), ZERO)),
+        given=(eq(norm(second * moved * v), ZERO), eq(norm(idle_pattern * moved * v), ZERO)),
     ).by(
         at("patterns", 1, moved * v),
         at("orthogonal", first * G_n * v),
@@ -91,8 +91,8 @@ LEMMAS = (
         ranks.RANK_FROBENIUS.at(E, second, moved),
         ranks.RANK_PRODUCT.at(E * second, G_n),
         ranks.RANK_PRODUCT.at(E, first * G_n),
-        ranks.RANK_KERNELS.at(second * moved, idle * moved, first * G_n),
-        ranks.RANK_PRODUCT.at(idle, moved),
+        ranks.RANK_KERNELS.at(second * moved, idle_pattern * moved, first * G_n),
+        ranks.RANK_PRODUCT.at(idle_pattern, moved),
         at("patterns", 1, v),
     ),
 )

@@ -112,5 +112,5 @@ URNN_TIGHT = Claim(
         "W = 0 and the swap of n states with n others: 2n states match. ρ I in the leading block "
         "of its dilation: the multiplicity is m − n"
     ),
-    emphasis=2.25,
+    example_factor=2.25,
 )

@@ -74,7 +74,7 @@ def binders(chance: Chance, model: Model) -> Said:
         given = (eq(other, bound),)
         by = method(chance, Identity)(*premises(given))
         return Said(Statement(left, "==", right), (bound, other), by, given)
-    first = Step("b", eq(left, left), Identity(), (bound, other), where="drawn")
+    first = Step("b", eq(left, left), Identity(), (bound, other), location="drawn")
     return Said(eq(left, right), (bound,), Smt(at("b", bound, bound)), before=(first,))
 
 

@@ -13,19 +13,19 @@ from drawn_ledgers.said import Said, method, premises
 from drawn_ledgers.values import Model, Value
 from rnnbounds.theory.errors import InputError
 from rnnbounds.theory.language import Clause, Statement, at, define, eq, le, lt, ne, symbols
-from rnnbounds.theory.language.definitions import DEFINED, Definition
+from rnnbounds.theory.language.definitions import REGISTRY, Definition
 from rnnbounds.theory.language.quantity import measured
 from rnnbounds.theory.language.terms.gradients import feasible
 from rnnbounds.theory.language.terms.variables import j, m, w, w_other, z
 from rnnbounds.theory.language.terms.vectors import Scalar, function, norm, state
 from rnnbounds.theory.language.vocabulary import DEFINITIONS
 from rnnbounds.theory.proof import Proof, Step
-from rnnbounds.theory.proof.everywhere import Everywhere
+from rnnbounds.theory.proof.everywhere import WeightSet
 from rnnbounds.theory.proof.lemma import lemma
 from rnnbounds.theory.proof.methods import Elementary, Identity, Smt
 
 (h_norm,) = symbols("h_norm")
-OF_ALL = Everywhere(eq(feasible(w), 1))
+OF_ALL = WeightSet(eq(feasible(w), 1))
 final = norm(state(x, 0, steps))
 DEEP = 12
 NAME, new = "drawn definition", function("drawn", Scalar, __name__, defined=True)
@@ -53,7 +53,7 @@ def _accepted(chance: Chance) -> Definition | None:
     except InputError:
         return None
     finally:
-        DEFINED.pop(NAME, None)
+        REGISTRY.pop(NAME, None)
 
 
 def _recursion(found: Definition) -> Callable[[Model], Callable[..., Value]]:
@@ -144,7 +144,7 @@ def quantities(chance: Chance, model: Model) -> Said:
         return Said(stated, (), by, model=meant)
     written = stated.replace({quantity.symbol: quantity.definition})
     if kind == 1:
-        law = Step("b", shape(z), likely(), (z,), where="drawn")
+        law = Step("b", shape(z), likely(), (z,), location="drawn")
         use = at("b", quantity.symbol)
         return Said(written, (), Smt(use), before=(law,), model=meant)
     if kind == 2:

@@ -79,7 +79,7 @@ def quantified(chance: Chance, model: Model) -> Said:
     """What is true of one number, for all values of it."""
     truth, by, over = chance.one(CLOSED)
     term = chance.one(PUT) * chance.one((1, 1, 2, Rational(-1, 3)))
-    first = Step("b", truth, by(), (over,), where="drawn")
+    first = Step("b", truth, by(), (over,), location="drawn")
     stated = truth.replace({over: term})
     return Said(stated, (), Smt(at("b", term)), before=(first,))
 
@@ -97,10 +97,10 @@ def constants(chance: Chance, model: Model) -> Said:
     """What an axiom says of the identity, for all operators, a step or two later."""
     truth, by = chance.one(ONE)
     over = tuple(sorted(truth.symbols - {eye}, key=str))
-    steps = [Step("b", truth, by, over, where="drawn")]
+    steps = [Step("b", truth, by, over, location="drawn")]
     again = type(by)(chance.one(("b", at("b", *over))))
     forall = chance.one(((*over, eye), (*over, eye), over))
-    steps.append(Step("c", truth, again, forall, where="drawn"))
+    steps.append(Step("c", truth, again, forall, location="drawn"))
     other = chance.one(OTHERS)
     terms = (*over, other) if eye in forall else (*over, *((b,) if not over else ()))
     return Said(truth.replace({eye: other}), over, type(by)(at("c", *terms)), before=tuple(steps))

@@ -240,7 +240,7 @@ def _holds(model: Model, stated: Statement) -> bool:
 def strange(chance: Chance, model: Model) -> Said:
     """A true law of reals, at what is no real number, or has a symbol's name."""
     law = chance.one((le(0, y**2), lt(y, y + 1), le(y, Abs(y)), lt(0, exp(y)), eq(y - y + z, z)))
-    first = Step("b", law, Elementary(), (y, z), where="drawn")
+    first = Step("b", law, Elementary(), (y, z), location="drawn")
     at_term = chance.one((*STRANGE, *LONG, term(chance, 1)))
     stated = chance.one((law.replace({y: at_term}), lt(at_term, at_term), le(1, at_term * 0)))
     known = tuple(one for one in variables(stated) if one in (y, z, j, m))
