@@ -5,10 +5,14 @@ from functools import cache
 import pytest
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.shrink import violation
-from rnnbounds.properties.attacks.typed import attack_typed, kinds_of, typed_assumptions
+from rnnbounds.properties.attacks.shrink import find_violation
+from rnnbounds.properties.attacks.typed_statement import (
+    attack_typed,
+    testable_kinds,
+    typed_assumptions,
+)
 from rnnbounds.properties.errors import InputError
-from rnnbounds.properties.judging.judge import windowed
+from rnnbounds.properties.judging.judge import has_windows
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec
 from rnnbounds.properties.systems.vanilla import corners
@@ -31,7 +35,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def extremal(text: str):
-    """What the extremal systems make of it; several tests ask of one bound."""
+    """Attack a bound on extremal systems, cached for several tests."""
     return attacked(text, attacks=("extremal",))
 
 
@@ -78,10 +82,10 @@ def test_false_bounds_fall(text: str) -> None:
     assert check is not None
     spec = parse_spec(check.replay.split("'")[1])
     statement = parse_statement(text)
-    assert violation(statement, typed_assumptions(statement), spec) is not None
+    assert find_violation(statement, typed_assumptions(statement), spec) is not None
     if "S_0" in text and "min" not in text:
         assert spec.n == 1
-    if windowed(statement):
+    if has_windows(statement):
         assert check.k is not None
         assert f"k = {check.k}" in check.explanation
 
@@ -97,7 +101,7 @@ def test_slow_scalar_systems_refute_what_holds_at_small_lengths() -> None:
 
 @pytest.mark.slow
 def test_slow_scalar_systems_leave_equality_decided(brief: None) -> None:
-    """Where the bound is met with equality all windows of the slow systems are still decided."""
+    """Equality in the bound still leaves all windows of slow systems decided."""
     result = attacked("h_gap <= S_0*lam**k*(1 - lam**(T-k))/(1 - lam)", attacks=("extremal",))
     assert result.stands
     assert result.scope.T == 3 * 2**10
@@ -175,10 +179,10 @@ def test_a_statement_about_no_one_system() -> None:
 
 def test_kinds() -> None:
     """Each statement is tested on every kind of system that has what it measures."""
-    assert kinds_of(parse_statement("h_gap <= 1")) == ("linear", "rnn")
-    assert kinds_of(parse_statement("step_gap_P <= step_gap")) == ("linear",)
-    assert kinds_of(parse_statement("W_norm_exact <= 1")) == ("matrix",)
-    assert kinds_of(parse_statement("descent_growth <= 1")) == ("descent",)
+    assert testable_kinds(parse_statement("h_gap <= 1")) == ("linear", "rnn")
+    assert testable_kinds(parse_statement("step_gap_P <= step_gap")) == ("linear",)
+    assert testable_kinds(parse_statement("W_norm_exact <= 1")) == ("matrix",)
+    assert testable_kinds(parse_statement("descent_growth <= 1")) == ("descent",)
     assert typed_assumptions(parse_statement("W_norm_exact <= 1")) == ()
     (contractive,) = typed_assumptions(parse_statement("h_gap <= 1"))
     assert contractive.id == "contractive"

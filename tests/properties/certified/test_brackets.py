@@ -14,13 +14,13 @@ from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.memory.adversary.attack import attack, bracket
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.properties.systems.certified.models import weights
-from rnnbounds.properties.systems.certified.specs import COMMON, STACKS
-from rnnbounds.properties.systems.drawing.regimes import generator
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.certified.models import draw_weights
+from rnnbounds.properties.systems.certified.specs import COMMON, RARE_STACKS
+from rnnbounds.properties.systems.drawing.draws import member_generator
+from rnnbounds.properties.systems.table import make_spec
 
 SEEDS, WORK, D = 1, 2**24, 2  # three seeds, each with every set, are what the documentation counts
-KINDS = tuple(dict.fromkeys((*CELLS, *COMMON, *STACKS)))
+KINDS = tuple(dict.fromkeys((*CELLS, *COMMON, *RARE_STACKS)))
 
 
 def table(seed: int) -> torch.Tensor:
@@ -39,13 +39,13 @@ SETS: dict[str, Callable[[int], float]] = {
 
 def drawn(cell: str, seed: int) -> LoadedModel:
     """A model of three units that mostly contracts, in float32."""
-    spec = system(
+    spec = make_spec(
         "certified", cell=cell, norm="auto", regime="gaussian", n=3, d=D, T=1, K=0, bias=0.5,
         lam=(0.25, 0.5, 0.125)[seed % 3], seed=seed, dtype="float32",
         layers=2 if cell.startswith((PREFIX, "deep-")) else 1,
     )  # fmt: skip
     suffix = kind_of(cell).suffix
-    parts = weights(spec, generator(spec, 0))
+    parts = draw_weights(spec, member_generator(spec, 0))
     held = {name + suffix: torch.from_numpy(part.copy()).float() for name, part in parts.items()}
     return load_model(held, cell)
 

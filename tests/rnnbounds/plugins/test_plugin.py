@@ -169,6 +169,6 @@ def test_the_folder_is_checked(tmp_path):
 def test_the_defaults_are_the_command_line_s():
     """The plugin does not name the attacks, for it must not import the rooms in every session."""
     from rnnbounds.commands.attacks import ALL_ATTACKS
-    from rnnbounds.properties.attacks.table import check_attacks
+    from rnnbounds.properties.attacks.table import chosen_attacks
 
-    assert check_attacks([ATTACKS]) == tuple(ALL_ATTACKS.split(","))
+    assert chosen_attacks([ATTACKS]) == tuple(ALL_ATTACKS.split(","))

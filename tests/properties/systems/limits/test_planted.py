@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from rnnbounds.properties.attacks.typed import typed_assumptions
+from rnnbounds.properties.attacks.typed_statement import typed_assumptions
 from rnnbounds.properties.judging.judge import Verdict, judge
-from rnnbounds.properties.systems.batch import build
+from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, Values, check_spec
-from rnnbounds.properties.systems.table import system
+from rnnbounds.properties.systems.table import make_spec
 from rnnbounds.theory.language.parse import parse_statement
 
 # tanh(1) and sigma(1) to 40 digits.
@@ -47,7 +47,7 @@ def linear(lam: float, x: list[float], K: int, activation: str = "identity") -> 
     values = Values(
         W=[[lam]], U=[[1.0]], b=[0.0], C=[[1.0]], x=[[v] for v in x], h=[1.0], h_other=[-1.0]
     )
-    return system(activation=activation, T=len(x), K=K, values=values)
+    return make_spec(activation=activation, T=len(x), K=K, values=values)
 
 
 def path(lam: float, x: list[float]) -> Fraction:
@@ -116,7 +116,7 @@ def vector_cases() -> Iterator[Case]:
                 W=[[0.0, 0.0], [0.0, 0.0]], U=[[a * scale], [b * scale]], b=[0.0, 0.0],
                 C=[[1.0, 0.0], [0.0, 1.0]], x=[[1.0], [1.0]], h=[1.0, 0.0], h_other=[0.0, 0.0],
             )  # fmt: skip
-            spec = system(activation="identity", n=2, T=2, K=1, values=values)
+            spec = make_spec(activation="identity", n=2, T=2, K=1, values=values)
             name, size = f"triple {a} {b} scale {scale:g}", literal(Fraction(scale))
             for factor, verdict in (("1", "HOLDS"), ("(1 + 1/2**70)", "HOLDS"),
                                     ("(1 - 1/2**70)", "VIOLATED")):  # fmt: skip
@@ -158,7 +158,7 @@ def test_verdicts() -> None:
     for case in CASES:
         check_spec(case.spec)
         statement = parse_statement(case.statement)
-        seen = judge(statement, typed_assumptions(statement), build(case.spec))
+        seen = judge(statement, typed_assumptions(statement), build_batch(case.spec))
         k = case.k if seen.verdicts.shape[2] > 1 else 0
         assert Verdict(int(seen.verdicts[0, 0, k])).name == case.verdict, case.name
 
@@ -171,7 +171,7 @@ def test_not_a_number_is_never_a_pass(where: str, bad: float) -> None:
     old: Any = getattr(spec.values, where)
     new = [[bad] * len(old[0])] * len(old) if isinstance(old[0], list) else [bad] * len(old)
     values = msgspec.structs.replace(spec.values, **{where: new})
-    spoiled = build(msgspec.structs.replace(spec, values=values))
+    spoiled = build_batch(msgspec.structs.replace(spec, values=values))
     for measured in ("h_norm", "h_gap", "y_gap", "step_gap", "dh_dx"):
         statement = parse_statement(f"{measured} <= 10")
         seen = judge(statement, typed_assumptions(statement), spoiled).verdicts
