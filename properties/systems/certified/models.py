@@ -240,7 +240,7 @@ def held(spec: SystemSpec, member: int) -> InvariantBox | None:
     """Prove a member's box invariant under the inputs of its certificate; None for cells without
     a box."""
     model, told = certified(spec, member)
-    if not hasattr(model.cell, "held"):
+    if not hasattr(model.cell, "proved_box"):
         return None
     found: InvariantBox = model.cell.proved_box(
         told.input_bound if told.inputs is None else told.inputs
