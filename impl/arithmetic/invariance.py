@@ -108,9 +108,8 @@ def prove_box(
                 break
         if not bool(unproved.any()):
             break
-    return InvariantBox(
-        proved, box, first_image, (torch.isfinite(box) & ~torch.isfinite(proved)).any(1)
-    )
+    refused = (torch.isfinite(box) & ~torch.isfinite(proved)).any(1)
+    return InvariantBox(proved, box, first_image, refused)
 
 
 def complete_boxes(

@@ -77,10 +77,8 @@ class LipschitzBounds(RangedNumber):
 
     def part(self, start: int, stop: int) -> Self:
         """The units from start on, before stop."""
-        slopes, terms = (
-            self.slopes[:, :, start:stop],
-            signed_norms.select_units(self.terms, start, stop),
-        )
+        slopes = self.slopes[:, :, start:stop]
+        terms = signed_norms.select_units(self.terms, start, stop)
         return type(self)(self.range.part(start, stop), slopes, terms=terms)
 
 
@@ -97,9 +95,8 @@ class SlopeArithmetic(EnclosingArithmetic):
         self, weight: str, bias: str | None, v: LipschitzBounds, rows: slice = ALL
     ) -> LipschitzBounds:
         """W v + b."""
-        slopes = self.interval.up.product(self.weight_magnitudes(weight, rows), v.largest_slopes)[
-            :, None
-        ]
+        sizes = self.weight_magnitudes(weight, rows)
+        slopes = self.interval.up.product(sizes, v.largest_slopes)[:, None]
         terms = signed_norms.apply_weight(self.stored(weight)[:, rows], v.terms)
         return LipschitzBounds(self.affine_range(weight, bias, v, rows), slopes, terms=terms)
 

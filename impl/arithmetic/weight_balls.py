@@ -64,11 +64,9 @@ class EnclosingArithmetic:
         size = Interval.symmetric(magnitude).mapped(W).high
         if v.radius is not None:
             size = torch.minimum(size, mul_up(norm_up(W), v.radius[:, None]))
-        return (
-            add_up(size, self.vector_range(bias, rows).magnitude)
-            if bias in self.parameters
-            else size
-        )
+        if bias not in self.parameters:
+            return size
+        return add_up(size, self.vector_range(bias, rows).magnitude)
 
     def vector_range(self, name: str | None, rows: slice) -> Interval:
         """The entries of a parameter vector."""

@@ -95,11 +95,8 @@ class ProgramAnalysis(Analysis):
         `impl.cells.rounding`."""
         box, inputs, input_error = self.comparison.box, self.B, 0.0
         if fed is not None:
-            box, inputs, input_error = (
-                box if fed.states is None else fed.states,
-                fed.inputs,
-                fed.input_error,
-            )
+            inputs, input_error = fed.inputs, fed.input_error
+            box = box if fed.states is None else fed.states
         if not norm.lam < 1:
             return Rounding(reason="no norm certifies the model")
         if not bool(torch.isfinite(box).all()):

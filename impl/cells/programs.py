@@ -52,9 +52,8 @@ def jacobian(
 ) -> tuple[Tensor, Tensor]:
     """The Jacobians of one step in the state and in the input: of s (B, N, M) and x (B, d, M),
     (B, M, N, N) and (B, M, N, d)."""
-    return step_with_jacobian(program, parameters, s, x)[1], step_with_jacobian(
-        program, parameters, s, x, 1
-    )[1]
+    in_state, in_input = (step_with_jacobian(program, parameters, s, x, i)[1] for i in (0, 1))
+    return in_state, in_input
 
 
 def step_with_jacobian(

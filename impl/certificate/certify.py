@@ -44,11 +44,11 @@ class NormError(InputError):
     """A norm that says nothing about this kind of cell."""
 
     def __init__(self, norm: str, kind: Kind) -> None:
-        where = [other.name for other in CELLS.values() if norm in other.norms]
-        only = f"{where[0]} and the like" if where else "stacks of layers"
-        only = "linear systems" if where == ["linear"] else only
+        kinds = [other.name for other in CELLS.values() if norm in other.norms]
+        scope = f"{kinds[0]} and the like" if kinds else "stacks of layers"
+        scope = "linear systems" if kinds == ["linear"] else scope
         super().__init__(
-            f"the {norm} norm certifies {only} only; use the {kind.norms[-1]} norm for {kind.name}"
+            f"the {norm} norm certifies {scope} only; use the {kind.norms[-1]} norm for {kind.name}"
         )
 
 
@@ -199,19 +199,19 @@ def _norms(
     system: Analysis, names: Sequence[str]
 ) -> tuple[list[StateNorm], UnansweredError | None]:
     """The norms of these names, and why that of the solver is not among them, if it is not."""
-    found, unanswered = [], None
+    norms, unanswered = [], None
     for name in names:
         try:
-            found.append(system.norm(name))
-            _LOG.debug("%s norm: λ ≤ %s", name, factor(found[-1].lam))
+            norms.append(system.norm(name))
+            _LOG.debug("%s norm: λ ≤ %s", name, factor(norms[-1].lam))
         except UnansweredError as error:
             unanswered = error
             _LOG.info("%s norm: skipped: %s", name, error)
-    return found, unanswered
+    return norms, unanswered
 
 
 def _gain(norm: StateNorm, model: LoadedModel[Any]) -> float:
-    """That of the outputs h, or of the readout."""
+    """The gain of the outputs h, or of the readout."""
     scale = 1.0 if model.readout is None else model.readout.norm
     return float(mul_up(norm.gain, scale))
 

@@ -1,4 +1,4 @@
-"""Sets of inputs from files: what was recorded, and the rows of a table beside the model."""
+"""Sets of inputs from files: the box around recorded data, and the rows of a stored table."""
 
 from pathlib import Path
 
@@ -33,8 +33,8 @@ def input_tensor(path: Path, name: str) -> InputSet:
         tensors = dict(unpickle(data, path))
     if name not in tensors:
         tables = [key for key, part in tensors.items() if part.ndim == 2]
-        known = ", ".join(map(shown, sorted(tables)[:8]))
-        raise ModelFileError(path, f"has no tensor {shown(name)}", f"name one of {known}")
+        names_text = ", ".join(map(shown, sorted(tables)[:8]))
+        raise ModelFileError(path, f"has no tensor {shown(name)}", f"name one of {names_text}")
     table = tensors[name]
     if table.ndim != 2 or not table.is_floating_point():
         raise InputError(f"{shown(name)} is no table of numbers; name one whose rows are inputs")

@@ -20,8 +20,8 @@ from rnnbounds.impl.numbers.operations import Operations
 
 def _root(a: Tensor) -> Tensor:
     """√a, which has no derivative at 0 and stands still there."""
-    still = a == 0
-    return torch.where(still, 0.0, torch.where(still, 1.0, a).sqrt())
+    is_zero = a == 0
+    return torch.where(is_zero, 0.0, torch.where(is_zero, 1.0, a).sqrt())
 
 
 def _spectral(A: Tensor) -> Tensor:
@@ -76,24 +76,24 @@ class DifferentiableInterval(Interval):
         return type(self)(low.amin(0), high.amax(0))
 
     def function(self, name: str) -> FunctionBounds:
-        """From its ends where it increases, else from its largest slope."""
+        """Bounds of the named function: by endpoints if increasing, else by its largest slope."""
         if name in _KNOWN:
             return _KNOWN[name]
         rho = activation(name)
-        steep = constant_bound(rho.slope)
+        slope = constant_bound(rho.slope)
         if name in INCREASING:
             return FunctionBounds(
                 lambda a: DifferentiableInterval(rho(a.low), rho(a.high)),
-                steep,
+                slope,
                 constant_bound(torch.inf),
             )
         return FunctionBounds(
-            partial(_around, rho.function, rho.slope), steep, constant_bound(torch.inf)
+            partial(_around, rho.function, rho.slope), slope, constant_bound(torch.inf)
         )
 
 
 def _around(f: Callable[[Tensor], Tensor], slope: float, a: Interval) -> Interval:
-    """By the mean value theorem."""
+    """The interval f(middle) ± slope · half width, by the mean value theorem."""
     middle, half = f((a.low + a.high) / 2), slope * (a.high - a.low) / 2
     return DifferentiableInterval(middle - half, middle + half)
 
@@ -107,20 +107,20 @@ def _increasing(
 
 
 def _periodic(f: Callable[[Tensor], Tensor]) -> FunctionBounds:
-    """A sine or a cosine, of which an interval says nothing."""
+    """Bounds [−1, 1] on a sine or cosine over any interval; its value at a point."""
 
     def image(a: Interval) -> Interval:
-        value, one = f(a.low), torch.ones_like(a.low)
-        ends = (torch.where(a.low == a.high, value, end) for end in (-one, one))
-        return DifferentiableInterval(*ends)
+        value, ones = f(a.low), torch.ones_like(a.low)
+        endpoints = (torch.where(a.low == a.high, value, end) for end in (-ones, ones))
+        return DifferentiableInterval(*endpoints)
 
     return FunctionBounds(image, constant_bound(1.0), constant_bound(1.0))
 
 
 def _reciprocal(a: Interval) -> Interval:
-    apart = a.low * a.high > 0
-    low = torch.where(apart, 1 / a.high, -torch.inf)
-    return DifferentiableInterval(low, torch.where(apart, 1 / a.low, torch.inf))
+    is_nonzero = a.low * a.high > 0
+    low = torch.where(is_nonzero, 1 / a.high, -torch.inf)
+    return DifferentiableInterval(low, torch.where(is_nonzero, 1 / a.low, torch.inf))
 
 
 def _sigmoid_slope(a: Interval) -> Tensor:

@@ -10,9 +10,7 @@ from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.numbers.outward import norm_up
 from rnnbounds.impl.numbers.spectra.krawczyk import Vector
 
-CandidateInputs = (
-    Vector | InputSet | None
-)  # inputs (m, d) to try too, or the set of all that there are
+CandidateInputs = Vector | InputSet | None  # inputs (m, d) to try too, or the set of all
 MOST_CANDIDATES = 64  # of those that are handed in, so many are tried
 
 

@@ -205,9 +205,7 @@ def periodic_candidates(
     n = frozen.n
     starts, ends = limit_states(frozen) if start_states is None else start_states
     from_limits_only = period > 2 or n > (_WIDE if thorough else _BALLS)
-    if (
-        from_limits_only and len(ends) == 1
-    ):  # all has come to one point, which has no other beside it
+    if from_limits_only and len(ends) == 1:  # all has come to one point, with no other beside it
         return []
     with np.errstate(all="ignore"):
         h = ends[:_STARTS].copy() if from_limits_only else np.concatenate([starts, ends])

@@ -159,11 +159,8 @@ def _find_witness(
 def _eigenvalue_witness(model: LoadedModel[RNN]) -> Witness | None:
     if (eigenvalue := unstable_eigenvalue(model.cell.W[0].tolist())) is None:
         return None
-    value_text = (
-        f"{eigenvalue.real:.6g}{eigenvalue.imag:+.6g}i"
-        if eigenvalue.imag
-        else f"{eigenvalue.real:.6g}"
-    )
+    real, imag = eigenvalue.real, eigenvalue.imag
+    value_text = f"{real:.6g}{imag:+.6g}i" if imag else f"{real:.6g}"
     text = f"W has an eigenvalue near {value_text}, of modulus ≥ {at_most(eigenvalue.modulus)}"
     return Witness("eigenvalue", text, modulus=eigenvalue.modulus)
 
@@ -243,10 +240,8 @@ def _constant_inputs(
         return
     for z in (0.0, 1.5):  # a fixed point whose pre-activations are all z, as nearly as U allows
         state = model.cell.activation(torch.full((model.n,), z, dtype=torch.float64)).numpy()
-        yield (
-            _shorten_to(np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0], largest_norm(bound)),
-            True,
-        )
+        solution = np.linalg.lstsq(U, z - b - W @ state, rcond=None)[0]
+        yield _shorten_to(solution, largest_norm(bound)), True
     yield from ((x, True) for x in steepest_inputs(U, bound))
     yield from ((x, False) for x in further_inputs(U, bound, given))
 

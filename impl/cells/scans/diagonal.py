@@ -191,12 +191,9 @@ class Diagonal(ProgramCell):
         size = norm_up(torch.stack([re, im], dim=2))
         if (polar := self.polar(m)) is not None:
             modulus, angle = (part.range.magnitude for part in polar)
-            rounding_factor = (
-                (1 + run.unit) * (1 + run.unit) * (1 + run.function_error) * (1 + 4 * UNIT)
-            )
-            size = torch.where(
-                modulus < 1, torch.minimum(size, modulus * rounding_factor.to(modulus)), torch.inf
-            )
+            factor = (1 + run.unit) * (1 + run.unit) * (1 + run.function_error) * (1 + 4 * UNIT)
+            rounded = torch.minimum(size, modulus * factor.to(modulus))
+            size = torch.where(modulus < 1, rounded, torch.inf)
             size = torch.where(torch.isfinite(angle), size, torch.inf)
         return ~(size < 1)
 

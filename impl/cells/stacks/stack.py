@@ -72,10 +72,8 @@ class Stack(ProgramCell):
         """
         boxes: list[InvariantBox] = []
         for l, cell in enumerate(self.layers):
-            weights, paired = (
-                layer_weights(self.parameters, l),
-                bool(getattr(cell, "paired", False)),
-            )
+            weights = layer_weights(self.parameters, l)
+            paired = bool(getattr(cell, "paired", False))
             told = prove_box(cell.program, weights, cell.box(B), B, cell.d, paired)
             boxes.append(complete_boxes(cell.program, weights, told, B, cell.d))
             B = norm_up(boxes[-1].box[:, -cell.n :])[:, None]
@@ -107,7 +105,7 @@ class Stack(ProgramCell):
         by_layer = [
             cell.saturating_gates(dtypes, part, B)
             for cell, part in pairs
-            if hasattr(cell, "at_one")
+            if hasattr(cell, "saturating_gates")
         ]
         present = [part for part in by_layer if part is not None]
         return torch.cat(present, dim=1) if present else None

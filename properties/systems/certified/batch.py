@@ -115,7 +115,7 @@ class Certified(StoredCells):
     @cached_property
     def comparison(self) -> Comparison:
         """How far inputs move each unit, of vanilla cells too."""
-        if hasattr(self.cell, "compared"):
+        if hasattr(self.cell, "compare_on"):
             found: Comparison = self.cell.compare_on(self.box, self.B_x[:, None])
             return found
         return compare_runs(

@@ -184,7 +184,7 @@ def test_boxes_are_those_of_all_members_together(cell: str, layers: int, over: s
     )
     cells = build_batch(spec).cells
     assert cells is not None
-    if not hasattr(cells.cell, "held"):
+    if not hasattr(cells.cell, "proved_box"):
         assert cells.invariant_box.box.isinf().all()
         return
     free = torch.tensor([one.states.startswith(ALL) for one in cells.certificates])[:, None]
