@@ -9,11 +9,11 @@ from playwright.sync_api import sync_playwright
 from rnnbounds.properties.runs.glossary import cited_works, claim_file, symbol_names, symbol_records
 from rnnbounds.reports.pages.page import render_run
 from rnnbounds.reports.records.changes import Changes, make_change
-from rnnbounds.reports.records.curve import Curve, Point
+from rnnbounds.reports.records.checks.curve import Curve, Point
+from rnnbounds.reports.records.checks.tally import Tally
 from rnnbounds.reports.records.ledger import LedgerRecord, LedgerStep
 from rnnbounds.reports.records.matrix import Column, Entry, Matrix
 from rnnbounds.reports.records.record import InstanceArrays
-from rnnbounds.reports.records.tally import Tally
 from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
 from rnnbounds.theory.typeset import quantifier, typeset

@@ -6,9 +6,9 @@ import torch
 import rnnbounds
 from rnnbounds.impl.cells.table import CELLS, kind_of
 from rnnbounds.impl.norms.meanings import NORM_MEANINGS
-from rnnbounds.reports.pages.constants import CONSTANTS, find_constant
 from rnnbounds.reports.pages.experiment import Paragraph, Table
-from rnnbounds.reports.pages.origin import norms_table, origin_sections
+from rnnbounds.reports.pages.model.constants import CONSTANTS, find_constant
+from rnnbounds.reports.pages.model.origin import norms_table, origin_sections
 
 NETS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 

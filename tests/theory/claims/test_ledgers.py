@@ -7,9 +7,9 @@ from rnnbounds.theory import CLAIMS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language import Axiom, Instance, Law
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
-from rnnbounds.theory.models.activations import ACTIVATIONS
+from rnnbounds.theory.models.activation.table import ACTIVATIONS
 from rnnbounds.theory.proof import Claim, Form, check, prove, prove_variant
-from rnnbounds.theory.proof.laws import law_instances
+from rnnbounds.theory.proof.foundations.laws import law_instances
 from rnnbounds.theory.proof.lemma import Lemma
 from rnnbounds.theory.registry import check_claims
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Plot, Section, Table, Verdict
 from rnnbounds.reports.pages.figures.plot import Series
-from rnnbounds.reports.pages.memory import Document, inputs_text, length_text, share_text
+from rnnbounds.reports.pages.model.memory import Document, inputs_text, length_text, share_text
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
 
 ColumnCells = dict[float, str]

@@ -24,7 +24,7 @@ from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.record import Run
 from rnnbounds.shell.output import require_folder
 
-_LOG = logging.getLogger("rnnbounds.results")
+_LOG = logging.getLogger("rnnbounds.shell.results")
 JOB_SUMMARY = "GITHUB_STEP_SUMMARY"
 WORKFLOW = "GITHUB_WORKFLOW_REF"  # OWNER/NAME/.github/workflows/FILE@REF
 

@@ -13,7 +13,7 @@ from rnnbounds.theory.errors import UnknownNameError
 from rnnbounds.theory.language import ONE, ZERO, Statement, Use, eq, le
 from rnnbounds.theory.language.constants import SILU_PEAK
 from rnnbounds.theory.language.terms.variables import z
-from rnnbounds.theory.models.pieces import RHO_DERIVATIVES, Piece, PieceDerivative
+from rnnbounds.theory.models.activation.pieces import RHO_DERIVATIVES, Piece, PieceDerivative
 from rnnbounds.theory.proof import Proof, Step, check
 from rnnbounds.theory.proof.methods import BallMaximum, Elementary, Identity, Method
 from rnnbounds.theory.proof.proof import GIVEN, Ledger

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from rnnbounds.reports.records.checks.tally import Count
 from rnnbounds.reports.records.number import Number, record_number
-from rnnbounds.reports.records.tally import Count
 
 MOST_POINTS = 33
 """Points of a curve that a record keeps: 0 to 32, or so many of more, the ends among them."""

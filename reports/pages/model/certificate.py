@@ -7,8 +7,6 @@ from typing import Any
 import msgspec
 
 from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.answer import answer_sentence, document_verdict
-from rnnbounds.reports.pages.constants import find_constant, is_lower_bound
 from rnnbounds.reports.pages.experiment import (
     Block,
     Code,
@@ -19,8 +17,15 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.memory import Document, inputs_text, memory_section, next_sections
-from rnnbounds.reports.pages.origin import norms_table, origin_sections
+from rnnbounds.reports.pages.model.answer import answer_sentence, document_verdict
+from rnnbounds.reports.pages.model.constants import find_constant, is_lower_bound
+from rnnbounds.reports.pages.model.memory import (
+    Document,
+    inputs_text,
+    memory_section,
+    next_sections,
+)
+from rnnbounds.reports.pages.model.origin import norms_table, origin_sections
 from rnnbounds.reports.pages.text import NOTHING, bound_text, round_up
 from rnnbounds.reports.redact import redact, redact_call
 

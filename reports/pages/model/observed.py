@@ -1,7 +1,7 @@
 """Details of a measurement: near the data, of windows drawn alike, and how steps contract."""
 
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
-from rnnbounds.reports.pages.memory import Document, length_text, share_text
+from rnnbounds.reports.pages.model.memory import Document, length_text, share_text
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number, plural
 
 

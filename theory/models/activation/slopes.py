@@ -15,8 +15,8 @@ from rnnbounds.theory.kernel.statements import Clause, Statement, lt
 from rnnbounds.theory.language import Instance, Use, le, symbols
 from rnnbounds.theory.language.terms.gradients import curvature, steepness
 from rnnbounds.theory.language.terms.variables import z
-from rnnbounds.theory.models.activations import ACTIVATIONS, ActivationFacts
-from rnnbounds.theory.models.pieces import RHO_DERIVATIVES
+from rnnbounds.theory.models.activation.pieces import RHO_DERIVATIVES
+from rnnbounds.theory.models.activation.table import ACTIVATIONS, ActivationFacts
 from rnnbounds.theory.proof import Step
 from rnnbounds.theory.proof.methods import Gap, Method, Scope
 from rnnbounds.theory.proof.methods.base import in_part

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from rnnbounds.commands.options import FormatOption, Ids
-from rnnbounds.commands.recheck import recheck as recheck_proofs
-from rnnbounds.commands.recheck import shipped_proofs_text
-from rnnbounds.commands.steps import print_wrapped, quantified_text, show_lemmas, show_step
+from rnnbounds.commands.proofs.recheck import recheck as recheck_proofs
+from rnnbounds.commands.proofs.recheck import shipped_proofs_text
+from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text, show_lemmas, show_step
 from rnnbounds.properties.runs.parts import chosen_claims, ledger_records, unused_assumptions
 from rnnbounds.properties.runs.probe import probe_matrix as probe_claims
 from rnnbounds.reports.records.basis import basis_phrase, basis_sentence, count_bases
@@ -23,8 +23,8 @@ from rnnbounds.shell.output import Format, echo, print_json, show_progress
 from rnnbounds.theory.language.law import Axiom
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
-from rnnbounds.theory.proof.laws import axioms_used
-from rnnbounds.theory.proof.laws import count_axioms as count_laws
+from rnnbounds.theory.proof.foundations.laws import axioms_used
+from rnnbounds.theory.proof.foundations.laws import count_axioms as count_laws
 from rnnbounds.theory.recheck import unsettled
 
 

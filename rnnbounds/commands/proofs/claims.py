@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from rnnbounds.commands.matrix import require_matrix, show_matrix
 from rnnbounds.commands.options import CORES, FormatOption, Ids, Workers
+from rnnbounds.commands.proofs.matrix import require_matrix, show_matrix
 from rnnbounds.reports.errors import RecordError
 from rnnbounds.reports.records.codec import load
 from rnnbounds.reports.records.matrix import Matrix, missing_entries
@@ -92,7 +92,7 @@ def claims(
     if now and run is not None:
         raise typer.BadParameter("--run reads a run, and --now makes one; leave one out")
     if now:
-        from rnnbounds.commands import proofs  # with all that proves and attacks
+        from rnnbounds.commands.proofs import prove as proofs
 
         if matrix:
             return show_matrix(proofs.probe_matrix(workers), format)
@@ -140,7 +140,7 @@ def select_rows(rows: Sequence[ClaimRow], ids: Sequence[str] | None) -> list[Cla
 def show_theory(ids: Sequence[str] | None, latex: bool, form: str | None = None) -> int:
     """Print the claims as LaTeX, or the BibTeX entries of what they and their proofs cite."""
     from rnnbounds.theory import CLAIMS, claim
-    from rnnbounds.theory.latex import document
+    from rnnbounds.theory.latex.document import document
 
     entries_ = [claim(id) for id in ids] if ids else list(CLAIMS)
     if latex:

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from rnnbounds.theory.bibliography import cited
 from rnnbounds.theory.language.mathml import LETTERS
 from rnnbounds.theory.language.vocabulary import VOCABULARY
-from rnnbounds.theory.latex_display import lines
-from rnnbounds.theory.latex_symbols import letters, quantities
+from rnnbounds.theory.latex.display import lines
+from rnnbounds.theory.latex.symbols import letters, quantities
 from rnnbounds.theory.proof import Claim, Form
 
 # The entries: rnnbounds claims --bibtex > rnnbounds.bib

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from rnnbounds.reports.pages.figures.plot import Series, draw_plot
 from rnnbounds.reports.pages.text import bound_text
-from rnnbounds.reports.records.drawn import InstanceArrays, NumberTable
+from rnnbounds.reports.records.checks.drawn import InstanceArrays, NumberTable
 
 
 def states_figure(instance: InstanceArrays) -> Markup:

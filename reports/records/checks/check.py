@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec import structs
 
+from rnnbounds.reports.records.checks.tally import Count
 from rnnbounds.reports.records.number import Number, record_number
-from rnnbounds.reports.records.tally import Count
 
 Verdict = Literal["HOLDS", "VIOLATED", "UNDECIDED", "VACUOUS"]
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from rnnbounds.reports.pages import text
-from rnnbounds.reports.pages.headline import (
+from rnnbounds.reports.pages.run.headline import (
     count_laws,
     count_standings,
     headline,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rnnbounds.reports.pages.answer import NOTHING_PROVED, factor_text
-from rnnbounds.reports.pages.constants import find_constant
 from rnnbounds.reports.pages.experiment import Block, Paragraph, Section, Table
+from rnnbounds.reports.pages.model.answer import NOTHING_PROVED, factor_text
+from rnnbounds.reports.pages.model.constants import find_constant
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
 
 Document = Mapping[str, Any]

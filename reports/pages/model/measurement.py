@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from rnnbounds.reports.files import write_all
-from rnnbounds.reports.pages.certificate import certificate_page, redact_document
 from rnnbounds.reports.pages.experiment import (
     Code,
     Page,
@@ -20,13 +19,14 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.measured import (
+from rnnbounds.reports.pages.model.certificate import certificate_page, redact_document
+from rnnbounds.reports.pages.model.measured import (
     answers_section,
     measurement_sentence,
     measurement_verdict,
 )
-from rnnbounds.reports.pages.memory import Document, next_sections
-from rnnbounds.reports.pages.observed import detail_sections
+from rnnbounds.reports.pages.model.memory import Document, next_sections
+from rnnbounds.reports.pages.model.observed import detail_sections
 from rnnbounds.reports.pages.text import plural
 from rnnbounds.reports.redact import redact
 

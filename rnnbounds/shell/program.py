@@ -6,8 +6,8 @@ import sys
 
 import typer
 
-from rnnbounds.lazy import command_group
 from rnnbounds.shell.imports import import_message
+from rnnbounds.shell.lazy import command_group
 from rnnbounds.shell.logs import log_to_stderr
 from rnnbounds.shell.terminal import fail_with, flush
 

@@ -16,7 +16,7 @@ from rnnbounds.reports.pages.experiment import (
     render_page,
 )
 from rnnbounds.reports.pages.figures.dates import iso_date
-from rnnbounds.reports.pages.memory import length_text, next_sections
+from rnnbounds.reports.pages.model.memory import length_text, next_sections
 from rnnbounds.reports.pages.text import NOTHING, escape_unprintable, plural, round_up
 from rnnbounds.reports.pages.trends import pass_verdict
 from rnnbounds.reports.records.guarded import GuardResults, ModelOutcome

@@ -20,7 +20,6 @@ from rnnbounds.impl.errors import at_most, exactly
 from rnnbounds.impl.memory.measure import Measurement, measure
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.adapters import Source, load_model
-from rnnbounds.input_text import parse_input_set
 from rnnbounds.reports.errors import InputError
 from rnnbounds.reports.files import write_atomic
 from rnnbounds.reports.gate.certified import load_certificate, parse_certificate
@@ -33,13 +32,14 @@ from rnnbounds.reports.gate.models import (
     load_model_settings,
 )
 from rnnbounds.reports.gate.questions import PairError
-from rnnbounds.reports.pages.certificate import certificate_page, write_certificate
 from rnnbounds.reports.pages.experiment import Verdict
-from rnnbounds.reports.pages.guard_page import changes_sections as changes_since
-from rnnbounds.reports.pages.measurement import measurement_page, write_measurement
+from rnnbounds.reports.pages.model.certificate import certificate_page, write_certificate
+from rnnbounds.reports.pages.model.guard import changes_sections as changes_since
+from rnnbounds.reports.pages.model.measurement import measurement_page, write_measurement
 from rnnbounds.reports.records.changes import Changes
 from rnnbounds.reports.records.guarded import ModelOutcome
 from rnnbounds.reports.redact import redact
+from rnnbounds.shell.input_text import parse_input_set
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from rnnbounds.reports.pages.answer import epsilon_meaning, epsilon_share, output_bound, output_name
 from rnnbounds.reports.pages.experiment import Block, Code, Drawing, Paragraph, Plot, Section, Table
 from rnnbounds.reports.pages.figures.bracket import MOST_BARS, Bracket, draw_brackets
 from rnnbounds.reports.pages.figures.plot import Series
+from rnnbounds.reports.pages.model.answer import (
+    epsilon_meaning,
+    epsilon_share,
+    output_bound,
+    output_name,
+)
 from rnnbounds.reports.pages.text import NOTHING, bound_text, plain_number
 from rnnbounds.reports.redact import redact_call
 

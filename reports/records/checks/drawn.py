@@ -1,7 +1,7 @@
 """The worst instance of a claim as arrays, from which a page draws it."""
 
-from rnnbounds.reports.records.check import Check, Record
-from rnnbounds.reports.records.curve import Point
+from rnnbounds.reports.records.checks.check import Check, Record
+from rnnbounds.reports.records.checks.curve import Point
 
 NumberTable = tuple[tuple[float, ...], ...]
 
