@@ -12,8 +12,8 @@ from rnnbounds.shell.logs import log_to_stderr
 from rnnbounds.shell.terminal import fail_with, flush
 
 COMMANDS = {
-    "claims": "claims:claims",
-    "prove": "proofs:prove",
+    "claims": "proofs.claims:claims",
+    "prove": "proofs.prove:prove",
     "verify": "attacks:verify",
     "sabotage": "attacks:sabotage",
     "attack": "statements:attack",
